@@ -35,7 +35,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
 
   test('without anything that waits it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
     expect(await lookAt(page, 'approvals-empty')).toEqual([])
   })
 
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .getByRole('link', { name: /Approvals/ })
       .getByText('1')
       .waitFor()
-    await card.getByRole('button', { name: 'Show as written' }).click()
+    await card.getByRole('button', { name: 'Show source' }).click()
     await card.getByText('(https://example.com/offer)').waitFor()
     await card.getByRole('button', { name: 'Edit' }).click()
     await screenshot(page, 'approvals-editing')
@@ -65,8 +65,8 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .where('run_id', '=', ref.runId)
       .executeTakeFirstOrThrow()
     expect(stored).toMatchObject({ params: { subject: 'A better subject', message }, decided_by: { kind: 'user' } })
-    await page.getByRole('button', { name: 'All decided: show what else waits' }).click()
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    await page.getByRole('button', { name: 'All decided: load more' }).click()
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
   })
 
   test('whoever comes second is told who was first', async () => {

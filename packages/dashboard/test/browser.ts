@@ -157,7 +157,7 @@ export async function person(service: TestService, tenantId: string, role: Role)
  */
 export async function openWithin(page: Page, path: string): Promise<void> {
   await page.evaluate(() => history.pushState(null, '', '/no-such-page'))
-  await page.locator('#main').getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.evaluate(forgetAnswers)
   await page.evaluate((address) => history.pushState(null, '', address), path)
 }

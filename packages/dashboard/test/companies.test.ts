@@ -66,7 +66,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   test('get a contact and lose it again by hand', async () => {
     const { body } = await tenant.call('POST', '/v1/companies', { name: 'Empty', domain: 'empty.example' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/companies/${body.company.company_id}` })
-    await page.getByRole('heading', { name: 'No contacts of this company' }).waitFor()
+    await page.getByRole('heading', { name: 'No contacts in this company' }).waitFor()
     await page.getByRole('button', { name: 'Add a contact' }).click()
     await page.getByRole('textbox', { name: 'Find contacts' }).fill('robin22')
     const found = page.getByRole('list', { name: 'Contacts found' }).getByRole('button')
@@ -74,9 +74,9 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(await lookAt(page, 'company-add-contact')).toEqual([])
     await found.click()
     await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
-    await page.getByRole('button', { name: 'Take away Robin Marsh22' }).click()
-    await page.getByRole('button', { name: 'Take away', exact: true }).last().click()
-    await page.getByRole('heading', { name: 'No contacts of this company' }).waitFor()
+    await page.getByRole('button', { name: 'Remove Robin Marsh22' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
+    await page.getByRole('heading', { name: 'No contacts in this company' }).waitFor()
     const [contact] = (await tenant.call('GET', '/v1/contacts?search=robin22')).body.contacts
     expect(contact.company_id).toBeNull()
     await tenant.call('PUT', `/v1/contacts/${contact.contact_id}`, { company_id: companyId })

@@ -26,7 +26,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
   const sign = (secret: string) => createHmac('sha256', secret).update('u1').digest('hex')
   const shownSecret = async () => (await owner.getByText(/^cdsid_/).textContent()) ?? ''
   const keep = async () => {
-    await owner.getByRole('button', { name: 'I have kept it' }).click()
+    await owner.getByRole('button', { name: 'I have saved it' }).click()
     await owner.getByText(/^cdsid_/).waitFor({ state: 'detached' })
   }
 

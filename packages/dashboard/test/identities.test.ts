@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.reload()
     await page.getByRole('link', { name: 'Pricing scout' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByText('This agent loses it').waitFor()
+    await page.getByRole('dialog').getByText('This agent uses it').waitFor()
     await screenshot(page, 'identity-delete')
     await page.getByRole('button', { name: 'Delete identity' }).click()
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
@@ -67,15 +67,15 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const provider = page.getByRole('combobox', { name: 'Provider' })
     await provider.selectOption('Gmail or Google Workspace')
-    await page.getByText('It wants an app password').waitFor()
+    await page.getByText('Requires an app password').waitFor()
     await screenshot(page, 'identity-preset')
     await provider.selectOption('Another')
     await page.getByLabel('E-mail address').fill(mailbox.user)
     await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
     await page.getByLabel('Server').first().fill('localhost')
     await page.getByLabel('Port').first().fill(String(bench.servers.smtp.port))
-    await page.getByRole('switch', { name: 'Read its mail' }).click()
-    await page.getByLabel('At most a day').fill('40')
+    await page.getByRole('switch', { name: 'Read incoming e-mail' }).click()
+    await page.getByLabel('Maximum per day').fill('40')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByRole('alert').getByText('5.7.8 Username and password not accepted').waitFor()
     expect(await lookAt(page, 'identity-refused')).toEqual([])
@@ -88,7 +88,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     expect(await lookAt(page, 'identity')).toEqual([])
     // Changed without the password, which stays.
     await page.getByRole('button', { name: 'Change' }).click()
-    await page.getByLabel('At most a day').fill('10')
+    await page.getByLabel('Maximum per day').fill('10')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('10 mails').waitFor()
     bench.servers.smtp.logins.delete(mailbox.user)
@@ -109,7 +109,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByLabel('User name or e-mail address').fill('2fa@example.com')
     await card.getByRole('textbox', { name: 'Password' }).fill('a password')
     await card.getByRole('button', { name: 'Log in', exact: true }).click()
-    await card.getByText('The network wants a code').waitFor()
+    await card.getByText('The network asks for a second-factor code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
     expect(await lookAt(page, 'identity-code')).toEqual([])
     // Whoever comes back to the page goes on where they were.
@@ -125,9 +125,9 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByRole('button', { name: 'Send the code' }).click()
     await card.getByText('connected', { exact: true }).waitFor()
     await card.getByRole('button', { name: 'Check' }).click()
-    await card.getByText('The network accepts it.').waitFor()
+    await card.getByText('The session is valid.').waitFor()
     await card.getByRole('button', { name: 'Renew the log-in' }).click()
-    await card.getByText('The network has let it in.').waitFor()
+    await card.getByText('The log-in succeeded.').waitFor()
     await screenshot(page, 'identity-connected')
   })
 
@@ -151,14 +151,14 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('The network has sent an e-mail').waitFor()
     await screenshot(page, 'identity-email-step')
     await sql`UPDATE social_sandbox_logins SET looks = 2 WHERE looks < 0`.execute(database)
-    await card.getByText('The network has let it in.').waitFor()
+    await card.getByText('The log-in succeeded.').waitFor()
   })
 
   test('a viewer sees what an identity is connected to, but nothing to change it with', async () => {
     const identityId = await identity(HOSTILE)
     const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
     await page.getByRole('link', { name: /img src/ }).click()
-    await page.getByText('It has none, so it can send no mails.').waitFor()
+    await page.getByText('No mailbox: this identity cannot send e-mail.').waitFor()
     for (const name of ['Save', 'Delete', 'Log in', 'Log in and save']) {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
     }
@@ -194,7 +194,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
     expect(await lookAt(page, 'identities-found')).toEqual([])
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
-    await page.getByRole('heading', { name: 'Nobody is found' }).waitFor()
+    await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
   })
 
   test('no page did what it must not', () => {

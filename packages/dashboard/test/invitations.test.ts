@@ -26,7 +26,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
   test('is only mailed: the inviter never sees the link, and can send it again', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/team' })
     const invite = async (email: string) => {
-      await page.getByRole('button', { name: 'Invite somebody' }).click()
+      await page.getByRole('button', { name: 'Invite someone' }).click()
       await page.getByLabel('E-mail address').fill(email)
       await page.getByRole('button', { name: 'Invite', exact: true }).click()
     }
@@ -42,8 +42,8 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     await screenshot(page, 'settings-invitation-not-mailed')
     mailbox.refuses = false
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('button', { name: 'Send again to later@example.com' }).click()
-    await page.getByRole('button', { name: 'Send again', exact: true }).last().click()
+    await page.getByRole('button', { name: 'Resend to later@example.com' }).click()
+    await page.getByRole('button', { name: 'Resend', exact: true }).last().click()
     await page.getByText('Invitation sent').waitFor()
 
     const guest = await browser.tab()

@@ -39,16 +39,16 @@ const PLACES: Place[] = [
     beside: /notes|segments/,
   },
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
-  { path: '/companies/:company', shows: 'No contacts of this company' },
+  { path: '/companies/:company', shows: 'No contacts in this company' },
   { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types/ },
   { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views/ },
   { path: '/events/groups', shows: 'page_view', empty: 'Nothing to count' },
   { path: '/events/:event', shows: 'Pricing' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /properties/ },
-  { path: '/segments/:segment', shows: 'Nobody belongs now', beside: /properties/ },
+  { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
   { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions/ },
-  { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing waits for you' },
+  { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing to approve' },
   { path: '/agents', shows: 'Scout', empty: 'No agents yet', beside: /playbooks/ },
   { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties|segments/ },
   { path: '/agents/settings', shows: 'Save' },
@@ -62,7 +62,7 @@ const PLACES: Place[] = [
   { path: '/webhooks/:webhook', shows: 'page_view' },
   { path: '/webhooks/:webhook/deliveries/:delivery', shows: 'Attempts' },
   { path: '/settings/profile', shows: 'Your name' },
-  { path: '/settings/team', shows: 'Robin Marsh', empty: 'Nobody is invited' },
+  { path: '/settings/team', shows: 'Robin Marsh', empty: 'No pending invitations' },
   { path: '/settings/tenants', shows: 'Test' },
   {
     path: '/settings/tracker',
@@ -74,8 +74,8 @@ const PLACES: Place[] = [
   { path: '/settings/identification', shows: 'Sign on your server' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
-  { path: '/settings/audit', shows: 'Identity created', empty: 'Nothing has been changed yet' },
-  { path: '/settings/data', shows: 'No exports yet', empty: 'Nobody has been erased' },
+  { path: '/settings/audit', shows: 'Identity created', empty: 'No changes yet' },
+  { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },
 ]
 
 const REFUSAL = 'This was refused by the test.'
@@ -235,7 +235,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
 
     await fails('/v1/segments', async () => {
       await openWithin(page, '/agents/new')
-      await page.getByLabel('Those of a segment').click()
+      await page.getByLabel('Contacts in a segment').click()
     })
     await tryAgain()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)

@@ -44,7 +44,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByLabel('Value of header 1', { exact: true }).fill('very-secret-value')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByText(/^whsec_/).waitFor()
-    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'I have saved it' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
     expect(await page.content()).not.toContain('very-secret-value')
 
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('delivered').waitFor()
     expect(receiver.received.at(-1)?.headers['x-team']).toBe('very-secret-value')
     await screenshot(page, 'webhook-delivery')
-    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('button', { name: 'Resend' }).click()
     await expect.poll(() => receiver.received.length).toBe(2)
 
     receiver.answer = (response) => response.writeHead(500).end('<b>broken</b>')
@@ -76,17 +76,17 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'New signing secret' }).click()
-    await page.getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByRole('button', { name: 'Create a new secret' }).click()
     await page.getByText(/^whsec_/).waitFor()
-    await page.getByRole('button', { name: 'I have kept it' }).click()
-    await page.getByText('Secret before is valid until').waitFor()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
+    await page.getByText('Previous secret valid until').waitFor()
   })
 
   test('a viewer sees webhooks but nothing to change them with', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
-    for (const name of ['Send a test', 'Pause', 'More', 'Send failed again']) {
+    for (const name of ['Send a test', 'Pause', 'More', 'Resend failed']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
   })
