@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertIdentity } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
   test('an agent is made from a template, with a schedule in words, and found in the list', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()
-    expect(await lookAt(page, 'agents-empty')).toEqual([])
+    expect(await checkPage(page, 'agents-empty')).toEqual([])
     await page.getByRole('link', { name: 'New agent' }).first().click()
     await page.getByRole('radio', { name: /Pricing visitor follow-up/ }).click()
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await card.getByText('Questions about our plans?').waitFor()
     await card.getByText('Waiting for approval').waitFor()
     await page.getByText('Good to know').waitFor()
-    expect(await lookAt(page, 'run')).toEqual([])
+    expect(await checkPage(page, 'run')).toEqual([])
     await card.getByRole('link', { name: 'Decide in the inbox' }).click()
     await page.getByRole('article', { name: 'Grace' }).waitFor()
   })
@@ -194,7 +194,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('Running').waitFor()
     await page.getByText('1 of 2 done').waitFor()
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('50')
-    expect(await lookAt(page, 'run-under-way')).toEqual([])
+    expect(await checkPage(page, 'run-under-way')).toEqual([])
     await stand('evaluated').execute()
     await page.getByText('2 of 2 done').waitFor()
     await page.getByRole('button', { name: 'Cancel the run' }).click()
@@ -217,7 +217,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByText('Saved.').waitFor()
     await page.getByText('so far this month of').waitFor()
-    expect(await lookAt(page, 'agent-settings')).toEqual([])
+    expect(await checkPage(page, 'agent-settings')).toEqual([])
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Mars')
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByRole('alert').getByText('must be an IANA time zone').waitFor()
@@ -253,7 +253,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText(text).first().waitFor()
     await page.waitForLoadState('networkidle')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
-    expect(await lookAt(page, name)).toEqual([])
+    expect(await checkPage(page, name)).toEqual([])
   })
 
   test('an agent is deleted', async () => {

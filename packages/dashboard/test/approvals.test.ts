@@ -3,7 +3,7 @@ import { approveAction } from '../../server/src/agents/actions/decide.ts'
 import { insertAgent, insertIdentity, MAIL, NOTE, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -36,7 +36,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   test('without anything that waits it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })
     await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
-    expect(await lookAt(page, 'approvals-empty')).toEqual([])
+    expect(await checkPage(page, 'approvals-empty')).toEqual([])
   })
 
   test('an action shows for whom, from whom, why and exactly what; it is approved as a person changed it', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await page.waitForLoadState('networkidle')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
     expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
-    expect(await lookAt(page, 'approvals')).toEqual([])
+    expect(await checkPage(page, 'approvals')).toEqual([])
   })
 
   test('a viewer reads what waits but has nothing to decide with', async () => {

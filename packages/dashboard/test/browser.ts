@@ -219,7 +219,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
  * but colours, so it needs only the rules about them.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
-export async function lookAt(page: Page, name: string): Promise<string[]> {
+export async function checkPage(page: Page, name: string): Promise<string[]> {
   const problems: string[] = []
   for (const width of [360, 1600]) {
     await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   let service: TestService
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     const rows = page.getByRole('table').getByRole('row')
     await page.getByText('1–20 of 25').waitFor()
     expect(await rows.count()).toBe(21)
-    expect(await lookAt(page, 'contacts')).toEqual([])
+    expect(await checkPage(page, 'contacts')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('21–25 of 25').waitFor()
     expect(new URL(page.url()).search).toBe('?page=2')
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByText('of 25').waitFor()
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.getByLabel('Address contains').fill('/pricing')
-    expect(await lookAt(page, 'contacts-filters')).toEqual([])
+    expect(await checkPage(page, 'contacts-filters')).toEqual([])
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('1–1 of 1').waitFor()
     expect(new URL(page.url()).searchParams.get('has_event_url_contains')).toBe('/pricing')
@@ -77,7 +77,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByText('of 25').waitFor()
     await page.goto('/contacts?lifecycle_stage=nonsense&page=minus&country=Atlantis')
     await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
-    expect(await lookAt(page, 'contacts-none')).toEqual([])
+    expect(await checkPage(page, 'contacts-none')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 
@@ -169,7 +169,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('alert').getByRole('link', { name: 'Open it' }).waitFor()
-    expect(await lookAt(page, 'contact-new')).toEqual([])
+    expect(await checkPage(page, 'contact-new')).toEqual([])
     await page.getByRole('textbox', { name: 'E-mail' }).fill('jean@example.com')
     await page.getByLabel('First name').fill('Jean')
     await page.getByRole('button', { name: 'Create', exact: true }).click()

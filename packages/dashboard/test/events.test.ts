@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
   ])('%s can be used by everybody, small and large, light and dark', async (path, name) => {
     const page = await open(path)
     await page.getByText('button_click').first().waitFor()
-    expect(await lookAt(page, name)).toEqual([])
+    expect(await checkPage(page, name)).toEqual([])
   })
 
   test('what is listed can be kept as a view, and taken away as a table', async () => {

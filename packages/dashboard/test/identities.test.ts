@@ -5,7 +5,7 @@ import { insertAgent } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type MailBench, startMailBench } from '../../server/test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
   test('an identity is made, changed, and deleted, with what that means for its agents', async () => {
     const page = await browser.signedIn(tenant, { path: '/identities' })
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
-    expect(await lookAt(page, 'identities-empty')).toEqual([])
+    expect(await checkPage(page, 'identities-empty')).toEqual([])
     await page.getByRole('button', { name: 'New identity' }).first().click()
     await page.getByLabel('First name').fill('Grace')
     await page.getByLabel('Last name').fill('Hopper')
@@ -78,14 +78,14 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByLabel('Maximum per day').fill('40')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByRole('alert').getByText('5.7.8 Username and password not accepted').waitFor()
-    expect(await lookAt(page, 'identity-refused')).toEqual([])
+    expect(await checkPage(page, 'identity-refused')).toEqual([])
     await page.getByRole('textbox', { name: 'Password' }).fill(mailbox.password)
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('Sends through').waitFor()
     await page.getByText('40 mails').waitFor()
     await page.getByRole('button', { name: 'Test the log-in' }).click()
     await page.getByText('The log-in works.').waitFor()
-    expect(await lookAt(page, 'identity')).toEqual([])
+    expect(await checkPage(page, 'identity')).toEqual([])
     // Changed without the password, which stays.
     await page.getByRole('button', { name: 'Change' }).click()
     await page.getByLabel('Maximum per day').fill('10')
@@ -111,7 +111,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByRole('button', { name: 'Log in', exact: true }).click()
     await card.getByText('The network asks for a second-factor code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
-    expect(await lookAt(page, 'identity-code')).toEqual([])
+    expect(await checkPage(page, 'identity-code')).toEqual([])
     // Whoever comes back to the page goes on where they were.
     await page.reload()
     await card.getByLabel('Code').fill('999999')
@@ -167,7 +167,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('link', { name: 'Identities' }).first().click()
     await page.getByRole('link', { name: /img src/ }).waitFor()
     expect(await page.getByRole('button', { name: 'New identity' }).count()).toBe(0)
-    expect(await lookAt(page, 'identities')).toEqual([])
+    expect(await checkPage(page, 'identities')).toEqual([])
   })
 
   test('very many are paged and searched by the service', async () => {
@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('sales marsh50')
     await page.getByText('1–1 of 1').waitFor()
     await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
-    expect(await lookAt(page, 'identities-found')).toEqual([])
+    expect(await checkPage(page, 'identities-found')).toEqual([])
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
     await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
   })

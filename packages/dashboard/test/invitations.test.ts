@@ -3,7 +3,7 @@ import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { startMailbox, type TestMailbox, tokenIn } from '../../server/test/mailbox.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
   let mailbox: TestMailbox
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     await invite('mailed@example.com')
     await page.getByText('Invitation sent').waitFor()
     expect(await page.content()).not.toContain('/invitation/')
-    expect(await lookAt(page, 'settings-invitation-mailed')).toEqual([])
+    expect(await checkPage(page, 'settings-invitation-mailed')).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
 
     mailbox.refuses = true

@@ -15,7 +15,7 @@ const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', '
 type Ids = Record<(typeof NAMES)[number], string>
 
 interface Place {
-  /** `:agent` and the like stand for ids. */
+  /** `:agent` and the like are replaced by ids. */
   path: string
   /** What a tenant sees that has one of everything. */
   shows: string
@@ -88,7 +88,7 @@ let page: Page
 /** What the page has asked for, by its path. */
 const asked = new Set<string>()
 /** What is answered only when this is. */
-let held: Promise<void> | undefined
+let blocked: Promise<void> | undefined
 let isRefused = (_path: string) => false
 
 /** The path of what a page shows; who is signed in, what happens live and what waits belong to the frame. */
@@ -99,10 +99,10 @@ function dataPath(url: string): string | null {
 }
 
 /** Holds and refuses what pages show. */
-async function stand({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
+async function intercept({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
   const path = dataPath(url)
   if (path === null) return
-  await held
+  await blocked
   if (isRefused(path)) throw new ServiceError(429, 'rate_limited', REFUSAL)
 }
 
@@ -137,7 +137,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
 
 describe.skipIf(!HAS_BROWSER)('every page', () => {
   beforeAll(async () => {
-    const beforeListen = (app: App) => void app.addHook('onRequest', stand)
+    const beforeListen = (app: App) => void app.addHook('onRequest', intercept)
     service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1' }, { beforeListen })
     browser = await openBrowser(service)
     full = await createTestTenant(service)
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       asked.clear()
       isRefused = () => false
       const gate = Promise.withResolvers<void>()
-      held = gate.promise
+      blocked = gate.promise
       await page.goto(address)
       await main().getByRole('heading').first().waitFor()
       if (asked.size > 0) await loading().first().waitFor()

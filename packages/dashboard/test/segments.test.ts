@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSegment } from '../../server/src/segments/segments.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -140,7 +140,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
         .first()
         .waitFor()
       await page.waitForLoadState('networkidle')
-      expect(await lookAt(page, `segments-${index}`)).toEqual([])
+      expect(await checkPage(page, `segments-${index}`)).toEqual([])
     }
   })
 

@@ -6,7 +6,7 @@ import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import { accessibilityProblems, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
 const NEW_PASSWORD = 'a battery of horses'
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('Name saved.').waitFor()
     await goTo(owner, 'Team')
     await owner.getByRole('region', { name: 'Members' }).getByText(HOSTILE).waitFor()
-    expect(await lookAt(owner, 'settings-team-hostile')).toEqual([])
+    expect(await checkPage(owner, 'settings-team-hostile')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 
@@ -65,18 +65,18 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await dialog.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
     await dialog.getByRole('button', { name: 'Read only' }).click()
     await dialog.getByLabel('Expires').selectOption('In 90 days')
-    expect(await lookAt(owner, 'settings-key-new')).toEqual([])
+    expect(await checkPage(owner, 'settings-key-new')).toEqual([])
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = (await dialog.getByText(/^cds_/).textContent()) ?? ''
     expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
     expect((await tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }, key)).status).toBe(403)
     // It goes only when somebody says that they have it.
     await owner.keyboard.press('Escape')
-    expect(await lookAt(owner, 'settings-key-made')).toEqual([])
+    expect(await checkPage(owner, 'settings-key-made')).toEqual([])
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await owner.content()).not.toContain(key)
-    expect(await lookAt(owner, 'settings-keys')).toEqual([])
+    expect(await checkPage(owner, 'settings-keys')).toEqual([])
     await owner.getByRole('button', { name: 'Revoke Warehouse' }).click()
     await owner.getByRole('button', { name: 'Revoke key' }).click()
     await owner.getByText('revoked').waitFor()
@@ -102,7 +102,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     dns.texts.set(name, [`not ${value}`])
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText(`not ${value}`).waitFor()
-    expect(await lookAt(owner, 'settings-domains')).toEqual([])
+    expect(await checkPage(owner, 'settings-domains')).toEqual([])
     dns.texts.set(name, ['v=spf1 -all', value])
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText('The record is there').waitFor()
@@ -123,12 +123,12 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))
     await copy.click()
     await owner.getByRole('button', { name: 'Copying failed: select it instead' }).waitFor()
-    expect(await lookAt(owner, 'settings-tracker-waiting')).toEqual([])
+    expect(await checkPage(owner, 'settings-tracker-waiting')).toEqual([])
     const url = `https://${tenant.site}/hello`
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
     await owner.getByText('We received your first event').waitFor()
     await owner.getByRole('link', { name: url.replace('https://', '') }).waitFor()
-    expect(await lookAt(owner, 'settings-tracker')).toEqual([])
+    expect(await checkPage(owner, 'settings-tracker')).toEqual([])
   })
 
   test('somebody is invited, joins by the link, gets another role, and is removed', async () => {
@@ -138,9 +138,9 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByLabel('Role', { exact: true }).selectOption('viewer')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     const link = (await owner.getByText(/\/invitation\//).textContent()) ?? ''
-    expect(await lookAt(owner, 'settings-invitation')).toEqual([])
+    expect(await checkPage(owner, 'settings-invitation')).toEqual([])
     await owner.getByRole('button', { name: 'Done' }).click()
-    expect(await lookAt(owner, 'settings-team')).toEqual([])
+    expect(await checkPage(owner, 'settings-team')).toEqual([])
 
     const guest = await browser.tab()
     await guest.goto(new URL(link).pathname)
@@ -195,7 +195,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('img', { name: 'QR code' }).waitFor()
     const secret = (await page.getByRole('dialog').locator('code').textContent())?.replaceAll(' ', '') ?? ''
-    expect(await lookAt(page, 'settings-two-factor')).toEqual([])
+    expect(await checkPage(page, 'settings-two-factor')).toEqual([])
     await page.getByLabel('Code from the app').fill('000000')
     await page.keyboard.press('Enter')
     await page.getByText('The code is wrong').waitFor()
@@ -204,10 +204,10 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await page.getByText('Save these now').waitFor()
     const codes = await page.getByRole('dialog').getByRole('listitem').allTextContents()
     expect(new Set(codes).size).toBeGreaterThanOrEqual(8)
-    expect(await lookAt(page, 'settings-backup-codes')).toEqual([])
+    expect(await checkPage(page, 'settings-backup-codes')).toEqual([])
     await page.keyboard.press('Enter')
     await page.getByText('on', { exact: true }).waitFor()
-    expect(await lookAt(page, 'settings-profile')).toEqual([])
+    expect(await checkPage(page, 'settings-profile')).toEqual([])
 
     await page.getByRole('button', { name: 'New backup codes' }).press('Enter')
     await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
@@ -242,7 +242,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(erased).toBe(202)
     await owner.reload()
     await owner.getByText(contact).waitFor()
-    expect(await lookAt(owner, 'settings-data')).toEqual([])
+    expect(await checkPage(owner, 'settings-data')).toEqual([])
   })
 
   test('an export and an erasure in progress say how far they are, and refresh by themselves', async () => {
@@ -268,18 +268,18 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
   test('limits are shown with what of them is used', async () => {
     await goTo(owner, 'Rate limits')
     await owner.getByRole('region', { name: 'Current limits' }).getByText('API requests of one key').waitFor()
-    expect(await lookAt(owner, 'settings-limits')).toEqual([])
+    expect(await checkPage(owner, 'settings-limits')).toEqual([])
   })
 
   test('the audit log is filtered, and an entry opened, by its address', async () => {
     await goTo(owner, 'Audit log')
     await owner.getByRole('button', { name: 'Domain verified' }).waitFor()
-    expect(await lookAt(owner, 'settings-audit')).toEqual([])
+    expect(await checkPage(owner, 'settings-audit')).toEqual([])
     await owner.getByRole('button', { name: 'Domain verified' }).press('Enter')
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
     await owner.reload()
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
-    expect(await lookAt(owner, 'settings-audit-entry')).toEqual([])
+    expect(await checkPage(owner, 'settings-audit-entry')).toEqual([])
     await owner.getByRole('button', { name: 'All about this domain' }).click()
     await owner.getByRole('button', { name: 'API key created' }).waitFor({ state: 'detached' })
     await owner.getByText('1–3 of 3').waitFor()
@@ -338,9 +338,9 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
     await owner.goto('/settings/domains')
     await owner.getByRole('heading', { name: 'No domains yet' }).waitFor()
-    expect(await lookAt(owner, 'settings-domains-empty')).toEqual([])
+    expect(await checkPage(owner, 'settings-domains-empty')).toEqual([])
     await goTo(owner, 'Tenants')
-    expect(await lookAt(owner, 'settings-tenants')).toEqual([])
+    expect(await checkPage(owner, 'settings-tenants')).toEqual([])
     await owner.getByRole('button', { name: /^Open / }).click()
     await owner.waitForURL((url) => url.pathname === '/')
     await owner.goto('/settings/domains')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { makeCertificate, type Receiver, startReceiver } from '../../server/test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let receiver: Receiver
@@ -94,16 +94,16 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
   test('every page can be used by everybody, small and large, light and dark', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('link', { name: 'page_view' }).waitFor()
-    expect(await lookAt(page, 'webhooks')).toEqual([])
+    expect(await checkPage(page, 'webhooks')).toEqual([])
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByText('1–4 of 4').waitFor()
-    expect(await lookAt(page, 'webhook')).toEqual([])
+    expect(await checkPage(page, 'webhook')).toEqual([])
     await page.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().click()
     await page.getByRole('heading', { name: 'Attempts' }).waitFor()
-    expect(await lookAt(page, 'webhook-delivery')).toEqual([])
+    expect(await checkPage(page, 'webhook-delivery')).toEqual([])
     await page.goto('/webhooks/new')
     await page.getByRole('button', { name: 'Add a pattern' }).click()
-    expect(await lookAt(page, 'webhook-new')).toEqual([])
+    expect(await checkPage(page, 'webhook-new')).toEqual([])
   })
 
   test('deletes after asking', async () => {

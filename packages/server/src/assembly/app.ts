@@ -81,7 +81,7 @@ export interface AppDependencies extends WriteDependencies {
   metrics: Metrics
 }
 
-/** Puts the HTTP service together; it listens when told to. */
+/** Assembles the HTTP service. It does not listen yet. */
 export async function createApp(dependencies: AppDependencies): Promise<App> {
   const { config, clock, log, metrics } = dependencies
   const app = Fastify({
@@ -91,11 +91,11 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     bodyLimit: BODY_BYTES_MAX,
     // Hops count from the socket, so entries that a client forges are never trusted.
     trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
-    // A body that does not arrive must not hold its connection for ever.
+    // A body that never arrives must not occupy its connection forever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
-    // A request that still arrives while the service stops is served, and told to close its connection.
+    // A request that arrives while the service stops is answered, with `Connection: close`.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientError,
@@ -111,13 +111,13 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
-  // What a client expects beyond 100-continue is no reason to refuse its request: it is one like all others.
+  // An unknown Expect header is ignored instead of rejected.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   await app.register(helmet, {
-    // The API reference brings its own policy.
+    // The API reference has its own policy.
     contentSecurityPolicy: false,
     crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Whether a host is HTTPS only is for whoever runs its proxy to promise.
+    // Only the operator of the proxy can promise HTTPS for a host.
     strictTransportSecurity: false,
   })
   await app.register(swagger, describeApi(config))

@@ -15,7 +15,7 @@ import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { openConnector, startSocialLogins } from '../identities/social/open.ts'
 import { SOCIAL_LOGINS } from '../identities/social/sessions.ts'
-import { keepEventIds } from '../journal/event-ids.ts'
+import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
 import { onCluster, storageTable, type TableDefinition } from '../platform/clickhouse/tables.ts'
@@ -41,19 +41,19 @@ import { startDeliveryRetention } from '../webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
-import { keepTables } from './retention.ts'
+import { startRetention } from './retention.ts'
 import { startTasks, TASK_QUEUES } from './tasks.ts'
 
-/** Every queue of jobs, so that the command line can send to each. */
+/** All job queues, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE]
 
 /** A running service. */
 export interface Service extends Engines {
-  /** What changes of contacts need. */
+  /** The dependencies of changes to contacts. */
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
-  /** What sending and receiving mail need. */
+  /** The dependencies of sending and receiving mail. */
   mail: MailDependencies
   connector: Connector
   jobs: Jobs
@@ -61,33 +61,33 @@ export interface Service extends Engines {
   social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
-  /** Where it listens, e.g. http://localhost:8080. */
+  /** Its own URL, e.g. http://localhost:8080. */
   url: string
   /**
    * The setup link for the first person; null once the service is set up. @throws ServiceError 503
    * `secret_key_missing`.
    */
   findSetupLink(): Promise<string | null>
-  /** Finishes the requests under way, writes what waits in the journal, and closes the engines it started. */
+  /** Finishes open requests, flushes the journal, and closes the databases that it started. */
   close(): Promise<void>
 }
 
 export interface ServiceOptions extends EngineOptions {
   clock?: Clock
-  /** How addresses that users gave are called; for tests. */
+  /** Options for calling addresses from users; for tests. */
   outbound?: Partial<OutboundOptions>
-  /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
+  /** Servers for TXT records, as `address:port`, instead of the system's name servers; for tests. */
   dnsServers?: string[]
-  /** Where Intercom is; for tests. */
+  /** The URL of Intercom; for tests. */
   intercomUrl?: string
-  /** Sees the application before it answers the first request. */
+  /** Receives the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
 
-/** Starts the service: engines, caches, journal, HTTP. */
+/** Starts the service: databases, caches, journal, HTTP. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
-  // Bundled while the engines start; the application waits for it.
+  // Bundled while the databases start; the application waits for it.
   makeTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
@@ -97,11 +97,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
     const invalidation: Invalidation = await listenForChanges(postgres.address, log)
     cleanup.push(() => invalidation.close())
-    const eventIds = await keepEventIds(stores.database, clock, log)
+    const eventIds = await startEventIdCleanup(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
     const segments = await watchSegments({ stores, clock, log })
     cleanup.push(() => segments.stop())
-    // What an earlier process accepted and could not project any more.
+    // Events that an earlier process accepted but did not project.
     await projector.drain()
     const secrets = await openSecretBox(config)
     const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
@@ -111,9 +111,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     invalidation.onWork(deliveryWorker.wake)
     const retention = startDeliveryRetention(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
-    const tables = keepTables(stores.database, clock, log)
+    const tables = startRetention(stores.database, clock, log)
     cleanup.push(() => tables.stop())
-    // The embedded ClickHouse belongs to one process: nobody else records events.
+    // The embedded ClickHouse belongs to one process, so no other process records events.
     const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })
     cleanup.push(() => live.stop())
     const groupCommit = createGroupCommit({

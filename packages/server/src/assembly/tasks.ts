@@ -13,7 +13,7 @@ import { EXPIRE, EXPORT, expireExports, exportDirectory } from '../tenant-export
 import { startExports } from '../tenant-export/run.ts'
 import { COUNTERS, ERASERS } from './erasers.ts'
 
-/** The queues of the long tasks that people start in the dashboard. */
+/** The queues of long tasks that people start in the dashboard. */
 export const TASK_QUEUES = [ERASE, EXPORT, EXPIRE]
 
 interface Dependencies {
@@ -21,13 +21,13 @@ interface Dependencies {
   jobs: Jobs
   writing: WriteDependencies
   projector: Projector
-  /** The tables of ClickHouse that deletions must name. */
+  /** The ClickHouse tables that deletions must name. */
   storage: Record<JournalTable, string>
   config: Config
   log: Logger
 }
 
-/** Works on erasures and exports. */
+/** Starts the workers for erasures and exports. */
 export async function startTasks({
   stores,
   jobs,
