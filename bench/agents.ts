@@ -3,16 +3,15 @@ import { memoryOf } from './processes.ts'
 import { number, progress, rate, report } from './report.ts'
 import type { Target } from './target.ts'
 
-/** The most that one run takes. */
+/** The maximum of a run. */
 const CONTACTS = 1_000
-/** By then a run has loaded what it holds at a time. */
+/** By then, a run uses its normal memory. */
 const EARLY = 200
 const POLL_MS = 250
 
 /**
- * Runs of an agent with the template provider: what reading contexts, writing results and carrying out the notes costs,
- * without any model. The first run loads what the engines keep in memory anyhow; the second shows whether memory grows
- * with the contacts.
+ * Runs of an agent with the template provider: the cost of reading contexts, writing results and creating notes, without
+ * a model. The first run warms the databases' caches; the second shows whether memory grows with the number of contacts.
  */
 export async function measureAgents({ raw, service }: Target): Promise<void> {
   progress(`a run of an agent over ${CONTACTS} contacts`)

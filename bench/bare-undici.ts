@@ -1,4 +1,4 @@
-/** POSTs the same bytes again and again with undici alone; prints requests a second. */
+/** POSTs the same bytes repeatedly with undici alone; prints requests per second. */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 
@@ -19,7 +19,7 @@ const sendAll = (milliseconds: number) => {
   const until = performance.now() + milliseconds
   return Promise.all(Array.from({ length: Number(connections) }, () => send(until)))
 }
-// Connections are made before the clock runs.
+// Connections are opened before the clock starts.
 await sendAll(500)
 sent = 0
 startedAt = performance.now()

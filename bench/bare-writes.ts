@@ -1,4 +1,4 @@
-/** What the service writes for a request, asked of PostgreSQL alone: the same statements, without what it reads. */
+/** The service's writes for a request, sent to PostgreSQL alone: the same statements, without the reads. */
 import type pg from 'pg'
 import { type SystemEvent, toRecords } from '../packages/server/src/journal/append.ts'
 import { episodeId } from '../packages/server/src/journal/episodes.ts'
@@ -8,13 +8,13 @@ import { newId } from '../packages/server/src/platform/ids.ts'
 const CREATE_CONTACT = `INSERT INTO contacts
   (tenant_id, contact_id, email, properties_provenance, creation_source, first_seen_at, created_at, updated_at)
   VALUES ($1, $2, $3, $4, 'identify', $5, $5, $5)`
-const CHANGE_CONTACT = `UPDATE contacts SET properties = properties || $3,
+const UPDATE_CONTACT = `UPDATE contacts SET properties = properties || $3,
   properties_provenance = properties_provenance || $4, updated_at = $5 WHERE tenant_id = $1 AND contact_id = $2`
-const SEE_CONTACT_EARLIER = 'UPDATE contacts SET first_seen_at = $3 WHERE tenant_id = $1 AND contact_id = $2'
-const SAY = `INSERT INTO contact_sources (tenant_id, contact_id, source, kind, fields, first_seen_at, updated_at)
+const SET_FIRST_SEEN = 'UPDATE contacts SET first_seen_at = $3 WHERE tenant_id = $1 AND contact_id = $2'
+const SAVE_SOURCE = `INSERT INTO contact_sources (tenant_id, contact_id, source, kind, fields, first_seen_at, updated_at)
   VALUES ($1, $2, $3, $3, $4, $5, $5)
   ON CONFLICT (tenant_id, contact_id, source) DO UPDATE SET fields = excluded.fields, updated_at = excluded.updated_at`
-const TAKE_VISITOR = 'UPDATE visitors SET contact_id = $3 WHERE tenant_id = $1 AND visitor_id = $2'
+const LINK_VISITOR = 'UPDATE visitors SET contact_id = $3 WHERE tenant_id = $1 AND visitor_id = $2'
 const LOG_LINK = `INSERT INTO identity_links
   (tenant_id, link_id, visitor_id, contact_id, previous_contact_id, source, linked_at)
   VALUES ($1, $2, $3, $4, NULL, 'identify', $5)`
@@ -27,7 +27,7 @@ const FIRST_TOUCH = {
   first_utm_source: 's10',
 }
 
-/** Creates a contact, links a visitor that has events, and records the first touch. A form writes one event more. */
+/** Creates a contact, links a visitor with events, and records the first touch. A form writes one more event. */
 export async function bareIdentification(
   pool: pg.Pool,
   tenantId: string,
@@ -36,20 +36,20 @@ export async function bareIdentification(
 ): Promise<void> {
   const contactId = newId()
   const now = new Date()
-  await inTransaction(pool, async (ask) => {
-    await ask(CREATE_CONTACT, [tenantId, contactId, email, provenanceOf({ email }, 'identify', now), now])
-    await ask(SAY, [tenantId, contactId, 'identify', fieldsOf({ email }, now), now])
-    await ask(TAKE_VISITOR, [tenantId, visitorId, contactId])
-    await ask(LOG_LINK, [tenantId, newId(), visitorId, contactId, now])
+  await inTransaction(pool, async (query) => {
+    await query(CREATE_CONTACT, [tenantId, contactId, email, provenanceOf({ email }, 'identify', now), now])
+    await query(SAVE_SOURCE, [tenantId, contactId, 'identify', fieldsOf({ email }, now), now])
+    await query(LINK_VISITOR, [tenantId, visitorId, contactId])
+    await query(LOG_LINK, [tenantId, newId(), visitorId, contactId, now])
     const link = { tenant_id: tenantId, owner_id: episodeId(tenantId, visitorId, 0), contact_id: contactId, version: 1 }
-    await ask(LINK_OWNER, [tenantId, link.owner_id, contactId])
-    await ask(APPEND, [newId(), 'owner_links', [tenantId], 1, serializeRows([link])])
-    await ask(SEE_CONTACT_EARLIER, [tenantId, contactId, new Date(now.getTime() - 86_400_000)])
+    await query(LINK_OWNER, [tenantId, link.owner_id, contactId])
+    await query(APPEND, [newId(), 'owner_links', [tenantId], 1, serializeRows([link])])
+    await query(SET_FIRST_SEEN, [tenantId, contactId, new Date(now.getTime() - 86_400_000)])
     const provenance = provenanceOf(FIRST_TOUCH, 'tracker', now)
-    await ask(CHANGE_CONTACT, [tenantId, contactId, FIRST_TOUCH, provenance, now])
-    await ask(SAY, [tenantId, contactId, 'tracker', fieldsOf(FIRST_TOUCH, now), now])
+    await query(UPDATE_CONTACT, [tenantId, contactId, FIRST_TOUCH, provenance, now])
+    await query(SAVE_SOURCE, [tenantId, contactId, 'tracker', fieldsOf(FIRST_TOUCH, now), now])
     const properties = { email, ...FIRST_TOUCH }
-    await appendEvents(ask, tenantId, [
+    await appendEvents(query, tenantId, [
       { event: 'contact_created', at: now, contactId, data: { properties: { email }, source: 'identify' } },
       { event: 'contact_identified', at: now, contactId, data: { visitor_ids: [visitorId], source: 'identify' } },
       {
@@ -70,19 +70,19 @@ export async function bareChange(
   properties: Record<string, string | number>,
 ): Promise<void> {
   const now = new Date()
-  await inTransaction(pool, async (ask) => {
-    await ask(CHANGE_CONTACT, [tenantId, contactId, properties, provenanceOf(properties, 'manual', now), now])
-    await ask(SAY, [tenantId, contactId, 'manual', fieldsOf(properties, now), now])
+  await inTransaction(pool, async (query) => {
+    await query(UPDATE_CONTACT, [tenantId, contactId, properties, provenanceOf(properties, 'manual', now), now])
+    await query(SAVE_SOURCE, [tenantId, contactId, 'manual', fieldsOf(properties, now), now])
     const data = {
       changed: Object.keys(properties),
       properties: { ...OTHER_PROPERTIES, ...properties },
       source: 'manual',
     }
-    await appendEvents(ask, tenantId, [{ event: 'contact_updated', at: now, contactId, data }])
+    await appendEvents(query, tenantId, [{ event: 'contact_updated', at: now, contactId, data }])
   })
 }
 
-/** The event of a change tells all properties. */
+/** The event of a change has all properties. */
 const OTHER_PROPERTIES = {
   firstname: 'First123',
   lastname: 'Last1234',
@@ -94,9 +94,9 @@ const OTHER_PROPERTIES = {
   industry: 'Industry 12',
 }
 
-type Ask = (text: string, values: unknown[]) => Promise<unknown>
+type Query = (text: string, values: unknown[]) => Promise<unknown>
 
-async function inTransaction(pool: pg.Pool, work: (ask: Ask) => Promise<void>): Promise<void> {
+async function inTransaction(pool: pg.Pool, work: (query: Query) => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('BEGIN')
@@ -109,9 +109,9 @@ async function inTransaction(pool: pg.Pool, work: (ask: Ask) => Promise<void>): 
   }
 }
 
-async function appendEvents(ask: Ask, tenantId: string, events: SystemEvent[]): Promise<void> {
+async function appendEvents(query: Query, tenantId: string, events: SystemEvent[]): Promise<void> {
   const rows = serializeEvents(toRecords(tenantId, events))
-  await ask(APPEND, [newId(), 'events', [tenantId], events.length, rows])
+  await query(APPEND, [newId(), 'events', [tenantId], events.length, rows])
 }
 
 function provenanceOf(values: object, source: string, now: Date): object {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 const PAGES = ['/', '/pricing', '/product/events', '/docs/quickstart', '/blog/first-party-data', '/signup']
 
-/** A body as the browser sends it: ids made by the sender, some 480 bytes an event. */
+/** A body like a browser's: ids chosen by the sender, about 480 bytes per event. */
 export function trackBody(site: string, events: number): string {
   const visitor = Math.floor(Math.random() * 20_000)
   const now = new Date().toISOString()
@@ -15,13 +15,13 @@ export function trackBody(site: string, events: number): string {
   return `{"visitor_id":"bench-visitor-${visitor}","session_id":"bench-session-${visitor}","sent_at":"${now}","context":{"screen":"1920x1080","language":"en"},"events":[${list.join(',')}]}`
 }
 
-/** As the tracker makes it: of version 7, so that it names its time. */
+/** Like the tracker's: a UUIDv7, which contains its time. */
 function eventId(): string {
   const time = Date.now().toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** Records as a CRM pushes them, ordered by e-mail: about half are of contacts that exist, the others of new ones. */
+/** Records like a CRM's, ordered by e-mail: about half are of existing contacts. */
 export function sourceRecords(contacts: number, count: number) {
   const numbers = new Set<number>()
   while (numbers.size < count) numbers.add(Math.floor(Math.random() * contacts * 2))
@@ -41,7 +41,7 @@ export function sourceRecords(contacts: number, count: number) {
   return records.sort((a, b) => (a.email < b.email ? -1 : 1))
 }
 
-/** Whom a request identifies: new people only. */
+/** The email of a person to identify, always a new one. */
 export function newEmail(): string {
   return `${randomUUID()}@people.example`
 }

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net'
 
 export interface Request {
-  /** GET without a body, POST with one, unless told. */
+  /** Default: GET without a body, POST with one. */
   method?: 'PUT'
   path: string
   body?: string
@@ -10,12 +10,12 @@ export interface Request {
 const HOST = '127.0.0.1'
 const END_OF_HEAD = '\r\n\r\n'
 const END_OF_CHUNKS = Buffer.from('0\r\n\r\n')
-/** Of an error, so much is shown. */
+/** The part of an error that is shown. */
 const SHOWN_CHARACTERS = 500
 
 /**
- * A kept-alive connection with one request under way. It shares the cores with what it measures, and costs about half of
- * what autocannon does, because it reads nothing of an answer but its status and its end.
+ * A keep-alive connection with one open request. It shares the processors with what it measures, and costs about half of
+ * what autocannon does, because it only reads the status and the end of a response.
  */
 export class Connection {
   readonly #socket: Socket
@@ -24,7 +24,7 @@ export class Connection {
   #parts: Buffer[] = []
   #bytes = 0
   #bytesWanted = 0
-  #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
+  #pending: { resolve: () => void; reject: (error: Error) => void } | null = null
   #failure: Error | null = null
 
   private constructor(socket: Socket, port: number, headers: Record<string, string>) {
@@ -33,7 +33,7 @@ export class Connection {
     this.#headers = Object.entries({ host: `${HOST}:${port}`, ...headers })
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')
-    socket.on('data', (part) => this.#take(part))
+    socket.on('data', (part) => this.#receive(part))
     socket.on('error', (error) => this.#fail(error))
     socket.on('close', () => this.#fail(new Error('the service closed the connection')))
   }
@@ -48,7 +48,7 @@ export class Connection {
     return new Connection(socket, port, headers)
   }
 
-  /** @throws Error when the answer is not 2xx. */
+  /** @throws Error if the response is not 2xx. */
   send({ method, path, body }: Request): Promise<void> {
     const start = `${method ?? (body === undefined ? 'GET' : 'POST')} ${path} HTTP/1.1\r\n${this.#headers}`
     const rest =
@@ -57,29 +57,29 @@ export class Connection {
         : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
-      this.#settle = { resolve, reject: (error) => reject(new Error(`port ${this.#port} ${path}: ${error.message}`)) }
+      this.#pending = { resolve, reject: (error) => reject(new Error(`port ${this.#port} ${path}: ${error.message}`)) }
       this.#socket.write(start + rest)
     })
   }
 
   close(): void {
-    this.#settle = null
+    this.#pending = null
     this.#socket.destroy()
   }
 
-  #take(part: Buffer): void {
+  #receive(part: Buffer): void {
     this.#parts.push(part)
     this.#bytes += part.length
     if (this.#bytesWanted === 0) this.#readHead()
     if (this.#bytesWanted === 0 || !this.#isWhole(part)) return
     const isGood = this.#parts[0]?.[9] === '2'.charCodeAt(0)
     const answer = isGood ? '' : Buffer.concat(this.#parts).toString().slice(0, SHOWN_CHARACTERS)
-    const settle = this.#settle
+    const pending = this.#pending
     this.#parts = []
     this.#bytes = this.#bytesWanted = 0
-    this.#settle = null
-    if (isGood) settle?.resolve()
-    else settle?.reject(new Error(answer))
+    this.#pending = null
+    if (isGood) pending?.resolve()
+    else pending?.reject(new Error(answer))
   }
 
   #isWhole(part: Buffer): boolean {
@@ -88,7 +88,7 @@ export class Connection {
     return end.subarray(-END_OF_CHUNKS.length).equals(END_OF_CHUNKS)
   }
 
-  /** Finds out how many bytes the answer has; -1: they come in chunks. */
+  /** Determines the size of the response; -1 if it is chunked. */
   #readHead(): void {
     const text = (this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts))?.toString('latin1') ?? ''
     const end = text.indexOf(END_OF_HEAD)
@@ -99,6 +99,6 @@ export class Connection {
 
   #fail(error: Error): void {
     this.#failure = error
-    this.#settle?.reject(error)
+    this.#pending?.reject(error)
   }
 }

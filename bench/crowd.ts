@@ -11,8 +11,8 @@ const IDENTIFYING = 4
 const EVENTS_A_REQUEST = 3
 
 /**
- * Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. An answer that
- * is not 2xx fails the row.
+ * Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. A response
+ * that is not 2xx fails the row.
  */
 export async function measureCrowd(target: Target): Promise<void> {
   const { raw, population, site } = target
@@ -45,10 +45,10 @@ export async function measureCrowd(target: Target): Promise<void> {
       connections: IDENTIFYING,
       seconds: CROWD_SECONDS,
       headers: withKey(raw.apiKey),
-      next: () => identificationOf(target.takeVisitor()),
+      next: () => identificationOf(target.nextVisitor()),
     }),
   ] as const
-  // Nobody goes on while the next row is measured.
+  // All clients stop before the next row is measured.
   await Promise.allSettled(everybody)
   const [readers, tracked, identified] = await Promise.all(everybody)
   const others = `${rate(tracked.perSecond * EVENTS_A_REQUEST)} events/s tracked, ${rate(identified.perSecond)}/s identified`

@@ -1,4 +1,4 @@
-/** Loads the tenants of the fairness row, in a process of its own. Writes their keys to TENANTS_FILE. */
+/** Loads the tenants of the fairness row in a separate process. Writes their keys to TENANTS_FILE. */
 
 import { writeFileSync } from 'node:fs'
 import { createApiKey } from '../packages/server/src/access/api-keys.ts'
@@ -7,10 +7,10 @@ import { openEngines } from '../packages/server/src/assembly/engines.ts'
 import { readConfig } from '../packages/server/src/config.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
 import { openTenant } from '../packages/server/src/platform/tenant.ts'
-import { loadContacts, loadEvents, settle } from './bulk.ts'
+import { loadContacts, loadEvents, mergeParts } from './bulk.ts'
 import { populationOf } from './people.ts'
 
-/** The keys of the tenants whose queries are heavy, and of the one whose reads are light. */
+/** The keys of the tenants with heavy queries, and of the one with light reads. */
 export interface FairnessTenants {
   heavy: string[]
   light: string
@@ -34,7 +34,7 @@ async function addTenant(name: string, size: { contacts: number; events: number 
 const heavy: string[] = []
 for (let n = 0; n < HEAVY_TENANTS; n++) heavy.push(await addTenant(`Heavy ${n}`, { contacts, events }))
 const tenants: FairnessTenants = { heavy, light: await addTenant('Light', LIGHT_SIZE) }
-await settle(stores)
+await mergeParts(stores)
 await close()
 writeFileSync(process.env.TENANTS_FILE ?? 'tenants.json', JSON.stringify(tenants))
 process.exit(0)

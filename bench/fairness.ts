@@ -8,19 +8,19 @@ import { run, start } from './processes.ts'
 import { number, progress, report } from './report.ts'
 import { READY, SERVICE } from './target.ts'
 
-/** Requests that each of the tenants with heavy queries keeps under way. */
+/** Open requests of each tenant with heavy queries. */
 const CONNECTIONS = 4
-/** Light reads come one after the other with a pause, so that they measure how long they wait and not one another. */
+/** Light reads are sequential with a pause, so that they measure waiting times and not each other. */
 const PAUSE_MS = 5
-/** Both sides are measured in turns: a shared machine changes its speed within seconds. */
+/** Both sides are measured alternately: the speed of a shared machine changes within seconds. */
 const ROUNDS = 3
 const WARM_UP_MS = 2_000
-/** With fewer a heavy query is over before anybody could wait for it. */
+/** With fewer, a heavy query ends before anything could wait for it. */
 const EVENTS_MIN = 200_000
 
-/** What a dashboard, a list and a profile ask for. */
+/** The reads of a dashboard, a list and a profile. */
 const LIGHT = ['/v1/events?limit=20', '/v1/contacts?limit=20', '/v1/contacts/CONTACT']
-/** Each reads everything that its tenant has. */
+/** Each reads all the data of its tenant. */
 const HEAVY: readonly { path: string; body?: object }[] = [
   { path: '/v1/events?search=a%20e%20i%20o' },
   { path: '/v1/events/stats' },
@@ -30,7 +30,7 @@ const HEAVY: readonly { path: string; body?: object }[] = [
   { path: '/v1/aggregate', body: { entity: 'contacts', group_by: 'city' } },
 ]
 
-/** Light reads of one tenant beside heavy ones of eight others, against the same reads undisturbed. */
+/** Light reads of one tenant beside heavy ones of eight others, compared with the same reads undisturbed. */
 export async function measureFairness(directory: string, environment: Record<string, string>): Promise<void> {
   const size = { contacts: Math.min(20_000, SIZE.contacts), events: Math.max(EVENTS_MIN, Math.round(SIZE.events / 10)) }
   progress(`loading 8 tenants with ${number(size.events)} events each`)
@@ -54,7 +54,7 @@ export async function measureFairness(directory: string, environment: Record<str
       disturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
       disturbing.abort()
       answered += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
-      // What they left running must not count as undisturbed.
+      // Queries still running must not disturb the other side.
       await sleep(WARM_UP_MS)
     }
     if (answered === 0) throw new Error('No heavy query was answered, so nothing disturbed the light reads.')
@@ -88,7 +88,7 @@ async function readLight(apiKey: string, paths: readonly string[], milliseconds:
   return latencies
 }
 
-/** Asks one heavy query after the other. @returns how many were answered. */
+/** Sends heavy queries one after another. @returns how many were answered. */
 async function readHeavy(apiKey: string, first: number, signal: AbortSignal): Promise<number> {
   let answered = 0
   try {

@@ -3,11 +3,11 @@ import { GROUPINGS, SUMMED_UP } from './queries.ts'
 import { latency, milliseconds, progress, report, reportRate } from './report.ts'
 import type { Target } from './target.ts'
 
-/** Each reads all events of the tenant, so few at a time already fill the machine. */
+/** Each reads all events of the tenant, so a few at a time fill the machine. */
 const CONNECTIONS = 4
 const AGGREGATE = /^aggregate events by (.+)$/
 
-/** Aggregation and statistics, by a few at once and, where sums could be kept, by one. */
+/** Aggregation and statistics: several at once, and one at a time where sums could be stored. */
 export async function measureGrouping(target: Target): Promise<void> {
   const { raw, size } = target
   for (const { name } of GROUPINGS) {
@@ -16,7 +16,7 @@ export async function measureGrouping(target: Target): Promise<void> {
     const headers = withKey(raw.apiKey)
     const measured = await load({ connections: CONNECTIONS, seconds: size.seconds, headers, next: () => request })
     const bare = raw.byMany[name]
-    // At most one and a half times what the engine alone takes.
+    // At most one and a half times as long as the engine alone.
     if (bare) reportRate(`${name}, ${CONNECTIONS} connections`, measured, { ...bare, of: 'bare queries' }, '0.67')
   }
   const cookie = await signIn(target)
@@ -47,7 +47,7 @@ function requestOf(name: string): NonNullable<ReturnType<Requests['next']>> {
   return { path: '/v1/aggregate', body: JSON.stringify({ entity: 'events', group_by }) }
 }
 
-/** @returns the cookies of a person at the dashboard. */
+/** @returns the cookies of a person who is signed in to the dashboard. */
 async function signIn({ raw }: Target): Promise<string> {
   const answer = await fetch(`${URL_OF_SERVICE}/api/auth/sign-in/email`, {
     method: 'POST',

@@ -7,42 +7,42 @@ import type { Target } from './target.ts'
 
 const CONNECTIONS = 16
 
-/** Identifications and forms of visitors that have events, against a bare transaction with the same writes. */
+/** Identifications and forms of visitors with events, compared with a bare transaction with the same writes. */
 export async function measureIdentification(target: Target): Promise<void> {
   const { raw, site, size, postgres } = target
   const { seconds } = size
   progress('POST /v1/identify')
-  // A small tenant has few of them, so no row may use them all.
+  // A small tenant has few such visitors, so no row may use them all.
   const share = Math.floor(target.visitorsLeft() / 4)
   const warmUpTimes = Math.round(share / 4)
-  const takeSome = () => {
+  const visitorSource = () => {
     let left = share
-    return () => (left-- > 0 ? target.takeVisitor() : null)
+    return () => (left-- > 0 ? target.nextVisitor() : null)
   }
-  const takeBare = takeSome()
+  const nextBare = visitorSource()
   const identifyBare = async () => {
-    const visitorId = takeBare()
+    const visitorId = nextBare()
     if (visitorId === null) return NOTHING_LEFT
     return bareIdentification(postgres, raw.tenantId, visitorId, newEmail())
   }
   const bare = await repeat(CONNECTIONS, seconds, identifyBare, warmUpTimes)
-  const takeIdentified = takeSome()
+  const nextIdentified = visitorSource()
   const identified = await load({
     connections: CONNECTIONS,
     seconds,
     warmUpTimes,
     headers: withKey(raw.apiKey),
-    next: () => identificationOf(takeIdentified()),
+    next: () => identificationOf(nextIdentified()),
   })
   progress('form submission')
-  const takeSubmitted = takeSome()
+  const nextSubmitted = visitorSource()
   const submitted = await load({
     connections: CONNECTIONS,
     seconds,
     warmUpTimes,
     headers: { origin: `https://${site}` },
     next: () => {
-      const visitor_id = takeSubmitted()
+      const visitor_id = nextSubmitted()
       if (visitor_id === null) return null
       const body = { visitor_id, contact_data: { email: newEmail(), firstName: 'Ada' } }
       return { path: `/v1/public/form-submission/${raw.tenantId}/bench`, body: JSON.stringify(body) }

@@ -8,7 +8,7 @@ import { run } from './processes.ts'
 import { number, progress, rate, report } from './report.ts'
 import type { Target } from './target.ts'
 
-/** Columns of the file, and how many different values each has. */
+/** The columns of the file, and the number of distinct values of each. */
 const COLUMNS = Object.entries({
   firstname: 700,
   lastname: 9_000,
@@ -22,7 +22,7 @@ const COLUMNS = Object.entries({
 })
 const ROWS_A_PART = 1_000
 
-/** `cdsctl import contacts` beside the service, against COPY of the same contacts into the same table with its indexes. */
+/** `cdsctl import contacts` beside the service, compared with COPY of the same contacts into the same table. */
 export async function measureImport(target: Target): Promise<void> {
   const { size, environment } = target
   const rows = size.contacts
@@ -54,11 +54,11 @@ async function createTenants(environment: Record<string, string>, names: string[
   }
 }
 
-/** An id of version 7, as the service makes it: new ones land at the right edge of an index. */
+/** A UUIDv7 like the service's: new ones land at the right edge of an index. */
 const MOMENT_SQL = "lpad(to_hex((extract(epoch FROM now()) * 1000)::bigint + n / 1000), 12, '0')"
 const ID_SQL = `(substr(${MOMENT_SQL}, 1, 8) || '-' || substr(${MOMENT_SQL}, 9) || '-7' || substr(gen_random_uuid()::text, 16))::uuid`
 
-/** Has PostgreSQL write a file that it can read, with what an import stores of each row. @returns the COPY from it. */
+/** Has PostgreSQL write a file with the columns that an import stores. @returns the COPY from it. */
 async function prepareCopy({ postgres }: Target, tenantId: string, rows: number): Promise<() => Promise<unknown>> {
   const found = await postgres.query<{ data_directory: string }>('SHOW data_directory')
   const file = join(found.rows[0]?.data_directory ?? '', `bench-${rows}.copy`)

@@ -8,15 +8,15 @@ export interface Requests {
   connections: number
   seconds: number
   headers: Record<string, string>
-  /** The service's, unless told. */
+  /** Default: the service's. */
   port?: number
-  /** Fewer than usual where requests are scarce. */
+  /** Fewer than usual if requests are limited. */
   warmUpTimes?: number
-  /** Makes each request; null: there are none left. */
+  /** Creates each request; null if there are none left. */
   next: () => Request | null
 }
 
-/** Sends requests over kept-alive connections for some seconds. @throws Error when any answer is not 2xx. */
+/** Sends requests over keep-alive connections for some seconds. @throws Error if any response is not 2xx. */
 export async function load(requests: Requests): Promise<Load> {
   const { connections: count, seconds, headers, port = PORT, warmUpTimes, next } = requests
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(port, headers)))
@@ -32,7 +32,7 @@ export async function load(requests: Requests): Promise<Load> {
   }
 }
 
-/** What a program with an API key sends. */
+/** The headers of a program with an API key. */
 export function withKey(apiKey: string): Record<string, string> {
   return { authorization: `Bearer ${apiKey}` }
 }

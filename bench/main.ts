@@ -1,6 +1,6 @@
 /**
- * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, the ratio, and how it
- * grows with the data. See options.ts for what can be chosen.
+ * `npm run bench` prints one table: the service's performance, its limit measured in the same run, the ratio, and the
+ * growth with the data. See options.ts for the options.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { closeTarget, openTarget, READY, SERVICE, type Target } from './target.t
 import { measureDeliveries } from './webhooks.ts'
 import { measureContacts, measureSources, measureTrack } from './writes.ts'
 
-/** What is measured on one tenant, in this order. */
+/** The groups that are measured on one tenant, in this order. */
 const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   reads: measureReads,
   lists: measureLists,
@@ -35,12 +35,12 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   contacts: measureContacts,
   agents: measureAgents,
 }
-/** Rows about the machine, of which growth says nothing. */
+/** Groups that do not depend on the amount of data. */
 const WITHOUT_GROWTH: readonly Group[] = ['crowd', 'agents']
 
 const chosen = chosenGroups()
 const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))
-// Root runs PostgreSQL as another user, who must be able to get there.
+// Root runs PostgreSQL as another user, who must be able to access the directory.
 chmodSync(directory, 0o755)
 const environment = {
   CDS_DATA_DIR: directory,
@@ -69,7 +69,7 @@ async function measure(): Promise<void> {
   if (chosen.includes('webhooks')) await attempt('webhooks', () => measureDeliveries(directory, environment))
 }
 
-/** A group that fails is a row that says so: the others are still worth their hour. */
+/** A failed group becomes a row with its error, so that the results of the others are not lost. */
 async function attempt(group: Group, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,14 +1,14 @@
-/** What a run measures, and on how much data. */
+/** What a run measures, and with how much data. */
 import { parseArgs } from 'node:util'
 
-/** How much a tenant has, and how long each row is measured on it. */
+/** The data of a tenant, and the duration of each row. */
 export interface Size {
   contacts: number
   events: number
   seconds: number
 }
 
-/** Parts of the run, in their order. Segments are followed once they are defined, so the contacts' writes come late. */
+/** The groups of the run, in order. Contacts come late, because their writes are slower once segments are defined. */
 export const GROUPS = [
   'start',
   'reads',
@@ -30,7 +30,7 @@ const { values } = parseArgs({
   options: {
     /** Little data and short rows. */
     quick: { type: 'boolean' },
-    /** In a quick run too: everything at a hundredth of the data as well. */
+    /** In a quick run, also measures everything with a hundredth of the data. */
     growth: { type: 'boolean' },
     /** The same as `--only fairness`. */
     fairness: { type: 'boolean' },
@@ -53,7 +53,7 @@ export const SIZE: Size = {
   seconds: Number(values.seconds ?? usual.seconds),
 }
 
-/** What growth is measured against; a quick run has no time for it unless told. */
+/** The tenant that growth is compared with; a quick run has none unless requested. */
 export const SMALL_SIZE: Size | null =
   IS_QUICK && !values.growth
     ? null
@@ -63,10 +63,10 @@ export const SMALL_SIZE: Size | null =
         seconds: Math.min(3, SIZE.seconds),
       }
 
-/** How long everybody is let loose at once. */
+/** The duration of the crowd row. */
 export const CROWD_SECONDS = IS_QUICK ? 10 : 60
 
-/** @throws Error for a group that there is not. */
+/** @throws Error for an unknown group. */
 export function chosenGroups(): readonly Group[] {
   const names = values.fairness ? ['fairness'] : (values.only?.split(',') ?? GROUPS)
   const unknown = names.filter((name) => !GROUPS.includes(name as Group))

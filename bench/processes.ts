@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 export interface Running {
   process: ChildProcess
-  /** Milliseconds from the start of the process to its line on standard error or output that says it is ready. */
+  /** Milliseconds from the start of the process to the line that says it is ready. */
   startMs: number
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function start(
   }
 }
 
-/** Runs a program of this repository to its end; what it says on standard error is shown. @throws when it fails. */
+/** Runs a program of this repository to its end; its standard error is shown. @throws if it fails. */
 export async function run(path: string, args: string[], environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...args], {
     env: { ...process.env, ...environment },
@@ -68,7 +68,7 @@ export function memoryOf(pid: number): number | null {
   return Math.round(kilobytes.reduce((sum, kB) => sum + kB, 0) / 1024)
 }
 
-/** Of a process that has ended meanwhile, nothing. */
+/** Empty for a process that has ended. */
 function rollupOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')

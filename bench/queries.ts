@@ -1,8 +1,8 @@
-/** The bare queries behind each row: what a caller of the engine alone would have to ask for the same answer. */
+/** The bare queries of each row: what a client of the database alone would run for the same answer. */
 interface Row {
   name: string
   statements: string[]
-  /** Whether ClickHouse may read the rows by owner, as for the service. Groupings read the rows, not sums of them. */
+  /** Whether ClickHouse may read the projection by owner, as for the service. Groupings read the rows. */
   isByOwner?: boolean
 }
 
@@ -10,7 +10,7 @@ const CONTACT =
   'contact_id, email, properties, company_id, creation_source, first_seen_at, created_at, updated_at, enriched_at'
 const OF_TENANT = 'FROM contacts WHERE tenant_id = $1'
 
-/** Of PostgreSQL, asked by many at once. `$1` is the tenant, `$2` a contact. */
+/** PostgreSQL queries, run concurrently. `$1` is the tenant, `$2` a contact. */
 export const POSTGRES_QUERIES: Row[] = [
   {
     name: 'GET contact without its events',
@@ -50,7 +50,7 @@ const withContacts = (rows: string) => `(
   FROM (${rows}) AS found LEFT JOIN (SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_id = {tenant_id: UUID}) AS links
     ON links.owner_id = found.owner_id)`
 
-/** Of ClickHouse, asked by one. `owners` are those of a contact, `busy_owners` of a busy one, `some_owners` of 25. */
+/** ClickHouse queries, run one at a time. `owners` are those of a contact, `busy_owners` of a busy one, `some_owners` of 25. */
 export const ONE_AT_A_TIME: Row[] = [
   {
     name: 'GET contact with its events',
@@ -99,7 +99,7 @@ export const ONE_AT_A_TIME: Row[] = [
   },
 ]
 
-/** Of ClickHouse, asked by many at once. */
+/** ClickHouse queries, run concurrently. */
 export const MANY_AT_ONCE: Row[] = [
   { name: 'list events', statements: [`SELECT ${EVENT} ${OWN} ${NEWEST} LIMIT 20`, `SELECT count() ${OWN}`] },
   {
@@ -111,7 +111,7 @@ export const MANY_AT_ONCE: Row[] = [
   },
 ]
 
-/** What the service groups by, and the bare expression. */
+/** The dimensions of the service, and the bare expressions. */
 export const GROUPED = {
   event_type: 'event',
   day: 'toDate(timestamp)',
@@ -125,7 +125,7 @@ export const GROUPED = {
 const grouped = (expression: string) =>
   `SELECT ${expression} AS key, count() AS value ${OWN} GROUP BY key ORDER BY value DESC, key LIMIT 25`
 
-/** Each reads all events of the tenant, so few at a time already fill the machine. */
+/** Each reads all events of the tenant, so a few at a time fill the machine. */
 export const GROUPINGS: Row[] = [
   ...Object.entries(GROUPED).map(([name, expression]) => ({
     name: `aggregate events by ${name}`,
@@ -146,7 +146,7 @@ const IN_BOTH = `${OWN} AND is_bot = 0 AND timestamp >= now() - toIntervalDay(56
 const VIEWS = `${OWN} AND is_bot = 0 AND event = 'page_view' AND timestamp >= now() - toIntervalDay(28)`
 const IS_NOW = 'timestamp >= now() - toIntervalDay(28) AS current'
 
-/** What need not be counted anew for each question; asked by one. */
+/** Queries whose sums the service stores; run one at a time. */
 export const SUMMED_UP: Row[] = [
   {
     name: "home page's figures, 28 days and the 28 before",

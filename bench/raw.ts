@@ -1,6 +1,6 @@
 /**
- * Loads a tenant of the benchmark and measures ClickHouse alone: run in a process of its own, because the embedded engine
- * belongs to one process at a time. Writes what it found to RAW_FILE.
+ * Loads a tenant of the benchmark and measures ClickHouse alone, in a separate process, because the embedded engine belongs
+ * to one process at a time. Writes the results to RAW_FILE.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { createLog } from '../packages/server/src/platform/log.ts'
 import { openTenant } from '../packages/server/src/platform/tenant.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { loadContacts, loadEvents, settle } from './bulk.ts'
+import { loadContacts, loadEvents, mergeParts } from './bulk.ts'
 import { pick } from './load.ts'
 import type { Group } from './options.ts'
 import { ownersOfContacts, populationOf, someContacts } from './people.ts'
@@ -26,17 +26,17 @@ import { type Load, repeat } from './repeat.ts'
 export interface Raw {
   tenantId: string
   apiKey: string
-  /** Who may sign in to the dashboard. */
+  /** A person who can sign in to the dashboard. */
   person: { email: string; password: string }
   /** Contacts of any kind. */
   contactIds: string[]
   eventIds: string[]
-  /** The cheapest question there is, asked by one. */
+  /** The cheapest possible query, one at a time. */
   selectOne: Load
-  /** The bare queries, asked by one and by many at once, by the name of the row. */
+  /** The bare queries, one at a time and concurrently, by the name of the row. */
   byOne: Record<string, Load>
   byMany: Record<string, Load>
-  /** Statements of 1,000 rows and of 64: what 64 connections that wait for their answer can fill. */
+  /** Statements of 1,000 rows, and of 64: the most that 64 waiting connections can fill. */
   inserts: { rows: number; load: Load }[]
   loadSeconds: { contacts: number; events: number }
 }
@@ -45,9 +45,9 @@ const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2, 5).map(Num
 const groups = (process.argv[5]?.split(',') ?? []) as Group[]
 const [site = '', tenantName = ''] = process.argv.slice(6)
 const MANY = 16
-/** Of queries that read all events. */
+/** For queries that read all events. */
 const MANY_HEAVY = 4
-/** How many of each kind the queries choose from. */
+/** The number of samples that queries choose from. */
 const SAMPLE = 2_000
 
 const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
@@ -64,7 +64,7 @@ const loadSeconds = {
   contacts: await timed(() => loadContacts(database, tenantId, contacts)),
   events: await timed(() => loadEvents(stores, tenantId, population, events)),
 }
-await settle(stores)
+await mergeParts(stores)
 
 const contactIds = (
   await database.selectFrom('contacts').select('contact_id').where('tenant_id', '=', tenantId).limit(SAMPLE).execute()
@@ -130,9 +130,9 @@ async function measureInserts(rowsAStatement: number): Promise<Load> {
     }
     return serializeEvents(rows.slice(0, rowsAStatement))
   })
-  // Into a copy: merging what it leaves would be measured with the reads.
+  // Into a copy, because merging its parts would disturb the reads.
   await clickhouse.command('CREATE TABLE bench_events AS events')
-  // Two at a time fill both cores.
+  // Two at a time use both processors.
   const load = await repeat(2, seconds, () => clickhouse.insert('bench_events', JOURNAL_FORMAT, pick(bodies), newId()))
   await clickhouse.command('DROP TABLE bench_events')
   return load

@@ -12,7 +12,7 @@ interface Read {
   body?: (target: Target) => object
 }
 
-/** What one caller waits for, and how many times longer than for SELECT 1 at most. */
+/** Reads of a single caller, and their maximum duration as a multiple of SELECT 1. */
 const ONE_AT_A_TIME: (Read & { timesMax: number })[] = [
   {
     what: 'GET contact with its events',
@@ -57,7 +57,7 @@ const MANY_AT_ONCE: Read[] = [
 ]
 const MANY = 16
 
-/** Reads one after the other, against the cheapest question that ClickHouse can be asked. */
+/** Sequential reads, compared with the cheapest ClickHouse query. */
 export async function measureReads(target: Target): Promise<void> {
   const { raw, size } = target
   for (const { what, path, body, timesMax } of ONE_AT_A_TIME) {
@@ -80,7 +80,7 @@ export async function measureReads(target: Target): Promise<void> {
   }
 }
 
-/** Reads by many at once, against the engines alone. */
+/** Concurrent reads, compared with the databases alone. */
 export async function measureLists(target: Target): Promise<void> {
   const { raw, size, postgres } = target
   for (const { what, path } of MANY_AT_ONCE) {

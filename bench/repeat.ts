@@ -1,4 +1,4 @@
-/** How fast something was done over and over. */
+/** The speed of repeated work. */
 export interface Load {
   perSecond: number
   p50Ms: number
@@ -6,17 +6,17 @@ export interface Load {
   p99Ms: number
 }
 
-/** Of work that has nothing left to do. */
+/** Returned by work when nothing is left to do. */
 export const NOTHING_LEFT = Symbol('nothing left')
 
-/** What is new to a process is slow: so much is done before the clock runs. */
+/** A new process is slow, so the work is repeated before the clock starts. */
 const WARM_UP_MS = 1_000
 const WARM_UP_TIMES = 1_000
 
 /**
- * Does work again and again in some lanes, one after the other in each.
- * @param work is told its lane. It answers NOTHING_LEFT to end the lane before the time is over.
- * @param warmUpTimes how often it is done before the clock runs, unless that takes too long.
+ * Repeats work in concurrent lanes, sequentially within each lane.
+ * @param work receives its lane. It returns NOTHING_LEFT to end the lane early.
+ * @param warmUpTimes how often it runs before the clock starts, unless that takes too long.
  */
 export async function repeat(
   lanes: number,
@@ -32,7 +32,7 @@ export async function repeat(
   return summaryOf(latencies, performance.now() - startedAt)
 }
 
-/** Ends after a time or, sooner, when the work was done so many times. @param latencies takes them, in milliseconds. */
+/** Ends after a time, or earlier after a number of repetitions. @param latencies receives them, in milliseconds. */
 async function inLanes(
   lanes: number,
   milliseconds: number,

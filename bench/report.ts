@@ -9,17 +9,17 @@ export interface Row {
   limit: string
   ratio: number | null
   aim: string
-  /** What one request or row takes, in any unit: growth compares it with that of the small tenant. */
+  /** The cost of one request or row, in any unit: growth compares it with the small tenant's. */
   cost?: number
 }
 
 let rows: Row[] = []
-/** What each row's cost was on the small tenant. */
+/** Each row's cost on the small tenant. */
 const costsOfSmall = new Map<string, number>()
 
 export function report(row: Row): void {
   rows.push(row)
-  // A run of an hour that is ended before its time has told what it found.
+  // Printed at once, so that an interrupted run shows its results.
   progress(`${row.what}: ${row.measured}; ${row.limit} = ${row.ratio?.toFixed(2) ?? ''}`)
 }
 
@@ -42,7 +42,7 @@ export function reportRate(
   })
 }
 
-/** Takes what was measured on the small tenant out of the table, to compare the large one with it. */
+/** Moves the results of the small tenant out of the table, to compare the large one with them. */
 export function keepAsSmall(): void {
   for (const { what, cost } of rows) if (cost !== undefined) costsOfSmall.set(what, cost)
   rows = rows.filter(({ cost }) => cost === undefined)
@@ -80,12 +80,12 @@ export function number(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }
 
-/** A rate that may be a few a second. */
+/** A rate, with decimals if it is low. */
 export function rate(value: number): string {
   return value < 100 ? value.toFixed(1) : number(value)
 }
 
-/** Says what is being measured. */
+/** Prints what is being measured. */
 export function progress(message: string): void {
   console.error(`· ${message}`)
 }

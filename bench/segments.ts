@@ -5,8 +5,8 @@ import { createSegment } from '../packages/server/src/segments/segments.ts'
 export const SEGMENTS = 50
 
 /**
- * Half of them ask for properties, a quarter for events, a quarter are nested. Each reads a property that the measured
- * writes change, so each is judged by each write. Nobody enters, so that following is measured.
+ * Half of them filter by properties, a quarter by events, a quarter are nested. Each uses a property that the measured
+ * writes change, so each write evaluates each segment. No contact enters one, so that only the evaluation is measured.
  */
 function filterOf(index: number): unknown {
   const never = { property: 'score', operator: 'gte', value: 1_000_000_000 + index }

@@ -21,11 +21,11 @@ export interface Target {
   population: Population
   environment: Record<string, string>
   service: Running
-  /** Beside the service, for the bare side of what it writes. */
+  /** A connection beside the service, for the bare writes. */
   postgres: pg.Pool
-  /** A visitor with events whom nobody has identified yet; null: there are none left. */
-  takeVisitor(): string | null
-  /** How many of them there are. */
+  /** An anonymous visitor with events; null if there are none left. */
+  nextVisitor(): string | null
+  /** The number of visitors left. */
   visitorsLeft(): number
 }
 
@@ -57,7 +57,7 @@ export async function openTarget(
     environment,
     service,
     postgres,
-    takeVisitor: () => visitors.pop() ?? null,
+    nextVisitor: () => visitors.pop() ?? null,
     visitorsLeft: () => visitors.length,
   }
 }

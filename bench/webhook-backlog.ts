@@ -1,6 +1,6 @@
 /**
- * Makes deliveries for a receiver, all in one transaction: a service that runs on the same data directory meets them all at
- * once. The first time, makes the tenant that has subscribed it.
+ * Adds deliveries for a receiver in one transaction: a service on the same data directory finds them all at once. The first
+ * call creates the tenant and its subscriptions.
  */
 
 import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'

@@ -15,8 +15,8 @@ const SUBSCRIPTIONS = 8
 /** Requests that the bare client keeps in flight. */
 const CONNECTIONS = 96
 /**
- * Before the bursts, as the bare client makes its connections before its clock runs: the service's code is compiled and it
- * knows the receivers. The bare client gets the bytes that it sends from it.
+ * Before the bursts, so that the service's code is compiled and it knows the receivers, as the bare client opens its
+ * connections before its clock starts. The bare client gets its request bytes from it.
  */
 const WARM_UP = 5_000
 const ROUNDS = 5
@@ -25,16 +25,16 @@ const UNSENT = ['host', 'connection', 'content-length', 'transfer-encoding']
 interface Options {
   directory: string
   environment: Record<string, string>
-  /** Deliveries of a burst. */
+  /** The deliveries of a burst. */
   burst: number
-  /** Single events whose way to the receiver is timed. */
+  /** The number of single events whose delivery is timed. */
   samples: number
   seconds: number
 }
 
 interface Round {
   deliveriesPerSecond: number
-  /** The mean of just before and just after: a shared machine changes its speed within seconds. */
+  /** The mean of just before and just after, because the speed of a shared machine changes within seconds. */
   barePerSecond: number
   /** All processes of the service, early in the burst and at its end. */
   memoryMb: { early: number | null; late: number | null }
@@ -47,8 +47,8 @@ interface WebhookFigures {
 }
 
 /**
- * Measures how fast bursts drain, undici alone with the same bytes between them, and the way of a single event to its
- * receiver.
+ * Measures how fast bursts are delivered, alternating with undici alone with the same bytes, and the latency of a single
+ * event to its receiver.
  */
 async function measureWebhooks(options: Options): Promise<WebhookFigures> {
   const { directory, burst, samples, seconds } = options

@@ -11,12 +11,12 @@ import type { Target } from './target.ts'
 
 const BARE_PORT = 18_098
 const TRACKERS = 64
-/** Connectors that push at once, and what each sends. */
+/** Concurrent connectors, and the records per request. */
 const CONNECTORS = 8
 const RECORDS = 100
 const EDITORS = 8
 
-/** The collector against a server that stores nothing, and against ClickHouse alone. */
+/** The collector, compared with a server that stores nothing, and with ClickHouse alone. */
 export async function measureTrack({ raw, site, size }: Target): Promise<void> {
   const headers = { origin: `https://${site}` }
   for (const events of [1, 10]) {
@@ -30,7 +30,7 @@ export async function measureTrack({ raw, site, size }: Target): Promise<void> {
     const measured = await load(common)
     const note = `; all readable ${milliseconds(await timeToRead(raw.apiKey))} later`
     reportRate(what, measured, { ...bare, of: 'requests, bare Fastify' }, events === 1 ? '0.25' : '', { note })
-    // With single events 64 callers who wait for their answer fill statements of 64 rows at most.
+    // With single events, 64 waiting callers fill statements of at most 64 rows.
     const rows = events === 1 ? TRACKERS : 1_000
     const inserts = raw.inserts.find((each) => each.rows === rows)?.load
     if (!inserts) continue
@@ -40,7 +40,7 @@ export async function measureTrack({ raw, site, size }: Target): Promise<void> {
   }
 }
 
-/** A read waits for all that was acknowledged before it: a backlog would show here. */
+/** A read waits for all events acknowledged before it: a backlog would show here. */
 async function timeToRead(apiKey: string): Promise<number> {
   const startedAt = performance.now()
   const answer = await fetch(`${URL_OF_SERVICE}/v1/events?limit=1`, { headers: withKey(apiKey) })
@@ -49,7 +49,7 @@ async function timeToRead(apiKey: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Records of a connected source, against upserts of the same rows into the contacts alone. */
+/** Records of a connected source, compared with upserts of the same rows into the contacts alone. */
 export async function measureSources({ raw, size, postgres }: Target): Promise<void> {
   const what = `POST /v1/sources, ${RECORDS} records, ${CONNECTORS} connections`
   progress(what)
@@ -67,7 +67,7 @@ export async function measureSources({ raw, size, postgres }: Target): Promise<v
   reportRate(what, measured, limit, '0.60', { unit: 'records', each: RECORDS })
 }
 
-/** What a program that keeps the contacts alone, without sources, provenance and events, would ask for the same records. */
+/** The statements of a program that stores only contacts, without sources, provenance and events. */
 async function upsert(postgres: pg.Pool, tenantId: string, contacts: number): Promise<void> {
   const places = (n: number) => `($1, $${3 * n + 2}, $${3 * n + 3}, $${3 * n + 4}, 'crm', now(), now(), now())`
   const statement = `INSERT INTO contacts
@@ -78,7 +78,7 @@ async function upsert(postgres: pg.Pool, tenantId: string, contacts: number): Pr
   await postgres.query(statement, [tenantId, ...parameters])
 }
 
-/** Changes of contacts by hand, then with segments to follow, against a bare transaction with the same writes. */
+/** Changes of contacts by hand, then with segments to update, compared with a bare transaction with the same writes. */
 export async function measureContacts({ raw, size, postgres, environment }: Target): Promise<void> {
   let count = 0
   const change = () => ({ score: ++count, lead_status: count % 2 ? 'open' : 'new' })

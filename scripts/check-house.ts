@@ -1,6 +1,6 @@
 /**
- * The habits of this repository that a compiler does not check: short files, and which code may use which.
- * Exits 1 and names every place that breaks one.
+ * The rules of this repository that a compiler does not check: short files, and which code may use which.
+ * Exits 1 and names every violation.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const TEST_LINES_MAX = 500
 const SERVER = 'packages/server/src/'
 const TRACKER = 'packages/tracker/src/'
 const DASHBOARD = 'packages/dashboard/src/'
-/** May see every tenant's rows at once, because they serve all tenants at once. */
+/** Modules that may read every tenant's rows, because they serve all tenants at once. */
 const UNSCOPED = [
   'platform',
   'access',
@@ -27,7 +27,7 @@ const UNSCOPED = [
   'demo',
   'assembly',
 ]
-/** Calls an address. Those that users gave must be checked, so one folder does it for all. (METHODS is a list of words.) */
+/** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS is a list of words.) */
 const CALLS_OUT =
   /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
@@ -42,14 +42,17 @@ const MAY_WRITE: Record<string, Record<string, string>> = {
     identity_links: 'loads sample data in bulk',
   },
 }
-/** The tables of other folders that a folder may read, because a join is worth more than a call for each row. */
+/** The tables of other folders that a folder may read, because a join is cheaper than a call for each row. */
 const MAY_READ: Record<string, Record<string, string>> = {
   contacts: {
     segment_members: 'a contact is returned with its segments',
     companies: 'an unmerged contact gets its company back if that still exists',
     owner_links: 'linking visitors depends on what was linked before',
   },
-  identification: { contacts: 'finds whom a claim means', visitors: 'finds whom a fingerprint means' },
+  identification: {
+    contacts: 'finds the contact of an identification',
+    visitors: 'finds the visitor of a fingerprint',
+  },
   companies: { contacts: 'deleting a company changes its contacts' },
   events: { contacts: 'a page of events has their contacts', companies: 'and their companies' },
   segments: { contacts: 'a segment is a query of contacts', companies: 'values are suggested with names' },
@@ -112,22 +115,22 @@ function checkLength(file: string, text: string): void {
   if (lines > max) problems.push(`${file}: ${lines} lines; at most ${max}`)
 }
 
-/** What pages load holds nothing that is not written for it. */
+/** The tracker imports nothing, so that pages load only code written for it. */
 function checkTrackerImports(file: string, text: string): void {
   for (const [, imported = ''] of text.matchAll(/(?:from|import\(?)\s*'([^']+)'/g)) {
     if (!/^\.\/[^/]+$/.test(imported)) problems.push(`${file} imports ${imported}: the tracker imports nothing`)
   }
 }
 
-/** What holds for the dashboard's pages: the service is asked in one place, its code stays out, markup is made by React. */
+/** Rules for the dashboard: only api/ calls the service, no server code is imported, and React creates all markup. */
 function checkPages(file: string, text: string): void {
   const calls = /(?<![\w.])fetch\(|new (XMLHttpRequest|EventSource|WebSocket)\b/.test(text)
-  if (calls && !file.startsWith(`${DASHBOARD}api/`)) problems.push(`${file}: only api/ asks the service`)
+  if (calls && !file.startsWith(`${DASHBOARD}api/`)) problems.push(`${file}: only api/ calls the service`)
   if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\s*=/.test(text)) {
-    problems.push(`${file} writes markup: what comes from outside must stay a text`)
+    problems.push(`${file} writes markup: text from outside must stay text`)
   }
   for (const [statement] of text.matchAll(/\b(?:import|export)\b[^']*'[^']*\/server\/[^']*'/g)) {
-    if (!/^import type\b/.test(statement)) problems.push(`${file}: takes only types from the server: ${statement}`)
+    if (!/^import type\b/.test(statement)) problems.push(`${file}: may import only types from the server: ${statement}`)
   }
 }
 
@@ -146,13 +149,14 @@ function checkImport(file: string, imported: string): void {
   }
   const forbid = (rule: string) => problems.push(`${file} imports ${imported}: ${rule}`)
   if (target === 'assembly' && feature !== 'assembly' && !['main.ts', 'cli.ts', 'cli', 'demo'].includes(feature))
-    forbid('only assembly/ knows all parts')
-  if (feature === 'platform' && target !== 'platform' && target !== 'config.ts') forbid('platform knows no feature')
-  if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'assembly')
-    forbid('routes are the end of the line')
-  // What reads a model's words proposes and does nothing: it cannot reach what sends, approves or executes.
+    forbid('only assembly/ may import all parts')
+  if (feature === 'platform' && target !== 'platform' && target !== 'config.ts')
+    forbid('platform must not import features')
+  if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'assembly') forbid('nothing imports routes')
+  // Code that reads a model's output only proposes: it cannot reach code that sends, approves or executes.
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
-  if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts) forbid('an agent that thinks has no way to act')
+  if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts)
+    forbid('the reasoning of agents must not import code that acts')
   const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
   const unscoped = UNSCOPED.some((path) => `${from?.join('/')}/`.startsWith(`${path}/`))
   if (seesAllTenants && !unscoped && !isTypeOfParameters(file)) {
@@ -160,7 +164,7 @@ function checkImport(file: string, imported: string): void {
   }
 }
 
-/** Some need the types of placeholders and tables, which give no access. */
+/** Some files need the types of placeholders and tables, which give no access. */
 function isTypeOfParameters(file: string): boolean {
   const text = readFileSync(file, 'utf8')
   return (
@@ -169,7 +173,7 @@ function isTypeOfParameters(file: string): boolean {
   )
 }
 
-/** The folder of each table of PostgreSQL: the one whose tables.sql creates it. */
+/** The folder of each PostgreSQL table: the one whose tables.sql creates it. */
 function ownersOfTables(): Map<string, string> {
   const sql = execFileSync('git', ['ls-files', '-co', '--exclude-standard', `${SERVER}*.sql`], { encoding: 'utf8' })
   return new Map(
@@ -183,7 +187,7 @@ function ownersOfTables(): Map<string, string> {
   )
 }
 
-/** A folder queries its own tables; it reaches others through the functions of their folders. */
+/** A folder queries its own tables; it uses others through the functions of their folders. */
 function checkTables(file: string, text: string): void {
   const [folder = ''] = file.slice(SERVER.length).split('/')
   const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')

@@ -1,4 +1,4 @@
-/** `npm run check`: everything that can be checked without running the service, side by side. */
+/** `npm run check`: all checks that do not need the running service, in parallel. */
 import { spawn } from 'node:child_process'
 
 const CHECKS: [name: string, ...command: string[]][] = [
@@ -13,7 +13,7 @@ const CHECKS: [name: string, ...command: string[]][] = [
 const failures = await Promise.all(CHECKS.map(check))
 process.exitCode = failures.some((failed) => failed) ? 1 : 0
 
-/** Runs a check and says in a line how it ended; what it printed follows when it failed. */
+/** Runs a check and prints its result; if it fails, its output follows. */
 function check([name, program = '', ...args]: (typeof CHECKS)[number]): Promise<boolean> {
   const beganAt = performance.now()
   return new Promise((resolve, reject) => {

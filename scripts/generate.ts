@@ -1,6 +1,6 @@
 /**
- * Writes what is generated and checked in: the types of PostgreSQL's tables from the migrations, and openapi.json from
- * the routes. Tests compare both with the code.
+ * Generates files that are checked in: the types of PostgreSQL's tables from the migrations, and openapi.json from the
+ * routes. Tests compare both with the code.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

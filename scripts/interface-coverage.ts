@@ -1,7 +1,7 @@
 /**
- * Makes docs/interface-coverage.md from what the last full run of the tests asked and was answered: for each endpoint
- * the tests of its success, parameters, errors, scope and tenancy. Exits 1 when an endpoint lacks one, or when its
- * declared errors are not those that were answered.
+ * Generates docs/interface-coverage.md from the requests and answers of the last full test run: for each endpoint the tests
+ * of its success, parameters, errors, scope and tenancy. Exits 1 if an endpoint lacks one, or if its declared errors are
+ * not the ones that were answered.
  * `--check` compares the page instead of writing it.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { errorsOf } from '../packages/server/src/operations/errors.ts'
 const RECORDS = 'node_modules/.cache/interface-coverage'
 const PAGE = 'docs/interface-coverage.md'
 const FILES_SHOWN = 4
-/** Their requests are drawn at random, or are what a browser happens to ask meanwhile: what they see is no evidence. */
+/** Their requests are random, or those of a browser, so they prove nothing. */
 const NO_EVIDENCE = /interleavings|\.property\.test|^packages\/(dashboard|tracker)\/test|demo\/site|test\/browser/
-/** Say how the service is, to anybody; they take nothing and belong to no tenant. */
+/** They report the state of the service to anyone; they have no input and belong to no tenant. */
 const OPERATIONS = ['health', 'ready', 'metrics', 'openapi']
 
 interface Seen {
@@ -70,9 +70,9 @@ if (problems.length > 0) {
   process.exit(1)
 }
 
-/** An operation declares every error that a test was answered, and a test was answered every error of its own. */
+/** An operation declares every error that a test received, and a test receives every error of its own. */
 function compareErrors(operation: (typeof DECLARED)[number]): void {
-  // A caller who has hung up, 499, gets no answer.
+  // A caller who has disconnected, 499, gets no answer.
   const answers = seen.filter(({ operation: id, status }) => id === operation.name && status >= 400 && status !== 499)
   const answered = [...new Set(answers.map(({ status, code }) => `${status} ${code}`))]
   const declared = errorsOf(operation)
@@ -97,7 +97,7 @@ function rowOf(name: string, operation: Operation): string {
     (parameter) => !successes.some(({ parameters }) => parameters.includes(parameter)),
   )
   if (unused.length > 0) problems.push(`${name}: no test succeeds with ${unused.join(', ')}`)
-  // A list takes every filter; it has no error of its own beside those of its parameters.
+  // A list accepts every filter; it has no errors except those of its parameters.
   const needsError = parametersOf(operation).length > 0 || name.includes(':')
   for (const [kind, answers] of Object.entries(kinds)) {
     if (answers.length === 0 && (kind !== 'errors' || needsError)) problems.push(`${name}: no test of its ${kind}`)

@@ -1,6 +1,6 @@
 /**
- * Installs what the tests use beside npm's packages: Debian's Chromium, PostgreSQL and dovecot. Where that is not possible, it
- * says so, and the tests that need the missing one are skipped by name.
+ * Installs what the tests need besides npm's packages: Debian's Chromium, PostgreSQL and dovecot. If that is not possible,
+ * it says so, and the tests that need a missing one are skipped by name.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ const WANTED = [
   { package: 'dovecot-imapd', present: () => existsSync('/usr/lib/dovecot/imap'), needed: 'the tests of mailboxes' },
 ]
 
-// What an earlier run left for docs/interface-coverage.md.
+// The records of an earlier run for docs/interface-coverage.md.
 rmSync('node_modules/.cache/interface-coverage', { recursive: true, force: true })
 
 const missing = WANTED.filter(({ present }) => !present())

@@ -1,6 +1,6 @@
 /**
- * Takes the README's pictures of the dashboard anew: start `npm run demo` with an empty data directory, then run this file,
- * with the service's address when it is another.
+ * Takes the README's screenshots of the dashboard: start `npm run demo` with an empty data directory, then run this file,
+ * with the service's URL if it is not the default.
  */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { sharedChromium } from '../packages/server/test/chromium.ts'
 
 const [, , url = 'http://localhost:8080'] = process.argv
 const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
-/** Whoever is in this segment of every demo has events. */
+/** The members of this segment of every demo have events. */
 const SEGMENT = 'Looked at pricing twice this week'
 
 mkdirSync(TARGET, { recursive: true })
@@ -32,7 +32,7 @@ try {
 
   await page.goto('/segments')
   await page.getByRole('link', { name: SEGMENT }).click()
-  // One with a company and a job title: nothing in its row is a dash.
+  // A contact with a company and a job title, so that no cell of its row is empty.
   const members = page.getByRole('region', { name: 'Contacts' }).getByRole('row')
   await members.filter({ hasNotText: '–' }).getByRole('link').first().click()
   await page.getByText('Viewed a page').first().waitFor()

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** Groups of test files in the order in which they begin: those that mostly wait come first. */
+/** Groups of test files in the order in which they start: those that mostly wait come first. */
 const GROUPS: { name: string; has: (path: string, source: string) => boolean }[] = [
   // Tests that kill or stop the service's process.
   { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full|npm-scripts)\.test/.test(path) },
-  // Embedded engines, and external ones.
+  // Embedded and external databases.
   { name: 'engines', has: (path) => /\/embedded\/|(external-engines|frozen-engines|installation)\.test/.test(path) },
   { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
   // Files that start their own service, mostly to move its clock.
@@ -17,7 +17,7 @@ export const GROUP_NAMES = GROUPS.map(({ name }) => name)
 
 export const TEST_FILES = ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts']
 
-/** The group of a test file: the first that it fits. */
+/** The group of a test file: the first that matches. */
 export function groupOf(path: string): string {
   const source = readFileSync(path, 'utf8')
   return GROUPS.find(({ has }) => has(path, source))?.name ?? 'service'

@@ -7,11 +7,11 @@ interface Group {
   failed: number
   startedAt: number
   endedAt: number
-  /** Sum of what its files took. */
+  /** The sum of its files' durations. */
   workMs: number
 }
 
-/** Prints a line for each file, and at the end one for each group of files and the seed of everything drawn at random. */
+/** Prints a line for each file, and at the end one for each group of files and the seed of random numbers. */
 export default class GroupReporter extends DefaultReporter {
   readonly #groups = new Map<string, Group>()
   readonly #startedAt = new Map<string, number>()

@@ -1,5 +1,5 @@
 /**
- * `npm test`: what the tests need, the checks, all tests, and whether every endpoint has its kinds of test.
+ * `npm test`: prepares the tests, runs the checks and all tests, and checks that every endpoint has its kinds of test.
  * `npm test -- PATH …`: the tests of some files or folders.
  */
 import { spawnSync } from 'node:child_process'

@@ -1,14 +1,14 @@
-/** Exits 1 when the first load of the dashboard holds more script than its budget: people wait for it. */
+/** Exits 1 if the script of the dashboard's first load exceeds its budget. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DIST } from './build.ts'
 import { ensureBuilt } from './ensure-built.ts'
 
 const BROTLI_BYTES_MAX = 250_000
-/** The sources that the first page is made of: what `index.html` loads, and what that loads for this page. */
+/** The sources of the first page: what `index.html` loads, and what that loads for this page. */
 const FIRST_LOAD = ['index.html', 'src/app/shell.tsx', 'src/home/home-page.tsx']
 
-/** What was built from each source, as Vite writes it down. */
+/** Vite's manifest: the files built from each source. */
 type Manifest = Record<string, { file: string; imports?: string[] }>
 
 const said: string[] = []
@@ -22,11 +22,11 @@ console.log(
 )
 if (bytes > BROTLI_BYTES_MAX) process.exitCode = 1
 
-/** The scripts of the first load with everything that they import. @throws when one of them is not to be found. */
+/** The scripts of the first load with all their imports. @throws if one of them is missing. */
 function firstLoad(manifest: Manifest): Set<string> {
   const sources = new Set(FIRST_LOAD)
   const found = new Set<string>()
-  // A set that grows while it is walked over is walked over to its end.
+  // Iterating over a set includes elements that are added meanwhile.
   for (const source of sources) {
     const built = manifest[source]
     if (!built) throw new Error(`Nothing of the dashboard was built from ${source}: correct FIRST_LOAD.`)

@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 /** Where the pages are served from. */
 const DIST = 'dist'
-/** Holds the hash of the sources that the pages were built from. */
+/** Contains the hash of the sources that the pages were built from. */
 const STAMP = '.built-from'
 const SOURCES = ['src', 'public', 'index.html', 'build.ts', 'package.json', '../../package-lock.json']
 
@@ -41,7 +41,7 @@ function runBuild(root: string): Promise<void> {
       cwd: root,
       // With the caller's NODE_ENV, such as 'test', the pages would get React's development build, which is slow and large.
       env: { ...process.env, NODE_ENV: 'production' },
-      // Ctrl-C in a terminal is for the service alone, which ends the build with itself.
+      // A separate process group: Ctrl-C in a terminal is for the service, which ends the build itself.
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -60,9 +60,9 @@ function runBuild(root: string): Promise<void> {
   })
 }
 
-/** Builds beside the pages that are served, and puts the whole in their place: nobody is ever given half of a build. */
+/** Builds into a separate directory that then replaces the served one, so that nobody gets half of a build. */
 async function buildAside(root: string): Promise<void> {
-  // By a name that is not followed from here: the service must not be made to know the bundler, nor its types.
+  // A computed path, so that the service's types do not include the bundler.
   const { build } = (await import(pathToFileURL(join(root, 'build.ts')).href)) as {
     build(target: string): Promise<unknown>
   }
@@ -74,7 +74,7 @@ async function buildAside(root: string): Promise<void> {
     await build(fresh)
     await writeFile(join(fresh, STAMP), from)
     await rename(join(root, DIST), join(aside, 'old')).catch(unlessMissing)
-    // Two may build at once; what the other has put there meanwhile is as good.
+    // Two builds may run at once; their results are the same.
     await rename(fresh, join(root, DIST)).catch(unlessPresent)
   } finally {
     await rm(aside, { recursive: true, force: true })
@@ -95,7 +95,7 @@ async function hashOfSources(root: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** The file itself, or all files of a folder in one order; none of what is not there. */
+/** The file itself, or all files of a folder in a fixed order; nothing if it does not exist. */
 async function filesOf(path: string): Promise<string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -121,7 +121,7 @@ function unlessPresent(error: NodeJS.ErrnoException): void {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , what, root = ROOT] = process.argv
-  // The service that starts the build keeps its own files private; pages are for every user who may run it.
+  // The service that starts the build keeps its own files private, but the pages are for every user who may run it.
   process.umask(0o022)
   if (what === '--build') await buildAside(root)
   else await ensureBuilt((message) => console.error(`· ${message}`))

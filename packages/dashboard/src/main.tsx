@@ -2,11 +2,11 @@ import './ui/styles.ts'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/app.tsx'
-import { takeNonce } from './app/nonce.ts'
+import { provideNonce } from './app/nonce.ts'
 
-takeNonce()
+provideNonce()
 const root = document.getElementById('root')
-if (!root) throw new Error('The page has no place for the dashboard.')
+if (!root) throw new Error('The page has no root element.')
 createRoot(root).render(
   <StrictMode>
     <App />

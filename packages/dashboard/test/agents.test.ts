@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertIdentity } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
   test('an agent is made from a template, with a schedule in words, and found in the list', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()
-    expect(await lookAt(page, 'agents-empty')).toEqual([])
+    expect(await checkPage(page, 'agents-empty')).toEqual([])
     await page.getByRole('link', { name: 'New agent' }).first().click()
     await page.getByRole('radio', { name: /Pricing visitor follow-up/ }).click()
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
@@ -71,11 +71,11 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     expect(await playbook.inputValue()).toBe('Look at {{identity.name}}')
     await page.getByRole('alert').waitFor({ state: 'hidden' })
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('nobody of this name')
-    await page.getByText('Nothing is found.').waitFor()
+    await page.getByText('No results.').waitFor()
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('hopp')
     await page.getByRole('list', { name: 'Identities found' }).getByRole('button', { name: 'Grace Hopper' }).click()
     await page.getByRole('button', { name: 'Change the identity' }).waitFor()
-    await page.getByRole('radio', { name: 'Those of a segment' }).click()
+    await page.getByRole('radio', { name: 'Contacts in a segment' }).click()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(segmentId)
     await page.getByRole('combobox', { name: 'When' }).selectOption('Other …')
     await page.getByLabel('Cron expression').fill('30 8 * * 2')
@@ -99,7 +99,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     answer.resolve()
     await page.getByText(/^Next: Tue/).waitFor()
     expect(await place()).toBe(before)
-    await page.getByLabel('Most contacts a run').fill('2')
+    await page.getByLabel('Maximum contacts per run').fill('2')
     await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByRole('heading', { name: 'Pricing visitor follow-up', level: 1 }).waitFor()
     const { body } = await tenant.call('GET', '/v1/agents')
@@ -135,8 +135,8 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('alert').filter({ hasText: 'The agent was not saved' }).getByText('{{nonsense}}').waitFor()
     await page.getByLabel('Playbook', { exact: true }).fill('Be kind.')
-    await page.getByRole('combobox', { name: 'When' }).selectOption('By hand only')
-    await page.getByRole('radio', { name: 'Those that match a filter of its own' }).click()
+    await page.getByRole('combobox', { name: 'When' }).selectOption('Manual only')
+    await page.getByRole('radio', { name: 'Contacts that match a filter' }).click()
     await page.getByLabel('Property').selectOption('firstname')
     await page.locator('input[aria-label="Value"]').fill('Ada')
     await page.getByText('1', { exact: true }).first().waitFor()
@@ -156,7 +156,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Run now' }).click()
-    await page.getByRole('radio', { name: 'Those that I choose' }).click()
+    await page.getByRole('radio', { name: 'Contacts that I choose' }).click()
     await page.getByLabel('Find contacts').fill('grace')
     await page.getByRole('button', { name: /Grace/ }).click()
     await page.getByLabel('Find contacts').fill('ada@')
@@ -168,14 +168,14 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     const card = page.getByRole('article', { name: 'Grace' })
     await card.getByText(/looked at the pricing page.* 1 event is known/).waitFor()
     await card.getByText('Questions about our plans?').waitFor()
-    await card.getByText('Waits for approval').waitFor()
+    await card.getByText('Waiting for approval').waitFor()
     await page.getByText('Good to know').waitFor()
-    expect(await lookAt(page, 'run')).toEqual([])
+    expect(await checkPage(page, 'run')).toEqual([])
     await card.getByRole('link', { name: 'Decide in the inbox' }).click()
     await page.getByRole('article', { name: 'Grace' }).waitFor()
   })
 
-  test('a run under way says how far it is, refreshes by itself and is cancelled', async () => {
+  test('a run in progress says how far it is, refreshes by itself and is cancelled', async () => {
     const { body } = await tenant.call('GET', '/v1/agents')
     const { agent_id } = body.agents[0]
     const runs = await tenant.call('GET', `/v1/agents/${agent_id}/runs`)
@@ -194,7 +194,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('Running').waitFor()
     await page.getByText('1 of 2 done').waitFor()
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('50')
-    expect(await lookAt(page, 'run-under-way')).toEqual([])
+    expect(await checkPage(page, 'run-under-way')).toEqual([])
     await stand('evaluated').execute()
     await page.getByText('2 of 2 done').waitFor()
     await page.getByRole('button', { name: 'Cancel the run' }).click()
@@ -210,14 +210,14 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
 
   test('the rules for all agents are set', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents/settings' })
-    await page.getByLabel('Days between two outreaches to a contact').fill('14')
+    await page.getByLabel('Minimum days between outreach to a contact').fill('14')
     await page.getByRole('switch', { name: 'Quiet hours' }).click()
     await page.getByLabel('Quiet from').fill('21:30')
-    await page.getByLabel('Most that models may cost a month').fill('25')
+    await page.getByLabel('Maximum model cost per month').fill('25')
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByText('Saved.').waitFor()
     await page.getByText('so far this month of').waitFor()
-    expect(await lookAt(page, 'agent-settings')).toEqual([])
+    expect(await checkPage(page, 'agent-settings')).toEqual([])
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Mars')
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByRole('alert').getByText('must be an IANA time zone').waitFor()
@@ -236,24 +236,24 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     for (const name of ['Run now', 'Delete']) expect(await page.getByRole('button', { name }).count(), name).toBe(0)
     expect(await page.getByRole('switch').count()).toBe(0)
     await page.goto('/agents/settings')
-    await page.getByText('Administrators of the team may change these.').waitFor()
+    await page.getByText('Only administrators can change these rules.').waitFor()
     expect(await page.getByRole('button', { name: 'Save the rules' }).count()).toBe(0)
-    expect(await page.getByLabel('Days between two outreaches to a contact').isDisabled()).toBe(true)
+    expect(await page.getByLabel('Minimum days between outreach to a contact').isDisabled()).toBe(true)
   })
 
   test.each([
     ['agents', '/agents', /Pricing visitor/],
     ['agent', '/agents/:busy', /How it works/],
     ['agent-hostile', '/agents/:hostile', /How it works/],
-    ['agent-new', '/agents/new', /What it may propose/],
-    ['agent-edit', '/agents/:busy/edit', /What it may propose/],
+    ['agent-new', '/agents/new', /Allowed actions/],
+    ['agent-edit', '/agents/:busy/edit', /Allowed actions/],
   ])('%s can be used by everybody, hostile names included', async (name, path, text) => {
     const ids = await agentIds()
     const page = await browser.signedIn(tenant, { path: path.replace(/:(\w+)/, (_, id: string) => ids[id] ?? id) })
     await page.getByText(text).first().waitFor()
     await page.waitForLoadState('networkidle')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
-    expect(await lookAt(page, name)).toEqual([])
+    expect(await checkPage(page, name)).toEqual([])
   })
 
   test('an agent is deleted', async () => {

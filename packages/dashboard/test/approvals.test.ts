@@ -3,7 +3,7 @@ import { approveAction } from '../../server/src/agents/actions/decide.ts'
 import { insertAgent, insertIdentity, MAIL, NOTE, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -35,8 +35,8 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
 
   test('without anything that waits it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
-    expect(await lookAt(page, 'approvals-empty')).toEqual([])
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
+    expect(await checkPage(page, 'approvals-empty')).toEqual([])
   })
 
   test('an action shows for whom, from whom, why and exactly what; it is approved as a person changed it', async () => {
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .getByRole('link', { name: /Approvals/ })
       .getByText('1')
       .waitFor()
-    await card.getByRole('button', { name: 'Show as written' }).click()
+    await card.getByRole('button', { name: 'Show source' }).click()
     await card.getByText('(https://example.com/offer)').waitFor()
     await card.getByRole('button', { name: 'Edit' }).click()
     await screenshot(page, 'approvals-editing')
@@ -65,8 +65,8 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .where('run_id', '=', ref.runId)
       .executeTakeFirstOrThrow()
     expect(stored).toMatchObject({ params: { subject: 'A better subject', message }, decided_by: { kind: 'user' } })
-    await page.getByRole('button', { name: 'All decided: show what else waits' }).click()
-    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    await page.getByRole('button', { name: 'All decided: load more' }).click()
+    await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
   })
 
   test('whoever comes second is told who was first', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await page.waitForLoadState('networkidle')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
     expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
-    expect(await lookAt(page, 'approvals')).toEqual([])
+    expect(await checkPage(page, 'approvals')).toEqual([])
   })
 
   test('a viewer reads what waits but has nothing to decide with', async () => {

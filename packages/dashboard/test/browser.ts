@@ -157,7 +157,7 @@ export async function person(service: TestService, tenantId: string, role: Role)
  */
 export async function openWithin(page: Page, path: string): Promise<void> {
   await page.evaluate(() => history.pushState(null, '', '/no-such-page'))
-  await page.locator('#main').getByRole('heading', { name: 'Nothing here' }).waitFor()
+  await page.locator('#main').getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.evaluate(forgetAnswers)
   await page.evaluate((address) => history.pushState(null, '', address), path)
 }
@@ -219,7 +219,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
  * but colours, so it needs only the rules about them.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
-export async function lookAt(page: Page, name: string): Promise<string[]> {
+export async function checkPage(page: Page, name: string): Promise<string[]> {
   const problems: string[] = []
   for (const width of [360, 1600]) {
     await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })

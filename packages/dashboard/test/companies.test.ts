@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('companies', () => {
   let service: TestService
@@ -35,7 +35,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   test('are listed by the page, searched and filtered', async () => {
     const page = await browser.signedIn(tenant, { path: '/companies' })
     await page.getByText('1–20 of 22').waitFor()
-    expect(await lookAt(page, 'companies')).toEqual([])
+    expect(await checkPage(page, 'companies')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('21–22 of 22').waitFor()
     await page.getByLabel('Search name or domain').fill('c7.example')
@@ -50,12 +50,12 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   test('show their contacts by the page, and what these did', async () => {
     const page = await browser.signedIn(tenant, { path: `/companies/${companyId}` })
     await page.getByText('1–20 of 23').waitFor()
-    expect(await lookAt(page, 'company')).toEqual([])
+    expect(await checkPage(page, 'company')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
     await page.getByRole('tab', { name: 'Activity' }).click()
     await page.getByText('The docs').waitFor()
-    expect(await lookAt(page, 'company-activity')).toEqual([])
+    expect(await checkPage(page, 'company-activity')).toEqual([])
     await page.getByRole('link', { name: 'Robin Marsh00' }).click()
     await page.getByRole('heading', { name: 'Robin Marsh00', level: 1 }).waitFor()
     await page.getByRole('link', { name: 'Company 21' }).click()
@@ -66,17 +66,17 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   test('get a contact and lose it again by hand', async () => {
     const { body } = await tenant.call('POST', '/v1/companies', { name: 'Empty', domain: 'empty.example' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/companies/${body.company.company_id}` })
-    await page.getByRole('heading', { name: 'No contacts of this company' }).waitFor()
+    await page.getByRole('heading', { name: 'No contacts in this company' }).waitFor()
     await page.getByRole('button', { name: 'Add a contact' }).click()
     await page.getByRole('textbox', { name: 'Find contacts' }).fill('robin22')
     const found = page.getByRole('list', { name: 'Contacts found' }).getByRole('button')
     expect(await found.textContent()).toContain('of another company')
-    expect(await lookAt(page, 'company-add-contact')).toEqual([])
+    expect(await checkPage(page, 'company-add-contact')).toEqual([])
     await found.click()
     await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
-    await page.getByRole('button', { name: 'Take away Robin Marsh22' }).click()
-    await page.getByRole('button', { name: 'Take away', exact: true }).last().click()
-    await page.getByRole('heading', { name: 'No contacts of this company' }).waitFor()
+    await page.getByRole('button', { name: 'Remove Robin Marsh22' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
+    await page.getByRole('heading', { name: 'No contacts in this company' }).waitFor()
     const [contact] = (await tenant.call('GET', '/v1/contacts?search=robin22')).body.contacts
     expect(contact.company_id).toBeNull()
     await tenant.call('PUT', `/v1/contacts/${contact.contact_id}`, { company_id: companyId })
@@ -122,7 +122,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     const empty = await createTestTenant(service)
     const page = await browser.signedIn(empty, { path: '/companies' })
     await page.getByRole('heading', { name: 'No companies yet' }).waitFor()
-    expect(await lookAt(page, 'companies-empty')).toEqual([])
+    expect(await checkPage(page, 'companies-empty')).toEqual([])
     await page.route('**/v1/companies*', (route) =>
       route.fulfill({
         status: 400,
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     )
     await page.goto('/companies?search=x')
     await page.getByText('Not today.').waitFor()
-    expect(await lookAt(page, 'companies-error')).toEqual([])
+    expect(await checkPage(page, 'companies-error')).toEqual([])
     await page.unroute('**/v1/companies*')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('heading', { name: 'No company matches' }).waitFor()

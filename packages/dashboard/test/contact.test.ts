@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const NOTE =
   'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   test('shows every event once, day by day, reading on as the end comes near', async () => {
     const page = await browser.signedIn(tenant, { path })
     await page.getByText('Page 99').waitFor()
-    expect(await lookAt(page, 'contact')).toEqual([])
+    expect(await checkPage(page, 'contact')).toEqual([])
     while ((await page.getByRole('button', { name: 'Earlier events' }).count()) > 0) {
       await page
         .getByRole('button', { name: 'Earlier events' })
@@ -137,7 +137,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(await note.locator('li').allTextContents()).toEqual(['call back', 'our page'])
     expect(await note.getByRole('link', { name: 'our page' }).getAttribute('rel')).toContain('noopener')
     expect(await note.getByRole('cell').allTextContents()).toEqual(['1', '2'])
-    expect(await lookAt(page, 'contact-notes')).toEqual([])
+    expect(await checkPage(page, 'contact-notes')).toEqual([])
     await note.getByRole('button', { name: 'Edit' }).click()
     await page.getByLabel('Note', { exact: true }).fill('Called back.')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -179,7 +179,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Choose a company' }).press('Enter')
     const field = page.getByRole('textbox', { name: 'Find a company' })
     await field.fill('nothing like it')
-    await page.getByText('Nothing is found.').waitFor()
+    await page.getByText('No results.').waitFor()
     await field.fill('looms')
     await page.getByRole('list', { name: 'Companies found' }).getByRole('button').waitFor()
     await screenshot(page, 'contact-company-choice')
@@ -194,7 +194,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await field.fill('engines')
     await page.getByRole('button', { name: /engines\.example/ }).click()
     await page.getByRole('link', { name: 'Engines' }).waitFor()
-    await page.getByRole('button', { name: 'Take away the company' }).click()
+    await page.getByRole('button', { name: 'Remove the company' }).click()
     await page.getByRole('button', { name: 'Choose a company' }).waitFor()
     expect(await companyOf()).toBeNull()
     expect(browser.problems).toEqual([])
@@ -211,9 +211,9 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
         .then((all) => all - 1),
     )
     expect(await row.textContent()).toMatch(/differs.*(Analyst.*Countess|Countess.*Analyst)/)
-    await page.getByLabel('Only what differs').check()
+    await page.getByLabel('Only differences').check()
     expect(await page.getByRole('row', { name: /^Last name/ }).count()).toBe(0)
-    expect(await lookAt(page, 'contact-sources')).toEqual([])
+    expect(await checkPage(page, 'contact-sources')).toEqual([])
     await page.getByRole('tab', { name: 'Agent actions' }).click()
     await page.getByRole('heading', { name: 'No agent has acted on this contact' }).waitFor()
     expect(browser.problems).toEqual([])
@@ -243,7 +243,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     const page = await browser.signedIn(tenant, { role: 'viewer', path: `${path}?tab=conversations` })
     await page.getByRole('button', { name: /The page stays white/ }).click()
     await page.getByText('We look into it.').waitFor()
-    expect(await lookAt(page, 'contact-conversations')).toEqual([])
+    expect(await checkPage(page, 'contact-conversations')).toEqual([])
     await page.getByRole('button', { name: 'Show as sent' }).click()
     await page.frameLocator('iframe').locator('b', { hasText: 'white' }).waitFor()
     expect(browser.problems).toEqual([])
@@ -269,11 +269,11 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Erase', exact: true }).click()
     const sure = page.getByRole('button', { name: 'Erase everything' })
     expect(await sure.isDisabled()).toBe(true)
-    expect(await lookAt(page, 'contact-erase')).toEqual([])
+    expect(await checkPage(page, 'contact-erase')).toEqual([])
     await page.getByLabel('Type erase to confirm').fill('erase')
     await sure.click()
     await page.getByText(/^Erased on /).waitFor()
-    expect(await lookAt(page, 'contact-erased')).toEqual([])
+    expect(await checkPage(page, 'contact-erased')).toEqual([])
     await page.getByRole('button', { name: 'Close' }).click()
     await page.waitForURL('**/contacts')
     expect((await tenant.call('GET', `/v1/contacts/events/${erased}`)).status).toBe(404)
@@ -284,16 +284,16 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     const gone = await tenant.contact('gone@example.com', { firstname: 'Gone' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${gone}` })
     await page.getByRole('button', { name: 'Delete' }).click()
-    expect(await lookAt(page, 'contact-delete')).toEqual([])
+    expect(await checkPage(page, 'contact-delete')).toEqual([])
     await page.getByRole('button', { name: 'Delete the contact' }).click()
     await page.waitForURL('**/contacts')
     expect((await tenant.call('GET', `/v1/contacts/${gone}`)).status).toBe(404)
     await page.goto(`/contacts/${gone}`)
-    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
-    expect(await lookAt(page, 'contact-none')).toEqual([])
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+    expect(await checkPage(page, 'contact-none')).toEqual([])
     const stranger = await createTestTenant(service)
     const other = await browser.signedIn(stranger, { path })
-    await other.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    await other.getByRole('heading', { name: 'Page not found' }).waitFor()
     expect(browser.problems).toEqual([])
   })
 })

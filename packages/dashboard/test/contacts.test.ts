@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   let service: TestService
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     const rows = page.getByRole('table').getByRole('row')
     await page.getByText('1–20 of 25').waitFor()
     expect(await rows.count()).toBe(21)
-    expect(await lookAt(page, 'contacts')).toEqual([])
+    expect(await checkPage(page, 'contacts')).toEqual([])
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByText('21–25 of 25').waitFor()
     expect(new URL(page.url()).search).toBe('?page=2')
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByText('of 25').waitFor()
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.getByLabel('Address contains').fill('/pricing')
-    expect(await lookAt(page, 'contacts-filters')).toEqual([])
+    expect(await checkPage(page, 'contacts-filters')).toEqual([])
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('1–1 of 1').waitFor()
     expect(new URL(page.url()).searchParams.get('has_event_url_contains')).toBe('/pricing')
@@ -77,7 +77,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByText('of 25').waitFor()
     await page.goto('/contacts?lifecycle_stage=nonsense&page=minus&country=Atlantis')
     await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
-    expect(await lookAt(page, 'contacts-none')).toEqual([])
+    expect(await checkPage(page, 'contacts-none')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 
@@ -87,22 +87,22 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
     await page.context().setOffline(true)
     await page.getByRole('link', { name: 'New segment' }).first().click()
-    await page.getByRole('alert').getByText('The service did not answer.').waitFor()
+    await page.getByRole('alert').getByText('The service did not respond.').waitFor()
     await screenshot(page, 'offline')
     await page.context().setOffline(false)
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('heading', { name: 'New segment' }).waitFor()
-    expect(browser.problems.splice(0).join()).toContain('The service did not answer.')
+    expect(browser.problems.splice(0).join()).toContain('The service did not respond.')
 
     await page.goto('/no-such-page')
-    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('button', { name: 'New contact' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('E-mail').fill('late@example.com')
     await page.context().clearCookies()
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('You are not signed in any more.').waitFor()
+    await dialog.getByText('Your session has ended.').waitFor()
     expect(await dialog.getByLabel('E-mail').inputValue()).toBe('late@example.com')
     expect(browser.problems).toEqual([])
   })
@@ -169,7 +169,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('alert').getByRole('link', { name: 'Open it' }).waitFor()
-    expect(await lookAt(page, 'contact-new')).toEqual([])
+    expect(await checkPage(page, 'contact-new')).toEqual([])
     await page.getByRole('textbox', { name: 'E-mail' }).fill('jean@example.com')
     await page.getByLabel('First name').fill('Jean')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?sort_by=lastname&sort_dir=asc' })
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await focused()).toBe('Skip to the page')
+    expect(await focused()).toBe('Skip to content')
     await page.keyboard.press('Enter')
     const seen: string[] = []
     for (let step = 0; step < 20 && seen.at(-1) !== 'Grace Hopper'; step++) {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -47,8 +47,8 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByText('1–15 of 15').waitFor()
     await page.reload()
     await page.getByText('1–15 of 15').waitFor()
-    await page.getByRole('button', { name: "The service's own" }).click()
-    await page.getByRole('button', { name: "The service's own", pressed: true }).waitFor()
+    await page.getByRole('button', { name: 'System events' }).click()
+    await page.getByRole('button', { name: 'System events', pressed: true }).waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await page.getByRole('button', { name: 'When' }).click()
     await page.getByText('contact_created').waitFor()
@@ -76,7 +76,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByLabel('Group by').selectOption('url_path')
     await page.getByText('/page-0').waitFor()
     await page.getByLabel('Group by').selectOption('day')
-    await page.getByRole('button', { name: 'Show the numbers' }).click()
+    await page.getByRole('button', { name: 'Show as table' }).click()
     const day = sentAt.slice(0, 10)
     await page.getByRole('row', { name: `${day} 30` }).waitFor()
     // A group leads to its events: those that were counted, and no other.
@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
   ])('%s can be used by everybody, small and large, light and dark', async (path, name) => {
     const page = await open(path)
     await page.getByText('button_click').first().waitFor()
-    expect(await lookAt(page, name)).toEqual([])
+    expect(await checkPage(page, name)).toEqual([])
   })
 
   test('what is listed can be kept as a view, and taken away as a table', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
 
 const DAY_MS = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
@@ -23,7 +23,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
     await page.getByText(`${tenant.site} may send events`, { exact: false }).waitFor()
     expect(await page.getByText('<script async src=', { exact: false }).textContent()).toContain('/tracker.js')
-    expect(await lookAt(page, 'home-first-steps')).toEqual([])
+    expect(await checkPage(page, 'home-first-steps')).toEqual([])
     await visit('first', '/welcome', daysAgo(0))
     await page.getByRole('heading', { name: 'Events by day' }).waitFor()
     expect(browser.problems).toEqual([])
@@ -37,22 +37,22 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     const figures = page.getByRole('region', { name: 'Figures' })
     await figures.getByText('Visitors', { exact: true }).waitFor()
     expect(await figures.textContent()).toMatch(/Events\d+.*from \d+/)
-    expect(await lookAt(page, 'home')).toEqual([])
-    await page.getByRole('button', { name: 'Show the numbers' }).click()
+    expect(await checkPage(page, 'home')).toEqual([])
+    await page.getByRole('button', { name: 'Show as table' }).click()
     const table = page.getByRole('region', { name: 'Events by day' }).getByRole('table')
     expect(await table.getByRole('row').count()).toBe(8)
-    expect(await lookAt(page, 'home-numbers')).toEqual([])
+    expect(await checkPage(page, 'home-numbers')).toEqual([])
     await page.getByRole('button', { name: 'Last 7 days' }).click()
     await page.getByRole('menuitem', { name: 'Last 12 months' }).click()
     await page.waitForURL('**/?range=365d')
     await page.getByRole('button', { name: 'Last 12 months' }).click()
-    await page.getByRole('menuitem', { name: 'Other days…' }).click()
+    await page.getByRole('menuitem', { name: 'Custom dates…' }).click()
     await page.getByLabel('From', { exact: true }).fill('2026-01-05')
     await page.getByLabel('To', { exact: true }).fill('2026-01-01')
-    await page.getByRole('button', { name: 'Show these days' }).click()
+    await page.getByRole('button', { name: 'Apply dates' }).click()
     await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
-    await page.getByText('No page was viewed in these days.').waitFor()
-    expect(await lookAt(page, 'home-empty')).toEqual([])
+    await page.getByText('No page views in this period.').waitFor()
+    expect(await checkPage(page, 'home-empty')).toEqual([])
     // A day of the calendar is the same day west of Greenwich.
     const protocol = await page.context().newCDPSession(page)
     await protocol.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Los_Angeles' })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const MARKUP = '<img src=x onerror="document.title=\'broken into\'"><script>document.title="broken into"</script>'
 const NOTE = [
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
   ])('stays a text on %s', async (path, name) => {
     const page = await browser.signedIn(tenant, { path: path.replace('ID', contactId) })
     await page.getByText('<img src=x', { exact: false }).first().waitFor()
-    expect(await lookAt(page, name)).toEqual([])
+    expect(await checkPage(page, name)).toEqual([])
     expect(await page.title()).not.toBe('broken into')
     const links = await page.locator('a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
     expect(links.filter((href) => !/^(https?|mailto):/.test(href))).toEqual([])
@@ -106,7 +106,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     await page.getByRole('tab', { name: 'Conversations' }).click()
     await page.getByRole('heading', { level: 2 }).getByRole('button').click()
     await page.getByText('Dear you <img', { exact: false }).waitFor()
-    expect(await lookAt(page, 'hostile-conversations')).toEqual([])
+    expect(await checkPage(page, 'hostile-conversations')).toEqual([])
     await page.getByRole('button', { name: 'Show as sent' }).click()
     const frame = page.frameLocator('iframe')
     await frame.locator('b', { hasText: 'you' }).waitFor()

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -26,16 +26,16 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
   const sign = (secret: string) => createHmac('sha256', secret).update('u1').digest('hex')
   const shownSecret = async () => (await owner.getByText(/^cdsid_/).textContent()) ?? ''
   const keep = async () => {
-    await owner.getByRole('button', { name: 'I have kept it' }).click()
+    await owner.getByRole('button', { name: 'I have saved it' }).click()
     await owner.getByText(/^cdsid_/).waitFor({ state: 'detached' })
   }
 
   test('a secret is shown once, when it is created; rotation asks first and keeps the previous one for a day', async () => {
     await owner.getByText('There is no secret yet').waitFor()
-    expect(await lookAt(owner, 'settings-identification-empty')).toEqual([])
+    expect(await checkPage(owner, 'settings-identification-empty')).toEqual([])
     await owner.getByRole('button', { name: 'Create secret' }).click()
     const first = await shownSecret()
-    expect(await lookAt(owner, 'settings-identification-made')).toEqual([])
+    expect(await checkPage(owner, 'settings-identification-made')).toEqual([])
     await expect.poll(() => warnings(sign(first))).toBe('')
     await keep()
     expect(await owner.content()).not.toContain(first)
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     await expect.poll(() => warnings()).toContain('identify was left out')
     await owner.reload()
     await expect.poll(() => required.isChecked()).toBe(true)
-    expect(await lookAt(owner, 'settings-identification')).toEqual([])
+    expect(await checkPage(owner, 'settings-identification')).toEqual([])
     await required.click()
     await expect.poll(() => warnings()).toBe('')
   })

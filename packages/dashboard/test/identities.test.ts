@@ -5,7 +5,7 @@ import { insertAgent } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type MailBench, startMailBench } from '../../server/test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
   test('an identity is made, changed, and deleted, with what that means for its agents', async () => {
     const page = await browser.signedIn(tenant, { path: '/identities' })
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
-    expect(await lookAt(page, 'identities-empty')).toEqual([])
+    expect(await checkPage(page, 'identities-empty')).toEqual([])
     await page.getByRole('button', { name: 'New identity' }).first().click()
     await page.getByLabel('First name').fill('Grace')
     await page.getByLabel('Last name').fill('Hopper')
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.reload()
     await page.getByRole('link', { name: 'Pricing scout' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByText('This agent loses it').waitFor()
+    await page.getByRole('dialog').getByText('This agent uses it').waitFor()
     await screenshot(page, 'identity-delete')
     await page.getByRole('button', { name: 'Delete identity' }).click()
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
@@ -67,28 +67,28 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const provider = page.getByRole('combobox', { name: 'Provider' })
     await provider.selectOption('Gmail or Google Workspace')
-    await page.getByText('It wants an app password').waitFor()
+    await page.getByText('Requires an app password').waitFor()
     await screenshot(page, 'identity-preset')
     await provider.selectOption('Another')
     await page.getByLabel('E-mail address').fill(mailbox.user)
     await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
     await page.getByLabel('Server').first().fill('localhost')
     await page.getByLabel('Port').first().fill(String(bench.servers.smtp.port))
-    await page.getByRole('switch', { name: 'Read its mail' }).click()
-    await page.getByLabel('At most a day').fill('40')
+    await page.getByRole('switch', { name: 'Read incoming e-mail' }).click()
+    await page.getByLabel('Maximum per day').fill('40')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByRole('alert').getByText('5.7.8 Username and password not accepted').waitFor()
-    expect(await lookAt(page, 'identity-refused')).toEqual([])
+    expect(await checkPage(page, 'identity-refused')).toEqual([])
     await page.getByRole('textbox', { name: 'Password' }).fill(mailbox.password)
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('Sends through').waitFor()
     await page.getByText('40 mails').waitFor()
     await page.getByRole('button', { name: 'Test the log-in' }).click()
     await page.getByText('The log-in works.').waitFor()
-    expect(await lookAt(page, 'identity')).toEqual([])
+    expect(await checkPage(page, 'identity')).toEqual([])
     // Changed without the password, which stays.
     await page.getByRole('button', { name: 'Change' }).click()
-    await page.getByLabel('At most a day').fill('10')
+    await page.getByLabel('Maximum per day').fill('10')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('10 mails').waitFor()
     bench.servers.smtp.logins.delete(mailbox.user)
@@ -109,9 +109,9 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByLabel('User name or e-mail address').fill('2fa@example.com')
     await card.getByRole('textbox', { name: 'Password' }).fill('a password')
     await card.getByRole('button', { name: 'Log in', exact: true }).click()
-    await card.getByText('The network wants a code').waitFor()
+    await card.getByText('The network asks for a second-factor code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
-    expect(await lookAt(page, 'identity-code')).toEqual([])
+    expect(await checkPage(page, 'identity-code')).toEqual([])
     // Whoever comes back to the page goes on where they were.
     await page.reload()
     await card.getByLabel('Code').fill('999999')
@@ -125,9 +125,9 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByRole('button', { name: 'Send the code' }).click()
     await card.getByText('connected', { exact: true }).waitFor()
     await card.getByRole('button', { name: 'Check' }).click()
-    await card.getByText('The network accepts it.').waitFor()
+    await card.getByText('The session is valid.').waitFor()
     await card.getByRole('button', { name: 'Renew the log-in' }).click()
-    await card.getByText('The network has let it in.').waitFor()
+    await card.getByText('The log-in succeeded.').waitFor()
     await screenshot(page, 'identity-connected')
   })
 
@@ -151,14 +151,14 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('The network has sent an e-mail').waitFor()
     await screenshot(page, 'identity-email-step')
     await sql`UPDATE social_sandbox_logins SET looks = 2 WHERE looks < 0`.execute(database)
-    await card.getByText('The network has let it in.').waitFor()
+    await card.getByText('The log-in succeeded.').waitFor()
   })
 
   test('a viewer sees what an identity is connected to, but nothing to change it with', async () => {
     const identityId = await identity(HOSTILE)
     const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
     await page.getByRole('link', { name: /img src/ }).click()
-    await page.getByText('It has none, so it can send no mails.').waitFor()
+    await page.getByText('No mailbox: this identity cannot send e-mail.').waitFor()
     for (const name of ['Save', 'Delete', 'Log in', 'Log in and save']) {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
     }
@@ -167,7 +167,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('link', { name: 'Identities' }).first().click()
     await page.getByRole('link', { name: /img src/ }).waitFor()
     expect(await page.getByRole('button', { name: 'New identity' }).count()).toBe(0)
-    expect(await lookAt(page, 'identities')).toEqual([])
+    expect(await checkPage(page, 'identities')).toEqual([])
   })
 
   test('very many are paged and searched by the service', async () => {
@@ -192,9 +192,9 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('sales marsh50')
     await page.getByText('1–1 of 1').waitFor()
     await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
-    expect(await lookAt(page, 'identities-found')).toEqual([])
+    expect(await checkPage(page, 'identities-found')).toEqual([])
     await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
-    await page.getByRole('heading', { name: 'Nobody is found' }).waitFor()
+    await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
   })
 
   test('no page did what it must not', () => {

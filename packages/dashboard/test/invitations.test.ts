@@ -3,7 +3,7 @@ import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { startMailbox, type TestMailbox, tokenIn } from '../../server/test/mailbox.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
   let mailbox: TestMailbox
@@ -26,14 +26,14 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
   test('is only mailed: the inviter never sees the link, and can send it again', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/team' })
     const invite = async (email: string) => {
-      await page.getByRole('button', { name: 'Invite somebody' }).click()
+      await page.getByRole('button', { name: 'Invite someone' }).click()
       await page.getByLabel('E-mail address').fill(email)
       await page.getByRole('button', { name: 'Invite', exact: true }).click()
     }
     await invite('mailed@example.com')
     await page.getByText('Invitation sent').waitFor()
     expect(await page.content()).not.toContain('/invitation/')
-    expect(await lookAt(page, 'settings-invitation-mailed')).toEqual([])
+    expect(await checkPage(page, 'settings-invitation-mailed')).toEqual([])
     await page.getByRole('button', { name: 'Done' }).click()
 
     mailbox.refuses = true
@@ -42,8 +42,8 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     await screenshot(page, 'settings-invitation-not-mailed')
     mailbox.refuses = false
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('button', { name: 'Send again to later@example.com' }).click()
-    await page.getByRole('button', { name: 'Send again', exact: true }).last().click()
+    await page.getByRole('button', { name: 'Resend to later@example.com' }).click()
+    await page.getByRole('button', { name: 'Resend', exact: true }).last().click()
     await page.getByText('Invitation sent').waitFor()
 
     const guest = await browser.tab()

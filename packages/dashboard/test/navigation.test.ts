@@ -10,7 +10,7 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Companies', '/v1/companies', 'Engines'],
   ['Segments', '/v1/segments', 'No segments yet'],
   ['Events', '/v1/events', 'Pricing'],
-  ['Approvals', '/v1/approvals', 'Nothing waits for you'],
+  ['Approvals', '/v1/approvals', 'Nothing to approve'],
   ['Agents', '/v1/agents', 'No agents yet'],
   ['Identities', '/v1/identities', 'No identities yet'],
   ['Webhooks', '/v1/webhooks', 'No webhooks yet'],

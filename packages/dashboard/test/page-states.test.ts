@@ -15,7 +15,7 @@ const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', '
 type Ids = Record<(typeof NAMES)[number], string>
 
 interface Place {
-  /** `:agent` and the like stand for ids. */
+  /** `:agent` and the like are replaced by ids. */
   path: string
   /** What a tenant sees that has one of everything. */
   shows: string
@@ -39,16 +39,16 @@ const PLACES: Place[] = [
     beside: /notes|segments/,
   },
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
-  { path: '/companies/:company', shows: 'No contacts of this company' },
+  { path: '/companies/:company', shows: 'No contacts in this company' },
   { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types/ },
   { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views/ },
   { path: '/events/groups', shows: 'page_view', empty: 'Nothing to count' },
   { path: '/events/:event', shows: 'Pricing' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /properties/ },
-  { path: '/segments/:segment', shows: 'Nobody belongs now', beside: /properties/ },
+  { path: '/segments/:segment', shows: 'No contacts in this segment', beside: /properties/ },
   { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions/ },
-  { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing waits for you' },
+  { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing to approve' },
   { path: '/agents', shows: 'Scout', empty: 'No agents yet', beside: /playbooks/ },
   { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties|segments/ },
   { path: '/agents/settings', shows: 'Save' },
@@ -62,7 +62,7 @@ const PLACES: Place[] = [
   { path: '/webhooks/:webhook', shows: 'page_view' },
   { path: '/webhooks/:webhook/deliveries/:delivery', shows: 'Attempts' },
   { path: '/settings/profile', shows: 'Your name' },
-  { path: '/settings/team', shows: 'Robin Marsh', empty: 'Nobody is invited' },
+  { path: '/settings/team', shows: 'Robin Marsh', empty: 'No pending invitations' },
   { path: '/settings/tenants', shows: 'Test' },
   {
     path: '/settings/tracker',
@@ -74,8 +74,8 @@ const PLACES: Place[] = [
   { path: '/settings/identification', shows: 'Sign on your server' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
-  { path: '/settings/audit', shows: 'Identity created', empty: 'Nothing has been changed yet' },
-  { path: '/settings/data', shows: 'No exports yet', empty: 'Nobody has been erased' },
+  { path: '/settings/audit', shows: 'Identity created', empty: 'No changes yet' },
+  { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },
 ]
 
 const REFUSAL = 'This was refused by the test.'
@@ -88,7 +88,7 @@ let page: Page
 /** What the page has asked for, by its path. */
 const asked = new Set<string>()
 /** What is answered only when this is. */
-let held: Promise<void> | undefined
+let blocked: Promise<void> | undefined
 let isRefused = (_path: string) => false
 
 /** The path of what a page shows; who is signed in, what happens live and what waits belong to the frame. */
@@ -99,10 +99,10 @@ function dataPath(url: string): string | null {
 }
 
 /** Holds and refuses what pages show. */
-async function stand({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
+async function intercept({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
   const path = dataPath(url)
   if (path === null) return
-  await held
+  await blocked
   if (isRefused(path)) throw new ServiceError(429, 'rate_limited', REFUSAL)
 }
 
@@ -137,7 +137,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
 
 describe.skipIf(!HAS_BROWSER)('every page', () => {
   beforeAll(async () => {
-    const beforeListen = (app: App) => void app.addHook('onRequest', stand)
+    const beforeListen = (app: App) => void app.addHook('onRequest', intercept)
     service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1' }, { beforeListen })
     browser = await openBrowser(service)
     full = await createTestTenant(service)
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       asked.clear()
       isRefused = () => false
       const gate = Promise.withResolvers<void>()
-      held = gate.promise
+      blocked = gate.promise
       await page.goto(address)
       await main().getByRole('heading').first().waitFor()
       if (asked.size > 0) await loading().first().waitFor()
@@ -235,7 +235,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
 
     await fails('/v1/segments', async () => {
       await openWithin(page, '/agents/new')
-      await page.getByLabel('Those of a segment').click()
+      await page.getByLabel('Contacts in a segment').click()
     })
     await tryAgain()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)

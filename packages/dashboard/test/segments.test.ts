@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSegment } from '../../server/src/segments/segments.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -36,10 +36,10 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('option', { name: 'DE' }).click()
     await page.getByText('8', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Event', exact: true }).click()
-    await page.getByText('One condition is not finished and left out.').waitFor()
+    await page.getByText('One condition is incomplete and ignored.').waitFor()
     expect(await page.getByRole('button', { name: 'Create segment' }).isDisabled()).toBe(true)
     await page.locator('input[aria-label="Event"]').fill('page_view')
-    await page.getByRole('button', { name: 'Narrow it' }).click()
+    await page.getByRole('button', { name: 'Add details' }).click()
     await page.getByRole('menuitem', { name: 'Address contains' }).click()
     await page.locator('input[aria-label="Address contains"]').fill('/pricing')
     await page.getByText('2', { exact: true }).waitFor()
@@ -136,11 +136,11 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     for (const [index, path] of paths.entries()) {
       const page = await browser.signedIn(tenant, { path })
       await page
-        .getByText(index === 0 ? 'Nested' : /Who belongs/)
+        .getByText(index === 0 ? 'Nested' : /^Filter$/)
         .first()
         .waitFor()
       await page.waitForLoadState('networkidle')
-      expect(await lookAt(page, `segments-${index}`)).toEqual([])
+      expect(await checkPage(page, `segments-${index}`)).toEqual([])
     }
   })
 

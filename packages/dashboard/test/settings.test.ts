@@ -6,7 +6,7 @@ import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import { accessibilityProblems, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
 const NEW_PASSWORD = 'a battery of horses'
@@ -50,10 +50,10 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.waitForURL('**/settings/profile')
     await owner.getByLabel('Your name').fill(HOSTILE)
     await owner.getByRole('button', { name: 'Save the name' }).click()
-    await owner.getByText('Your name is changed.').waitFor()
+    await owner.getByText('Name saved.').waitFor()
     await goTo(owner, 'Team')
     await owner.getByRole('region', { name: 'Members' }).getByText(HOSTILE).waitFor()
-    expect(await lookAt(owner, 'settings-team-hostile')).toEqual([])
+    expect(await checkPage(owner, 'settings-team-hostile')).toEqual([])
     expect(browser.problems).toEqual([])
   })
 
@@ -63,20 +63,20 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const dialog = owner.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Warehouse')
     expect(await dialog.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
-    await dialog.getByRole('button', { name: 'Only reading' }).click()
+    await dialog.getByRole('button', { name: 'Read only' }).click()
     await dialog.getByLabel('Expires').selectOption('In 90 days')
-    expect(await lookAt(owner, 'settings-key-new')).toEqual([])
+    expect(await checkPage(owner, 'settings-key-new')).toEqual([])
     await dialog.getByRole('button', { name: 'Create key' }).click()
     const key = (await dialog.getByText(/^cds_/).textContent()) ?? ''
     expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
     expect((await tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }, key)).status).toBe(403)
     // It goes only when somebody says that they have it.
     await owner.keyboard.press('Escape')
-    expect(await lookAt(owner, 'settings-key-made')).toEqual([])
-    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    expect(await checkPage(owner, 'settings-key-made')).toEqual([])
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await owner.content()).not.toContain(key)
-    expect(await lookAt(owner, 'settings-keys')).toEqual([])
+    expect(await checkPage(owner, 'settings-keys')).toEqual([])
     await owner.getByRole('button', { name: 'Revoke Warehouse' }).click()
     await owner.getByRole('button', { name: 'Revoke key' }).click()
     await owner.getByText('revoked').waitFor()
@@ -95,14 +95,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       .getByRole('cell')
       .allTextContents()
       .then((texts) => texts.slice(1))
-    await card.getByRole('button', { name: 'Copy value of the record' }).press('Enter')
+    await card.getByRole('button', { name: 'Copy record value' }).press('Enter')
     await expect.poll(clipboard).toBe(value)
     await card.getByRole('button', { name: 'Check the record' }).click()
-    await card.getByText('DNS knows no TXT record').waitFor()
+    await card.getByText('No TXT record under this name yet').waitFor()
     dns.texts.set(name, [`not ${value}`])
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText(`not ${value}`).waitFor()
-    expect(await lookAt(owner, 'settings-domains')).toEqual([])
+    expect(await checkPage(owner, 'settings-domains')).toEqual([])
     dns.texts.set(name, ['v=spf1 -all', value])
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText('The record is there').waitFor()
@@ -122,25 +122,25 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     // Over plain HTTP a browser has no clipboard.
     await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))
     await copy.click()
-    await owner.getByRole('button', { name: 'Not copied, select it instead' }).waitFor()
-    expect(await lookAt(owner, 'settings-tracker-waiting')).toEqual([])
+    await owner.getByRole('button', { name: 'Copying failed: select it instead' }).waitFor()
+    expect(await checkPage(owner, 'settings-tracker-waiting')).toEqual([])
     const url = `https://${tenant.site}/hello`
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
     await owner.getByText('We received your first event').waitFor()
     await owner.getByRole('link', { name: url.replace('https://', '') }).waitFor()
-    expect(await lookAt(owner, 'settings-tracker')).toEqual([])
+    expect(await checkPage(owner, 'settings-tracker')).toEqual([])
   })
 
   test('somebody is invited, joins by the link, gets another role, and is removed', async () => {
     await goTo(owner, 'Team')
-    await owner.getByRole('button', { name: 'Invite somebody' }).click()
+    await owner.getByRole('button', { name: 'Invite someone' }).click()
     await owner.getByLabel('E-mail address').fill('grace@example.com')
     await owner.getByLabel('Role', { exact: true }).selectOption('viewer')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     const link = (await owner.getByText(/\/invitation\//).textContent()) ?? ''
-    expect(await lookAt(owner, 'settings-invitation')).toEqual([])
+    expect(await checkPage(owner, 'settings-invitation')).toEqual([])
     await owner.getByRole('button', { name: 'Done' }).click()
-    expect(await lookAt(owner, 'settings-team')).toEqual([])
+    expect(await checkPage(owner, 'settings-team')).toEqual([])
 
     const guest = await browser.tab()
     await guest.goto(new URL(link).pathname)
@@ -160,7 +160,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
 
   test('the link of an invitation is shown once; a new one takes its place, until it is revoked', async () => {
     await goTo(owner, 'Team')
-    await owner.getByRole('button', { name: 'Invite somebody' }).click()
+    await owner.getByRole('button', { name: 'Invite someone' }).click()
     await owner.getByLabel('E-mail address').fill('late@example.com')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     await owner.getByRole('button', { name: 'Done' }).click()
@@ -177,45 +177,45 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await fresh.getByRole('button', { name: 'Done' }).click()
     await owner.getByRole('button', { name: 'Revoke the invitation of late@example.com' }).click()
     await owner.getByRole('button', { name: 'Revoke invitation' }).click()
-    await owner.getByRole('heading', { name: 'Nobody is invited' }).waitFor()
+    await owner.getByRole('heading', { name: 'No pending invitations' }).waitFor()
   })
 
   test('a password is changed, and a second factor set up, renewed and switched off, by keyboard alone', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/profile', role: 'member' })
-    await page.getByLabel('Your password now').fill('wrong horse battery')
+    await page.getByLabel('Current password').fill('wrong horse battery')
     await page.getByLabel('New password').fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('alert').getByText('Invalid password').waitFor()
-    await page.getByLabel('Your password now').fill(PASSWORD)
+    await page.getByLabel('Current password').fill(PASSWORD)
     await page.keyboard.press('Enter')
-    await page.getByText('Your password is changed').waitFor()
+    await page.getByText('Password changed').waitFor()
 
     await page.getByRole('button', { name: 'Set up' }).press('Enter')
     await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('img', { name: 'QR code' }).waitFor()
     const secret = (await page.getByRole('dialog').locator('code').textContent())?.replaceAll(' ', '') ?? ''
-    expect(await lookAt(page, 'settings-two-factor')).toEqual([])
-    await page.getByLabel('Code that the app shows').fill('000000')
+    expect(await checkPage(page, 'settings-two-factor')).toEqual([])
+    await page.getByLabel('Code from the app').fill('000000')
     await page.keyboard.press('Enter')
     await page.getByText('The code is wrong').waitFor()
-    await page.getByLabel('Code that the app shows').fill(codeOf(`otpauth://totp/x?secret=${secret}`))
+    await page.getByLabel('Code from the app').fill(codeOf(`otpauth://totp/x?secret=${secret}`))
     await page.keyboard.press('Enter')
-    await page.getByText('Keep these now').waitFor()
+    await page.getByText('Save these now').waitFor()
     const codes = await page.getByRole('dialog').getByRole('listitem').allTextContents()
     expect(new Set(codes).size).toBeGreaterThanOrEqual(8)
-    expect(await lookAt(page, 'settings-backup-codes')).toEqual([])
+    expect(await checkPage(page, 'settings-backup-codes')).toEqual([])
     await page.keyboard.press('Enter')
     await page.getByText('on', { exact: true }).waitFor()
-    expect(await lookAt(page, 'settings-profile')).toEqual([])
+    expect(await checkPage(page, 'settings-profile')).toEqual([])
 
     await page.getByRole('button', { name: 'New backup codes' }).press('Enter')
     await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
-    await page.getByText('Keep these now').waitFor()
+    await page.getByText('Save these now').waitFor()
     expect(await page.getByRole('dialog').getByRole('listitem').allTextContents()).not.toEqual(codes)
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Switch off' }).press('Enter')
+    await page.getByRole('button', { name: 'Turn off' }).press('Enter')
     await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByText('off', { exact: true }).waitFor()
@@ -242,10 +242,10 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(erased).toBe(202)
     await owner.reload()
     await owner.getByText(contact).waitFor()
-    expect(await lookAt(owner, 'settings-data')).toEqual([])
+    expect(await checkPage(owner, 'settings-data')).toEqual([])
   })
 
-  test('an export and an erasure under way say how far they are, and refresh by themselves', async () => {
+  test('an export and an erasure in progress say how far they are, and refresh by themselves', async () => {
     const { db } = tenant.handle
     await owner.getByText(/^erased/).waitFor()
     const stored = await db.selectFrom('exports').select('file').executeTakeFirstOrThrow()
@@ -253,9 +253,9 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     // As another one: the job that looks after a minute whether all is gone must not find it, nor have found it.
     await db.updateTable('erasures').set({ erasure_id: newId(), status: 'running', subject: '{}' }).execute()
     await owner.reload()
-    await owner.getByText('under way, 40 %').waitFor()
+    await owner.getByText('in progress, 40 %').waitFor()
     expect(await owner.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
-    await owner.getByText('under way', { exact: true }).waitFor()
+    await owner.getByText('in progress', { exact: true }).waitFor()
     await db
       .updateTable('exports')
       .set({ status: 'ready', progress: 1, ...stored })
@@ -267,19 +267,19 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
 
   test('limits are shown with what of them is used', async () => {
     await goTo(owner, 'Rate limits')
-    await owner.getByRole('region', { name: 'Limits in force' }).getByText('API requests of one key').waitFor()
-    expect(await lookAt(owner, 'settings-limits')).toEqual([])
+    await owner.getByRole('region', { name: 'Current limits' }).getByText('API requests of one key').waitFor()
+    expect(await checkPage(owner, 'settings-limits')).toEqual([])
   })
 
   test('the audit log is filtered, and an entry opened, by its address', async () => {
     await goTo(owner, 'Audit log')
     await owner.getByRole('button', { name: 'Domain verified' }).waitFor()
-    expect(await lookAt(owner, 'settings-audit')).toEqual([])
+    expect(await checkPage(owner, 'settings-audit')).toEqual([])
     await owner.getByRole('button', { name: 'Domain verified' }).press('Enter')
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
     await owner.reload()
     await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
-    expect(await lookAt(owner, 'settings-audit-entry')).toEqual([])
+    expect(await checkPage(owner, 'settings-audit-entry')).toEqual([])
     await owner.getByRole('button', { name: 'All about this domain' }).click()
     await owner.getByRole('button', { name: 'API key created' }).waitFor({ state: 'detached' })
     await owner.getByText('1–3 of 3').waitFor()
@@ -325,7 +325,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await main.getByRole('button', { name: /Add|Check|Remove/ }).count()).toBe(0)
     for (const path of ['keys', 'audit', 'data']) {
       await page.goto(`/settings/${path}`)
-      await page.getByText('You may not see this').first().waitFor()
+      await page.getByText('You do not have access').first().waitFor()
       expect(await main.getByRole('button', { name: /New key|Export all data/ }).count()).toBe(0)
     }
   })
@@ -338,9 +338,9 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
     await owner.goto('/settings/domains')
     await owner.getByRole('heading', { name: 'No domains yet' }).waitFor()
-    expect(await lookAt(owner, 'settings-domains-empty')).toEqual([])
+    expect(await checkPage(owner, 'settings-domains-empty')).toEqual([])
     await goTo(owner, 'Tenants')
-    expect(await lookAt(owner, 'settings-tenants')).toEqual([])
+    expect(await checkPage(owner, 'settings-tenants')).toEqual([])
     await owner.getByRole('button', { name: /^Open / }).click()
     await owner.waitForURL((url) => url.pathname === '/')
     await owner.goto('/settings/domains')

@@ -6,7 +6,7 @@ import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../s
 import { PASSWORD, signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import { accessibilityProblems, lookAt, openBrowser, person, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, checkPage, openBrowser, person, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('signing in', () => {
   let service: TestService
@@ -27,7 +27,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.goto('/contacts')
     await page.waitForURL('**/setup')
     await page.getByRole('heading', { name: 'Open the setup link' }).waitFor()
-    expect(await lookAt(page, 'setup-without-link')).toEqual([])
+    expect(await checkPage(page, 'setup-without-link')).toEqual([])
     const link = (await service.findSetupLink()) ?? ''
     await page.goto(link.replace(/token=.*/, 'token=wrong'))
     await page.getByLabel('Organisation').fill('Analytical Engines')
@@ -40,7 +40,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     // It must not stay where others see it: in the address bar and the history.
     await page.waitForURL((url) => url.pathname === '/setup' && url.hash === '')
     await page.getByLabel('Organisation').waitFor()
-    expect(await lookAt(page, 'setup')).toEqual([])
+    expect(await checkPage(page, 'setup')).toEqual([])
     await page.getByLabel('Organisation').fill('Analytical Engines')
     await page.getByLabel('Your name').fill('Ada Byron')
     await page.getByLabel('E-mail address').fill('ada@example.com')
@@ -59,11 +59,11 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     const page = await browser.tab()
     await page.goto('/contacts?search=ada')
     await page.waitForURL('**/sign-in?redirect=*')
-    expect(await lookAt(page, 'sign-in')).toEqual([])
+    expect(await checkPage(page, 'sign-in')).toEqual([])
     await page.getByLabel('E-mail address').fill(email)
     await page.getByLabel('Password', { exact: true }).fill('wrong horse battery')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByText('The e-mail address or the password is not right.').waitFor()
+    await page.getByText('The e-mail address or the password is incorrect.').waitFor()
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/contacts?search=ada')
@@ -115,12 +115,12 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
-    expect(await lookAt(page, 'sign-in-code')).toEqual([])
+    expect(await checkPage(page, 'sign-in-code')).toEqual([])
     await page.getByLabel('Code from your authenticator').fill('000000')
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('The code is wrong, expired or already used.').waitFor()
-    await page.getByRole('button', { name: 'Use a recovery code' }).click()
-    await page.getByLabel('Recovery code').fill(body.backupCodes[0])
+    await page.getByRole('button', { name: 'Use a backup code' }).click()
+    await page.getByLabel('Backup code').fill(body.backupCodes[0])
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     expect(browser.problems).toEqual([])
@@ -133,13 +133,13 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     const page = await browser.tab()
     await page.goto(link.pathname)
     await page.getByRole('heading', { name: 'Join Test' }).waitFor()
-    expect(await lookAt(page, 'invitation')).toEqual([])
+    expect(await checkPage(page, 'invitation')).toEqual([])
     await page.getByLabel('Your name').fill('New Person')
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     await page.goto(link.pathname)
-    await page.getByText('This invitation has been used').waitFor()
+    await page.getByText('This invitation was used').waitFor()
     expect(browser.problems).toEqual([])
   })
 
@@ -179,7 +179,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByText('You have several accounts').waitFor()
-    expect(await lookAt(page, 'sign-in-several-accounts')).toEqual([])
+    expect(await checkPage(page, 'sign-in-several-accounts')).toEqual([])
     await page.getByRole('button', { name: 'The other one' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     const { tenant: entered } = await page.evaluate(() => fetch('/api/me').then((answer) => answer.json()))
@@ -235,7 +235,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     await page.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     await page.goto('/settings/profile')
-    await page.getByText('You have none here: you sign in with Example SSO').waitFor()
+    await page.getByText('You have no password here: you sign in with Example SSO').waitFor()
     for (const name of ['Change the password', 'Set up']) {
       expect(await page.getByRole('button', { name }).count(), name).toBe(0)
     }
@@ -256,8 +256,8 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     await page.goto('/companies')
     await page.getByRole('button', { name: 'Example SSO' }).click()
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
-    await page.getByRole('button', { name: 'Use a recovery code' }).click()
-    await page.getByLabel('Recovery code').fill(body.backupCodes[0])
+    await page.getByRole('button', { name: 'Use a backup code' }).click()
+    await page.getByLabel('Backup code').fill(body.backupCodes[0])
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/companies')
     await page.getByRole('navigation', { name: 'Main' }).waitFor()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { makeCertificate, type Receiver, startReceiver } from '../../server/test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let receiver: Receiver
@@ -44,7 +44,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByLabel('Value of header 1', { exact: true }).fill('very-secret-value')
     await page.getByRole('button', { name: 'Create webhook' }).click()
     await page.getByText(/^whsec_/).waitFor()
-    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('link', { name: 'I have saved it' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
     expect(await page.content()).not.toContain('very-secret-value')
 
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('delivered').waitFor()
     expect(receiver.received.at(-1)?.headers['x-team']).toBe('very-secret-value')
     await screenshot(page, 'webhook-delivery')
-    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('button', { name: 'Resend' }).click()
     await expect.poll(() => receiver.received.length).toBe(2)
 
     receiver.answer = (response) => response.writeHead(500).end('<b>broken</b>')
@@ -76,17 +76,17 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'New signing secret' }).click()
-    await page.getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByRole('button', { name: 'Create a new secret' }).click()
     await page.getByText(/^whsec_/).waitFor()
-    await page.getByRole('button', { name: 'I have kept it' }).click()
-    await page.getByText('Secret before is valid until').waitFor()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
+    await page.getByText('Previous secret valid until').waitFor()
   })
 
   test('a viewer sees webhooks but nothing to change them with', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
-    for (const name of ['Send a test', 'Pause', 'More', 'Send failed again']) {
+    for (const name of ['Send a test', 'Pause', 'More', 'Resend failed']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
   })
@@ -94,16 +94,16 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
   test('every page can be used by everybody, small and large, light and dark', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('link', { name: 'page_view' }).waitFor()
-    expect(await lookAt(page, 'webhooks')).toEqual([])
+    expect(await checkPage(page, 'webhooks')).toEqual([])
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByText('1–4 of 4').waitFor()
-    expect(await lookAt(page, 'webhook')).toEqual([])
+    expect(await checkPage(page, 'webhook')).toEqual([])
     await page.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().click()
     await page.getByRole('heading', { name: 'Attempts' }).waitFor()
-    expect(await lookAt(page, 'webhook-delivery')).toEqual([])
+    expect(await checkPage(page, 'webhook-delivery')).toEqual([])
     await page.goto('/webhooks/new')
     await page.getByRole('button', { name: 'Add a pattern' }).click()
-    expect(await lookAt(page, 'webhook-new')).toEqual([])
+    expect(await checkPage(page, 'webhook-new')).toEqual([])
   })
 
   test('deletes after asking', async () => {

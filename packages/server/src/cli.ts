@@ -1,7 +1,7 @@
-import { keepCompiledCode } from './platform/compiled-code.ts'
+import { cacheCompiledCode } from './platform/compiled-code.ts'
 import { reserveThreads } from './platform/threads.ts'
 
 reserveThreads()
-keepCompiledCode()
+cacheCompiledCode()
 const { runCommand } = await import('./cli/run-command.ts')
 process.exit(await runCommand(process.argv.slice(2)))

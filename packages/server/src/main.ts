@@ -1,8 +1,8 @@
-import { keepCompiledCode, writeCompiledCode } from './platform/compiled-code.ts'
+import { cacheCompiledCode, writeCompiledCode } from './platform/compiled-code.ts'
 import { reserveThreads } from './platform/threads.ts'
 
 reserveThreads()
-keepCompiledCode()
+cacheCompiledCode()
 const [{ readConfig }, { runService }] = [await import('./config.ts'), await import('./assembly/run.ts')]
 await runService(() => readConfig(process.env))
 writeCompiledCode()

@@ -26,18 +26,18 @@ import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
 import { createDatabase, insertTenant } from './service.ts'
 
-/** When the process dies, seen from the mail server. */
+/** When the process dies, relative to the mail server's steps. */
 const DEATHS = ['before the mail', 'after it, in Sent', 'after it', 'a moment later'] as const
 const NOTES_A_KILL = 4
-/** Beyond every lease, so that the next process need not wait for one. */
+/** Longer than any lease, so that the next process need not wait. */
 const AHEAD_A_KILL_MS = 600_000
 
 describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
   /**
-   * A mail is never sent twice. It is said to be executed when the server's answer was written down or the mail lies in
-   * the Sent folder; else its outcome is said to be unknown, which a person has to look into. A note is written once.
+   * A mail is never sent twice. It is reported as executed if the server's answer was recorded or the mail is in the Sent
+   * folder; otherwise its outcome is reported as unknown, for a person to check. A note is written once.
    */
-  test('it sends no mail twice, writes each note once, and says of each action what became of it', async () => {
+  test('no mail is sent twice, each note is written once, and every action reports its result', async () => {
     const directory = await openDirectory()
     const random = seededRandom()
     const servers = await startMailServers()
@@ -109,7 +109,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
         await killed.promise
       }
 
-      // Jobs of dead processes are taken up again when their heartbeats have been missing for a while.
+      // Jobs of dead processes are retried once their heartbeats have been missing for a while.
       await moveDatabaseClock(databaseUrl, DEATHS.length * AHEAD_A_KILL_MS)
       await service.start(DEATHS.length * AHEAD_A_KILL_MS)
       await superviseJobs(databaseUrl)
@@ -139,7 +139,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
       }
       expect((await actions()).filter(({ type, status }) => type === 'note' && status !== 'executed')).toEqual([])
       const unknown = 'mail_outcome_unknown'
-      // Mostly it has not arrived; but between the two there is no moment in which a signal is sure to come first.
+      // Usually it has not arrived, but a signal between the two may come too late.
       for (const outcome of outcomes['before the mail'] ?? []) {
         expect([`${unknown}, arrived 0`, `${unknown}, arrived 1`]).toContain(outcome)
       }

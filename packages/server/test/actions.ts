@@ -14,7 +14,7 @@ export interface TestProposal<T extends ActionType = ActionType> {
   identityId?: string | null
   requireApproval?: boolean
   agentId?: string
-  /** A run that another proposal has made. */
+  /** The run of another proposal. */
   runId?: string
   actionIndex?: number
   now?: Date
@@ -34,7 +34,7 @@ export async function insertAgent(tenant: Tenant, identityId: string | null = nu
   return agent_id
 }
 
-/** A sender without a mailbox. */
+/** An identity without a mailbox. */
 export async function insertIdentity(tenant: Tenant): Promise<string> {
   const identity_id = newId()
   const now = new Date()
@@ -46,7 +46,7 @@ export async function insertIdentity(tenant: Tenant): Promise<string> {
   return identity_id
 }
 
-/** Proposes an action as a run does, in a run of its own unless one is named. */
+/** Proposes an action as a run does, in a new run unless one is given. */
 export async function propose(
   tenant: Tenant,
   jobs: Pick<Jobs, 'send'>,

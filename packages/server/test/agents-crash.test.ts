@@ -8,11 +8,11 @@ import { startScriptedModel } from './scripted-model.ts'
 import { type Answer, call, createDatabase, insertTenant } from './service.ts'
 
 const CONTACTS = 24
-/** Looked at at once: so many answers of the model may be lost with the process. */
+/** Contacts evaluated at once: at most this many responses of the model are lost with the process. */
 const IN_FLIGHT = 4
 const AHEAD_MS = 60_000
 
-test('a run whose process is killed goes on where it was, and proposes nothing twice', async () => {
+test('a run continues after its process was killed, and proposes nothing twice', async () => {
   const directory = await openDirectory()
   const model = await startScriptedModel()
   const databaseUrl = await createDatabase()
@@ -46,7 +46,7 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     const { job_id } = (await request('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: contactIds })).body
     await expect.poll(() => model.asked.length, { timeout: 90_000 }).toBeGreaterThan(8)
     await service.kill()
-    // Beyond the silence after which a process counts as dead.
+    // Longer than the silence after which a process counts as dead.
     await moveDatabaseClock(databaseUrl, AHEAD_MS)
     url = await service.start(AHEAD_MS)
     const before = (await request('GET', `/v1/agents/runs/${job_id}`)).body.run
@@ -60,7 +60,7 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     const results: { contact_id: string; proposed_actions: unknown[] }[] = run.contact_results
     expect(results.map(({ contact_id }) => contact_id)).toEqual(contactIds)
     expect(results.every(({ proposed_actions }) => proposed_actions.length === 1)).toBe(true)
-    // Nobody is looked at again but those whose answer was on its way.
+    // Only contacts whose response was in flight are evaluated again.
     expect(model.asked.length).toBeLessThanOrEqual(CONTACTS + IN_FLIGHT)
   } finally {
     await service.close()

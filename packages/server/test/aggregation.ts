@@ -1,12 +1,12 @@
 /**
- * What an aggregation should answer, computed the plain way over records in memory. It shares no code with the service,
- * so that the two can disagree.
+ * The expected answer of an aggregation, computed naively over records in memory. It shares no code with the service, so
+ * that the two can differ.
  */
 export type Key = string | boolean | null
 
 interface Rules<Record> {
   keyOf(record: Record): Key
-  /** Records without a key make no bucket. */
+  /** Records without a key are in no bucket. */
   hidesMissing: boolean
   isTime: boolean
 }
@@ -64,12 +64,12 @@ function highestFirst(a: Bucket, b: Bucket): number {
   return Buffer.compare(Buffer.from(String(a.key)), Buffer.from(String(b.key)))
 }
 
-/** What a metric adds: a text of a number is no number. */
+/** The value that a metric adds; a number in a text does not count. */
 export function numberOnly(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** A JSON value as a number, where it is one or the text of one. */
+/** A JSON value as a number, if it is one or a text of one. */
 export function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value
   if (typeof value !== 'string' || !/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(value)) return null
@@ -84,7 +84,7 @@ export function isoWeek(moment: number): string {
   return `${thursday.getUTCFullYear()}-W${String(week).padStart(2, '0')}`
 }
 
-/** The same with any rounding of the last digits forgiven: the two add up in different orders. */
+/** Ignores rounding differences of the last digits: the two add up in different orders. */
 export function rounded<Answer extends { buckets: Bucket[] }>(answer: Answer): Answer {
   const buckets = answer.buckets.map(({ key, value }) => ({
     key,

@@ -17,12 +17,12 @@ const outcome = async (path: string) => {
 const OK = [200, undefined]
 const TOO_LARGE = [400, 'answer_too_large']
 
-describe('an answer beyond 16 MiB is refused, and asking for less works', () => {
+describe('an answer beyond 16 MiB is rejected, and a smaller request succeeds', () => {
   beforeAll(async () => {
     tenant = await createTestTenant(service)
   })
 
-  test('where contacts are long', async () => {
+  test('for long contacts', async () => {
     const longest = sql`(SELECT jsonb_object_agg('k' || n, repeat('x', 60000)) FROM generate_series(1, 4) AS n)`
     for (let n = 0; n < 80; n++) await tenant.contact(`long${n}@example.com`)
     await sql`UPDATE contacts SET properties = ${longest} WHERE tenant_id = ${tenant.id}`.execute(
@@ -33,7 +33,7 @@ describe('an answer beyond 16 MiB is refused, and asking for less works', () => 
     expect(await outcome('/v1/contacts?limit=100&fields=summary')).toEqual(OK)
   })
 
-  test('where filters of segments are long', async () => {
+  test('for long filters of segments', async () => {
     await sql`INSERT INTO segments (tenant_id, segment_id, name, filter, uses_events, uses_time, created_at, updated_at)
       SELECT ${tenant.id}, gen_random_uuid(), n, jsonb_build_object('match', 'all', 'conditions',
         jsonb_build_array(jsonb_build_object('property', 'p', 'operator', 'equals', 'value', repeat(chr(1), 30000)))),
@@ -49,7 +49,7 @@ describe('events', () => {
     await tenant.contact('visitor@example.com', {}, { visitor_id: 'v' })
   })
 
-  test('of a page with long URLs are refused together, and answered in smaller pages', async () => {
+  test('with long URLs are rejected as one page, and returned in smaller pages', async () => {
     const long = '\u0001'.repeat(16_384)
     const event = { event: 'long', url: long, referrer: long }
     for (let n = 0; n < 90; n += 10) {
@@ -61,7 +61,7 @@ describe('events', () => {
     expect(await outcome('/v1/events?limit=100&fields=summary')).toEqual(OK)
   })
 
-  test('of a contact are cut at 8 MiB, newest first, and the answer says where the rest is', async () => {
+  test('of a contact are cut off at 8 MiB, newest first, and the answer says how to read the rest', async () => {
     const { body: found } = await tenant.call('GET', '/v1/contacts')
     const contactId = found.contacts[0].contact_id
     const data = { filler: 'x'.repeat(30_000) }
@@ -83,7 +83,7 @@ describe('events', () => {
     expect([all.total_items, all.events.length]).toEqual([390, all.returned])
   })
 
-  test('of a contact are cut at 8 MiB also where they are several times as long in JSON', async () => {
+  test('of a contact are cut off at 8 MiB of JSON, even if their text is several times shorter', async () => {
     const { body: found } = await tenant.call('GET', '/v1/contacts')
     const path = `/v1/contacts/events/${found.contacts[0].contact_id}?event_type=long`
     const { status, body } = await tenant.call('GET', path)
@@ -94,7 +94,7 @@ describe('events', () => {
     expect(await outcome(`${path}&fields=summary`)).toEqual(OK)
   })
 
-  test('are refused by the engine before they are loaded', async () => {
+  test('are rejected by ClickHouse before they are loaded', async () => {
     const select = (bytesMax: number) =>
       tenant.handle.events.select({
         name: 't',
@@ -114,14 +114,14 @@ describe('a query of a request', () => {
     sql`SELECT repeat('x', 1000000) AS text FROM generate_series(1, ${megabytes}::int)`.execute(service.stores.database)
   const inRequest = (megabytes: number) => boundLoading(() => bytes(megabytes))
 
-  test('loads at most 64 MiB, and its connection serves on', async () => {
+  test('loads at most 64 MiB, and its connection stays usable', async () => {
     for (let n = 0; n < 3; n++) {
       await expect(inRequest(70)).rejects.toMatchObject({ code: 'answer_too_large' })
     }
     expect(await inRequest(60)).toMatchObject({ rows: { length: 60 } })
   })
 
-  test("is not the service's own work, which pages by itself", async () => {
+  test('of the service itself is not limited, because it reads in pages', async () => {
     expect(await bytes(70)).toMatchObject({ rows: { length: 70 } })
   })
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const FILTER = { match: 'all', conditions: [] }
 const VIEW = { page: 'contacts', query: {}, columns: [] }
 
-/** Everything that has a name: where it is given, where it is changed, and which field the answer has it in. */
+/** Everything with a name: where it is created and changed, and the field of the answer. */
 const NAMED = [
   { path: '/v1/agents', field: 'name', in: 'agent', change: 'PATCH', id: 'agent_id' },
   { path: '/v1/companies', field: 'name', in: 'company', change: 'PUT', id: 'company_id' },
@@ -33,30 +33,27 @@ const NAMED = [
   { path: '/api/tenants', field: 'name' },
 ] as const
 
-test.each(NAMED)(
-  'a blank $field is 400 at $path, and a name is kept without the white space around it',
-  async (named) => {
-    const call = (method: string, path: string, body: object) =>
-      named.path.startsWith('/v1') ? tenant.call(method, path, body) : owner.call(method, path, body)
-    const sent = 'more' in named ? named.more : {}
-    for (const blank of ['', '   ', '\t\n', '\u00a0\u3000']) {
-      const { status, body } = await call('POST', named.path, { ...sent, [named.field]: blank })
-      expect([status, body.error?.details?.[0]?.path], JSON.stringify(blank)).toEqual([400, named.field])
-    }
-    const made = await call('POST', named.path, { ...sent, [named.field]: '  Ada & Co  ' })
-    expect(made.status).toBe(201)
-    if (!('change' in named)) return
-    expect(made.body[named.in][named.field]).toBe('Ada & Co')
-    const path = `${named.path}/${made.body[named.in][named.id]}`
-    const same = 'same' in named ? named.same : {}
-    const blank = await call(named.change, path, { ...same, [named.field]: '  ' })
-    expect([blank.status, blank.body.error?.details?.[0]?.path]).toEqual([400, named.field])
-    const renamed = await call(named.change, path, { ...same, [named.field]: ' Bob ' })
-    expect(renamed.body[named.in][named.field]).toBe('Bob')
-  },
-)
+test.each(NAMED)('a blank $field is 400 at $path, and white space around a name is removed', async (named) => {
+  const call = (method: string, path: string, body: object) =>
+    named.path.startsWith('/v1') ? tenant.call(method, path, body) : owner.call(method, path, body)
+  const sent = 'more' in named ? named.more : {}
+  for (const blank of ['', '   ', '\t\n', '\u00a0\u3000']) {
+    const { status, body } = await call('POST', named.path, { ...sent, [named.field]: blank })
+    expect([status, body.error?.details?.[0]?.path], JSON.stringify(blank)).toEqual([400, named.field])
+  }
+  const made = await call('POST', named.path, { ...sent, [named.field]: '  Ada & Co  ' })
+  expect(made.status).toBe(201)
+  if (!('change' in named)) return
+  expect(made.body[named.in][named.field]).toBe('Ada & Co')
+  const path = `${named.path}/${made.body[named.in][named.id]}`
+  const same = 'same' in named ? named.same : {}
+  const blank = await call(named.change, path, { ...same, [named.field]: '  ' })
+  expect([blank.status, blank.body.error?.details?.[0]?.path]).toEqual([400, named.field])
+  const renamed = await call(named.change, path, { ...same, [named.field]: ' Bob ' })
+  expect(renamed.body[named.in][named.field]).toBe('Bob')
+})
 
-test('a form whose company has a blank name says no name', async () => {
+test('a form with a blank company name sets no name', async () => {
   const contact_data = { email: 'ada@example.com' }
   const submit = async (name: string) => {
     const response = await fetch(`${service.url}/v1/public/form-submission/${tenant.id}/signup`, {

@@ -27,7 +27,7 @@ beforeAll(async () => {
 interface Route {
   path(): string
   headers(): Record<string, string>
-  /** A valid body with a text of the caller's in it. */
+  /** A valid body that contains the given text. */
   body(text: string): unknown
   limit: number
   accepted: number
@@ -36,7 +36,7 @@ interface Route {
 const page = () => ({ origin: `https://${tenant.site}`, 'user-agent': CHROME })
 const email = () => `b${++count}@example.com`
 
-/** One route of each kind that takes a body. */
+/** One route for each way to read a body. */
 const ROUTES: Record<string, Route> = {
   'the API': {
     path: () => '/v1/contacts',
@@ -87,7 +87,7 @@ const outcome = ({ status, body }: Answer) => [status, body.error?.code]
 const json = (route: Route, text: string) => Buffer.from(JSON.stringify(route.body(text)))
 
 describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
-  test('refuses a body that is not UTF-8', async () => {
+  test('rejects a body that is not UTF-8', async () => {
     const latin1 = Buffer.from(JSON.stringify(route.body('Müller')), 'latin1')
     expect(outcome(await send(route, latin1))).toEqual([400, 'invalid_json'])
     expect(outcome(await send(route, gzipSync(latin1), { 'content-encoding': 'gzip' }))).toEqual([400, 'invalid_json'])
@@ -108,7 +108,7 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ])('refuses a truncated and a corrupt %s stream', async (encoding, compress) => {
+  ])('rejects a truncated and a corrupt %s stream', async (encoding, compress) => {
     const whole = compress(json(route, 'Müller'))
     const truncated = await send(route, whole.subarray(0, -4), { 'content-encoding': encoding })
     expect(outcome(truncated)).toEqual([400, 'invalid_content_encoding'])
@@ -116,16 +116,16 @@ describe.each(Object.entries(ROUTES))('%s', (_name, route) => {
     expect(outcome(corrupt)).toEqual([400, 'invalid_content_encoding'])
   })
 
-  test.each(['zip', 'gzip, br', 'constructor'])('refuses Content-Encoding: %s with 415', async (encoding) => {
+  test.each(['zip', 'gzip, br', 'constructor'])('rejects Content-Encoding: %s with 415', async (encoding) => {
     const answer = await send(route, json(route, 'x'), { 'content-encoding': encoding })
     expect(outcome(answer)).toEqual([415, 'unsupported_content_encoding'])
     expect(answer.headers.get('accept-encoding')).toBe('gzip, br, deflate')
   })
 
-  test('counts its limit after decompression, and before', async () => {
+  test('applies its limit before and after decompression', async () => {
     const unpacked = await send(route, gzipSync(json(route, 'x'.repeat(route.limit))), { 'content-encoding': 'gzip' })
     expect(outcome(unpacked)).toEqual([413, 'body_too_large'])
-    // Random bytes do not compress: what arrives is over the limit, whatever it would unpack to.
+    // Random bytes do not compress: the request is over the limit, whatever it decompresses to.
     const random = crypto.getRandomValues(new Uint8Array(Math.min(65_536, route.limit)))
     const packed = gzipSync(Buffer.concat(Array.from({ length: route.limit / random.length + 1 }, () => random)), {
       level: 0,
@@ -141,7 +141,7 @@ test('a compressed body is stored as it was before compression', async () => {
   expect(body.contact.properties.firstname).toBe('Müller 🎉')
 })
 
-test('a bomb is not unpacked beyond the limit', async () => {
+test('a decompression bomb is not decompressed beyond the limit', async () => {
   const bomb = brotliCompressSync(Buffer.alloc(256 * MIB, 0x20), { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
   expect(bomb.length).toBeLessThan(4_096)
   const before = process.memoryUsage.rss()
@@ -153,7 +153,7 @@ test('a bomb is not unpacked beyond the limit', async () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(300 * MIB)
 })
 
-test('a chunked body ends at the limit too', async () => {
+test('reading of a chunked body stops at the limit too', async () => {
   const chunk = Buffer.alloc(64 * 1024, 0x20)
   const { statusCode } = await request(`${service.url}/v1/contacts`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Servers of a ClickHouse cluster that speak its protocol, as it was in an old version, just far enough to fail. */
+/** Servers of a ClickHouse cluster that speak an old version of its protocol just well enough to fail. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
@@ -10,15 +10,15 @@ export interface BrokenShard {
 const HELLO = Buffer.from([0, 1, 88, 21, 1, 0x90, 0xa6, 0x03])
 const [PING, PONG] = [Buffer.from([4]), Buffer.from([4])]
 const BLOCK_INFO = [1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0]
-/** Ends a question, and later the rows that are inserted: a block without any. */
+/** Ends a query, and later the inserted rows: a block without rows. */
 const END = Buffer.from([2, 0, ...BLOCK_INFO, 0, 0])
 
-/** One that hangs up at the first question, as if it were killed at that moment. */
+/** Disconnects at the first query, as if it were killed. */
 export function listenAndHangUp(): Promise<BrokenShard> {
   return listen((socket) => socket.once('data', () => socket.end()))
 }
 
-/** One that takes rows of some columns, and answers with an error in place of storing them. */
+/** Receives rows of some columns, and returns an error instead of storing them. */
 export function listenAndRefuse(columns: Readonly<Record<string, string>>, code: number): Promise<BrokenShard> {
   const names = Object.entries(columns).flatMap(([name, type]) => [text(name), text(type)])
   const header = Buffer.concat([Buffer.from([1, 0, ...BLOCK_INFO, names.length / 2, 0]), ...names])

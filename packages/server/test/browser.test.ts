@@ -56,19 +56,22 @@ describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
     }
   }
 
-  test.each(['text/plain', 'application/json'])('sends an event as %s and may read the answer', async (contentType) => {
-    expect(await send(page, contentType)).toMatchObject({ status: 200, body: { status: 'success', accepted: 1 } })
-    const { body } = await tenant.call('GET', '/v1/events?limit=1')
-    expect(body.events[0]).toMatchObject({
-      event: 'from_browser',
-      url: page,
-      domain: 'shop.localhost',
-      data: { title: 'Shop' },
-      os: 'Linux',
-    })
-  })
+  test.each(['text/plain', 'application/json'])(
+    'sends an event as %s and can read the response',
+    async (contentType) => {
+      expect(await send(page, contentType)).toMatchObject({ status: 200, body: { status: 'success', accepted: 1 } })
+      const { body } = await tenant.call('GET', '/v1/events?limit=1')
+      expect(body.events[0]).toMatchObject({
+        event: 'from_browser',
+        url: page,
+        domain: 'shop.localhost',
+        data: { title: 'Shop' },
+        os: 'Linux',
+      })
+    },
+  )
 
-  test('of a site that nobody has verified cannot send', async () => {
+  test('of an unverified site cannot send', async () => {
     expect(await send(page.replace('shop.', 'evil.'), 'text/plain')).toContain('Failed to fetch')
   })
 

@@ -14,7 +14,7 @@ const emoji = (count: number) => '🎉'.repeat(count)
 const encoded = (count: number) => encodeURIComponent(emoji(count))
 
 describe('a limit in characters counts code points', () => {
-  test('for the name of an event, tracked and asked for', async () => {
+  test('for the name of an event, tracked and queried', async () => {
     expect((await tenant.track({ visitor_id: 'v', events: [{ event: emoji(200) }] })).status).toBe(200)
     const contactId = await tenant.contact('named@example.com', {}, { visitor_id: 'v' })
     const { status, body } = await tenant.call('GET', `/v1/events?event_type=${encoded(200)}`)
@@ -25,8 +25,8 @@ describe('a limit in characters counts code points', () => {
     expect((await tenant.call('GET', `/v1/events?event_type=${encoded(201)}`)).status).toBe(400)
   })
 
-  test('for the name of an event that a webhook is sent for', async () => {
-    // Of an event that nobody sends, so nothing goes there.
+  test('for the event of a webhook', async () => {
+    // No page sends this event, so nothing is delivered.
     const subscribe = (event: string) => tenant.call('POST', '/v1/webhooks', { event, url: 'https://1.1.1.1/' })
     expect((await subscribe(emoji(200))).status).toBe(201)
     expect((await subscribe(emoji(201))).status).toBe(400)

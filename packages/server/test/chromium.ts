@@ -12,16 +12,16 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Pages live too briefly for V8's optimizing compilers to pay off, and a larger nursery saves them garbage collections.
+  // Pages are too short-lived for V8's optimizing compilers, and a larger nursery avoids garbage collections.
   '--js-flags=--no-opt --no-maglev --min-semi-space-size=16',
 ]
 
-/** `npm test` installs Chromium where that is possible, and says so where it is not. */
+/** `npm test` installs Chromium if possible, and reports it if not. */
 export const HAS_BROWSER = CHROMIUM !== undefined
 
 let browser: Promise<Browser> | undefined
 
-/** The Chromium that the files of one worker share. It ends with the worker. */
+/** The Chromium shared by the files of one worker. It ends with the worker. */
 export function sharedChromium(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('There is no Chromium: run npm test, which installs it.')
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS })

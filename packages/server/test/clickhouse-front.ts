@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { Session } from 'chdb'
 
 const [directory = '', port = '0', cluster, second] = process.argv.slice(2)
-/** A server that would ask itself over the network asks itself. */
+/** A server would query itself over the network; this one does it directly. */
 const OVER_THE_NETWORK = 'prefer_localhost_replica = 0, '
 const session = new Session(directory, { connectionArgs: cluster === undefined ? [] : [configuration(cluster)] })
 
@@ -44,8 +44,8 @@ server.listen(Number(port), '127.0.0.1', () => {
 })
 
 /**
- * Two shards, so that the engine plans questions for several. The first is the engine itself, which it recognises by the
- * port that it would listen on; the second is nowhere, and no rows are for it, if it has no port.
+ * Two shards, so that the engine plans distributed queries. The first is the engine itself, recognised by the port that it
+ * would listen on; without a port for the second, it does not exist and no rows belong to it.
  */
 function configuration(name: string): string {
   const path = join(directory, 'cluster.xml')
@@ -64,13 +64,13 @@ function configuration(name: string): string {
 }
 
 /**
- * The embedded engine cannot do what takes a network: statements for all servers, replicas (it has no port that others
- * could copy from), and asking itself over the network. On the only server each comes to the same as the statement without
- * it. The engine still checks a replicated table as it was written: that it lacks a Keeper is the last that it says.
+ * The embedded engine cannot do what requires a network: ON CLUSTER statements, replicas (it has no port to copy from),
+ * and queries to itself over the network. On a single server, each is equivalent to the statement without it. The engine
+ * still validates a replicated table as written; a missing Keeper is its last error.
  */
 async function asOnlyServer(sql: string, run: (statement: string) => Promise<unknown>): Promise<string> {
   const [first = ''] = sql.split('\n', 1)
-  // Rows that are inserted are never touched.
+  // Inserted rows are never changed.
   if (first.startsWith('INSERT')) return first.replace(OVER_THE_NETWORK, '') + sql.slice(first.length)
   const here = sql.replace(OVER_THE_NETWORK, 'skip_unavailable_shards = 1, ').replace(/ ON CLUSTER '\w+'/, '')
   if (!here.includes('ENGINE = Replicated')) return here
@@ -78,7 +78,7 @@ async function asOnlyServer(sql: string, run: (statement: string) => Promise<unk
     () => null,
     (error: Error) => error.message,
   )
-  // IF NOT EXISTS, and it does.
+  // It exists already, and the statement has IF NOT EXISTS.
   if (refusal === null) return here
   if (!refusal.includes('NO_ZOOKEEPER')) throw new Error(refusal)
   return here

@@ -7,7 +7,7 @@ import { call, createTestTenant, startTestService, type TestService, type TestTe
 const LIMIT = 3
 let now = new Date()
 
-/** The limit by address that nothing but an address is needed for. */
+/** The limit by address that requires nothing but an address. */
 const loadScript = async (service: TestService, forwardedFor: string) =>
   (await call(service, 'GET', '/tracker.js', { headers: { 'x-forwarded-for': forwardedFor } })).status
 
@@ -30,14 +30,14 @@ describe('behind one proxy', () => {
     ['the addresses of one /64', (index) => `2001:db8:0:1:${index}::${index}`],
     ['the addresses of one /64 with ports', (index) => `[2001:db8:0:2:${index}::1]:4711`],
     ['invented addresses before the one that the proxy added', (index) => `198.51.100.${index}, 192.0.2.5`],
-    ['texts that are no address', (index) => `invented-${index}`],
-  ])('%s has one limit', async (_what, addressOf) => {
+    ['texts that are not addresses', (index) => `invented-${index}`],
+  ])('%s share one limit', async (_what, addressOf) => {
     const statuses: number[] = []
     for (let index = 0; index <= LIMIT; index++) statuses.push(await loadScript(service, addressOf(index)))
     expect(statuses).toEqual([...Array(LIMIT).fill(200), 429])
   })
 
-  test('another address and another /64 have limits of their own', async () => {
+  test('another address and another /64 have separate limits', async () => {
     for (let index = 0; index <= LIMIT; index++) {
       expect(await loadScript(service, `203.0.113.${index}`)).toBe(200)
       expect(await loadScript(service, `2001:db8:1:${index}::1`)).toBe(200)
@@ -61,13 +61,13 @@ describe('without a proxy', () => {
     const statuses: number[] = []
     for (let index = 0; index <= LIMIT; index++) statuses.push(await loadScript(service, `192.0.2.${index}`))
     expect(statuses.at(-1)).toBe(429)
-    // The log says so once, and not what the header held.
+    // The log reports it once, without the value of the header.
     const warnings = service.logged.filter((line) => line.includes('CDS_TRUST_PROXY'))
     expect(warnings.map((line) => JSON.parse(line))).toMatchObject([{ level: 40 }])
     expect(warnings[0]).not.toContain('192.0.2')
   })
 
-  test('cdsctl doctor says so where people come by https', async () => {
+  test('cdsctl doctor reports it when clients use https', async () => {
     const { databaseUrl, dataDirectory } = service.config
     const environment = { DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
     const doctor = (more: Record<string, string>) => new CommandLine({ ...environment, ...more }).json('doctor')
@@ -84,7 +84,7 @@ describe('without a proxy', () => {
   })
 })
 
-test('behind two proxies the address before the second one counts, and the scheme that the nearest tells', async () => {
+test('behind two proxies, the address before the second one counts, and the scheme that the nearest one reports', async () => {
   const service = await startTestService({
     CDS_RATE_LIMITS: 'on',
     CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE: String(LIMIT),
@@ -109,11 +109,14 @@ test('behind two proxies the address before the second one counts, and the schem
   }
 })
 
-test.each(['on', 'off', 'true', '-1', '1.5', '11'])('CDS_TRUST_PROXY=%s is refused, saying what to write', (value) => {
-  const read = () => readConfig({ CDS_TRUST_PROXY: value })
-  expect(read).toThrow(ConfigError)
-  expect(read).toThrow(/number of proxies.*1 instead of on, 0 instead of off/)
-})
+test.each(['on', 'off', 'true', '-1', '1.5', '11'])(
+  'CDS_TRUST_PROXY=%s is rejected with the allowed values',
+  (value) => {
+    const read = () => readConfig({ CDS_TRUST_PROXY: value })
+    expect(read).toThrow(ConfigError)
+    expect(read).toThrow(/number of proxies.*1 instead of on, 0 instead of off/)
+  },
+)
 
 describe('a flood', () => {
   const FLOOD = 100_001
@@ -146,7 +149,7 @@ describe('a flood', () => {
     const load = (ip: string) => isRefused(() => limiter.checkScript(ip, reply))
     for (const ip of ['192.0.2.1', '192.0.2.2']) expect([load(ip), load(ip), load(ip)]).toEqual([false, false, true])
     for (let index = 0; index < FLOOD; index++) {
-      // A refused request uses its window too: whoever keeps trying stays refused.
+      // A rejected request uses its window too, so a client that keeps trying stays rejected.
       if (index % 40_000 === 0) expect(load('192.0.2.2')).toBe(true)
       load(address(index))
     }
@@ -155,7 +158,7 @@ describe('a flood', () => {
   })
 })
 
-test('an address that sends many invalid API keys is refused, but not with a key that was accepted before', async () => {
+test('an address that sends many invalid API keys is rejected, except with a key that was accepted before', async () => {
   const service = await startTestService({
     CDS_RATE_LIMITS: 'on',
     CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE: '5',
@@ -174,7 +177,7 @@ test('an address that sends many invalid API keys is refused, but not with a key
     expect(codes).toEqual([...Array(5).fill('invalid_api_key'), 'rate_limited', 'rate_limited'])
     expect(await ask('cds_wrong')).toMatchObject({ status: 429, retryAfter: expect.toSatisfy((s: number) => s > 0) })
     expect((await ask(tenant.key)).status).toBe(200)
-    // A key that this process has not accepted yet waits with the rest of its address.
+    // A key that this process has not accepted yet is limited like the rest of its address.
     const fresh = await tenant.keyWith('contacts:read')
     expect((await ask(fresh)).status).toBe(429)
     expect((await ask(fresh, '192.0.2.2')).status).toBe(200)

@@ -31,7 +31,7 @@ const CLUSTER = 'main'
 const cleanup: (() => Promise<unknown>)[] = []
 let service: TestService
 let second: Started
-/** One tenant, through each of two processes. */
+/** One tenant, reached through two processes. */
 let tenant: TestTenant
 let elsewhere: TestTenant
 
@@ -72,7 +72,7 @@ const rowsIn = async (table: string) => {
 
 const linksOf = (contactId: string) => `owner_links_local WHERE toString(contact_id) = '${contactId}'`
 
-test('tables are spread over the shards, and distributed ones stand in front of them', async () => {
+test('tables are spread over the shards behind distributed tables', async () => {
   const tables = await service.stores.clickhouse.query<{ name: string; engine: string }>(
     'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   )
@@ -86,7 +86,7 @@ test('tables are spread over the shards, and distributed ones stand in front of 
   ])
 })
 
-test('a batch that is inserted twice, by whoever, is recorded once', async () => {
+test('a batch that is inserted twice, by any process, is recorded once', async () => {
   const now = { timestamp: Date.now(), received_at: Date.now() }
   const body = serializeEvents(
     Array.from({ length: 100 }, () => ({
@@ -104,7 +104,7 @@ test('a batch that is inserted twice, by whoever, is recorded once', async () =>
   expect(await rowsIn('events_local')).toBe(before + 100)
 })
 
-test('rows that cannot be read are set aside, and hold up no others', async () => {
+test('rows that cannot be parsed are set aside and do not block others', async () => {
   const now = { tenant_id: newId(), timestamp: Date.now(), received_at: Date.now() }
   const commit = async (...names: string[]) => {
     const events = names.map((event) => ({ ...EMPTY_RECORD, ...now, event_id: newId(), event }))
@@ -121,7 +121,7 @@ test('rows that cannot be read are set aside, and hold up no others', async () =
   expect(refused).toEqual([{ line: 1 }, { line: 1 }])
 })
 
-test('an identification in one process is what the other reads next: in lists, counts and every question by contact', async () => {
+test('an identification in one process is visible to the next read of the other: in lists, counts and queries by contact', async () => {
   const id = await elsewhere.contact('ada@example.com', { firstname: 'Ada' })
   const unknown = { visitor_id: 'nobody', events: [{ event: 'looked' }] }
   expect((await tenant.track(unknown)).status).toBe(200)
@@ -171,7 +171,7 @@ test('an erasure removes events and links from every shard', async () => {
   expect(await countOf(elsewhere, `&contact_id=${id}`)).toBe(0)
 })
 
-test('what one process acknowledges the other reads next, also while one is killed', async () => {
+test('events that one process acknowledges are visible to the next read of the other, even while one is killed', async () => {
   const acknowledged: string[] = []
   const missed: string[] = []
   const typesOf = (of: TestTenant) => of.call('GET', '/v1/events/types').catch(() => null)
@@ -216,7 +216,7 @@ async function connectWith(broken: BrokenShard): Promise<ClickHouse> {
   return clickhouse
 }
 
-test('a shard that hangs up or is away is no fault of the rows nor of the question', async () => {
+test('a shard that disconnects or is down is not blamed on the rows or the query', async () => {
   const broken = await listenAndHangUp()
   const clickhouse = await connectWith(broken)
   await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
@@ -232,9 +232,9 @@ test('a shard that hangs up or is away is no fault of the rows nor of the questi
   expect(await insert()).toEqual(['store_unavailable', false, false])
 })
 
-test('a batch that one shard refuses waits whole: others have taken their rows', async () => {
+test('a batch that one shard rejects waits as a whole, because others have stored their rows', async () => {
   const columns = OWNER_LINKS_TABLE.elements.map((element) => element.split(' ') as [string, string])
-  // The code of rows that cannot be read.
+  // The code for rows that cannot be parsed.
   const broken = await listenAndRefuse(Object.fromEntries(columns), 27)
   const clickhouse = await connectWith(broken)
   await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
@@ -267,7 +267,7 @@ test('a batch that one shard refuses waits whole: others have taken their rows',
   await commit(owners.slice(0, 15))
   await commit(owners.slice(15))
   await projector.drain()
-  // What is accepted shows that the fault is in the batch.
+  // An accepted batch shows that the fault is in the other one.
   await commit(spare.filter((owner) => ofFirstShard.has(owner)).slice(0, 1))
   for (let sweep = 0; sweep < 3; sweep++) await projector.drain()
   const [stored] = await clickhouse.query<{ n: string }>('SELECT count() AS n FROM owner_links_local')
@@ -278,6 +278,6 @@ test('a batch that one shard refuses waits whole: others have taken their rows',
   await expect(projector.barrier(tenantId)).rejects.toMatchObject({ status: 503 })
 })
 
-test('CLICKHOUSE_CLUSTER alone names no server', () => {
+test('CLICKHOUSE_CLUSTER without CLICKHOUSE_URL is rejected', () => {
   expect(() => readConfig({ CLICKHOUSE_CLUSTER: CLUSTER })).toThrow('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL')
 })

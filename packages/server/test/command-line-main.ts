@@ -1,8 +1,8 @@
-/** The process of a CommandLine: does what `cdsctl` does, one call after the other, with the code loaded once. */
-import { keepCompiledCode } from '../src/platform/compiled-code.ts'
+/** The process of a CommandLine: runs `cdsctl` calls one after another, with the code loaded once. */
+import { cacheCompiledCode } from '../src/platform/compiled-code.ts'
 import type { Call, Called } from './command-line.ts'
 
-keepCompiledCode()
+cacheCompiledCode()
 const { runCommand } = await import('../src/cli/run-command.ts')
 process.on('disconnect', () => process.exit(1))
 process.on('message', async ({ args, environment }: Call) => {

@@ -8,7 +8,7 @@ export interface Call {
   environment: Record<string, string>
 }
 
-/** What became of a call. */
+/** The result of a call. */
 export interface Called {
   exit: number
   stdout: string
@@ -16,8 +16,8 @@ export interface Called {
 }
 
 /**
- * `cdsctl` without the start of a process for each call, most of which is loading code. That the program itself works is
- * tested beside the embedded engines.
+ * `cdsctl` without starting a process for each call, most of which is loading code. The tests of the embedded databases
+ * start the program itself.
  */
 export class CommandLine {
   readonly #process: ChildProcess
@@ -27,7 +27,7 @@ export class CommandLine {
     this.#process = fork(MAIN, { env: { ...process.env, ...environment }, stdio: 'inherit' })
   }
 
-  /** Does what `cdsctl ARGS --json` does, one call at a time. */
+  /** Runs `cdsctl ARGS --json`, one call at a time. */
   run(args: string[], environment: Record<string, string> = {}): Promise<Called> {
     const call = async () => {
       const called = once(this.#process, 'message')
@@ -40,8 +40,8 @@ export class CommandLine {
     return result
   }
 
-  /** @returns the JSON that a call answers; with `exit` when it fails. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+  /** @returns the JSON output of a call; with `exit` if it fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
   async json(...args: string[]): Promise<any> {
     const { exit, stdout } = await this.run(args)
     return { ...JSON.parse(stdout), ...(exit === 0 ? {} : { exit }) }

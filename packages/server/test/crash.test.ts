@@ -34,7 +34,7 @@ test(`killed ${KILLS} times under load, every acknowledged event is there once, 
       stop.now = true
       await Promise.all(senders)
       url = await service.start()
-      // What was not acknowledged is sent again with the same ids, as the tracker does.
+      // Unacknowledged batches are sent again with the same ids, as the tracker does.
       for (const batch of sent.filter(({ acknowledged }) => !acknowledged)) await send({ url, site }, batch)
     }
     const stored = await storedIds(url, key)

@@ -2,24 +2,24 @@ import { expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from './people.ts'
 import { createTestTenant, sharedService } from './service.ts'
 
-/** Of signing in, which has tests of its own. Everything else is an operation: walk.test.ts. */
+/** Routes for signing in, which have their own tests. All others are operations: see walk.test.ts. */
 const ROUTES = /^\/api\/(auth|setup|me|sign-in-options|tenant|tenants|invitations)(\/|$)/
 
-test("the dashboard's own routes are about signing in alone", async () => {
+test("the dashboard's own routes are only about signing in", async () => {
   const service = await sharedService()
   const own = service.app.accessOfRoutes.filter(({ url }) => url.startsWith('/api/') && !ROUTES.test(url))
   expect(own).toEqual([])
 })
 
-/** Changes that the audit log does not tell of, and why. */
+/** Changes without an audit entry, and why. */
 const NOT_AUDITED: Record<string, string> = {
-  'POST /api/invitations/:token/accept': 'member.joined: not by who is signed in here, see below',
+  'POST /api/invitations/:token/accept': 'member.joined: not by the signed-in person, see below',
   'PATCH /api/me': "a person's own name",
   'POST /api/tenant': "which of a person's tenants a session shows",
-  'POST /api/setup': 'tenant.created, in the tenant that it makes: once in the life of a service',
-  'POST /api/tenants': 'tenant.created, in the tenant that it makes',
+  'POST /api/setup': 'tenant.created, in the new tenant, once per service',
+  'POST /api/tenants': 'tenant.created, in the new tenant',
 }
-/** What the library of signing in does is about a person, who may be of several tenants. */
+/** Routes of the sign-in library are about a person, who may belong to several tenants. */
 const OF_A_PERSON = /^\/api\/auth(\/|$)/
 
 test('every change is an operation, or is known to have no audit entry of its caller', async () => {
@@ -30,7 +30,7 @@ test('every change is an operation, or is known to have no audit entry of its ca
   expect(Object.keys(NOT_AUDITED).sort()).toEqual(mutating.sort())
 })
 
-test('whoever accepts an invitation is in the audit log', async () => {
+test('accepting an invitation is recorded in the audit log', async () => {
   const service = await sharedService()
   const owner = await createTestTenant(service)
   const ownerBrowser = await signedIn(service, owner.id, 'owner')

@@ -8,10 +8,10 @@ import { freePort } from './ports.ts'
 import { openDirectory } from './process.ts'
 
 const INSTALLED = '/usr/lib/postgresql'
-/** `npm test` installs PostgreSQL of Debian where that is possible, and says so where it is not. */
+/** `npm test` installs Debian's PostgreSQL if possible, and reports it if not. */
 export const hasDebianPostgres = existsSync(INSTALLED)
 
-/** Starts an empty server. @param cleanup gets what ends it again. @returns the URL of its database. */
+/** Starts an empty server. @param cleanup receives the function that stops it. @returns the URL of its database. */
 export async function startDebianPostgres(cleanup: (() => Promise<unknown>)[]): Promise<string> {
   const binaries = `${INSTALLED}/${readdirSync(INSTALLED).at(-1)}/bin`
   const directory = await openDirectory()

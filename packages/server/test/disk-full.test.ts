@@ -31,7 +31,7 @@ async function mount(): Promise<Mounted> {
   return disk
 }
 
-/** As `npm start > FILE 2>&1` does, with the file on the same disk as the data. */
+/** Like `npm start > FILE 2>&1` with the file on the same disk as the data. */
 async function startIntoFile(disk: Mounted) {
   const file = join(disk.directory, 'service.log')
   const output = openSync(file, 'a')
@@ -58,8 +58,8 @@ async function tenantOf({ directory }: Mounted): Promise<{ key: string; site: st
 }
 
 describe.skipIf(CANNOT_MOUNT !== null)(`a full disk${CANNOT_MOUNT ? ` (skipped: ${CANNOT_MOUNT})` : ''}`, () => {
-  // With 20 MB left, PostgreSQL itself ends for want of room for its log.
-  test.each([0, 20_000_000])('with %i bytes left: 503 and not ready, until there is room again', async (freeBytes) => {
+  // With 20 MB left, PostgreSQL itself ends because there is no space for its log.
+  test.each([0, 20_000_000])('with %i bytes left: 503 and not ready, until there is space again', async (freeBytes) => {
     const disk = await mount()
     const { child, printed, url } = await startIntoFile(disk)
     const { key, site } = await tenantOf(disk)
@@ -111,7 +111,7 @@ describe.skipIf(CANNOT_MOUNT !== null)(`a full disk${CANNOT_MOUNT ? ` (skipped: 
     expect(await printed()).toContain('stopping: finishing requests')
   })
 
-  test('a start without room says so', async () => {
+  test('a start on a full disk fails with a clear message', async () => {
     const disk = await mount()
     disk.fill()
     const output = await startProcess(MAIN, [], environmentOf(disk), RUNNING).catch((error: Error) => error.message)

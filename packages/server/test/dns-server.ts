@@ -9,15 +9,15 @@ const TYPE_TXT = 16
 const NAME_ERROR = 3
 
 export interface DnsServer {
-  /** Names and their addresses; a function makes the addresses of each single query. */
+  /** Names and their addresses; a function returns the addresses for each query. */
   zone: Map<string, string[] | (() => string[])>
   /** Names and their TXT records. */
   texts: Map<string, string[]>
   /** Its address, for a resolver. */
   server: string
-  /** How often each name was asked for. */
+  /** The number of queries for each name. */
   queries: Map<string, number>
-  /** Asks this server, as the service would ask the system's. */
+  /** Resolves names with this server instead of the system's. */
   resolve: Resolve
   close(): void
 }
@@ -73,14 +73,14 @@ function readName(query: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: at + 1 }
 }
 
-/** The answer's record, where the address is of the type that was asked for; it may not be cached. */
+/** The answer's record, if the address has the requested type; its TTL is 0. */
 function recordOf(address: string, type: number): Buffer[] {
   const isV6 = address.includes(':')
   if ((type === TYPE_AAAA) !== isV6 || (type !== TYPE_A && type !== TYPE_AAAA)) return []
   return [recordWith(type, isV6 ? v6Bytes(address) : Buffer.from(address.split('.').map(Number)))]
 }
 
-/** A text in parts of at most 255 bytes, as the format wants it. */
+/** A text in parts of at most 255 bytes, as the format requires. */
 function textRecord(text: string): Buffer {
   const bytes = Buffer.from(text)
   const parts: Buffer[] = []

@@ -20,24 +20,24 @@ export const hasDovecot = existsSync(DOVECOT) && existsSync('/usr/lib/dovecot/im
 export interface Mailbox {
   user: string
   password: string
-  /** Accepted for the user in place of the password (XOAUTH2). */
+  /** Accepted instead of the user's password (XOAUTH2). */
   accessToken: string
 }
 
 export interface Dovecot {
-  /** STARTTLS, or in the clear. */
+  /** STARTTLS or unencrypted. */
   port: number
   /** TLS from the first byte. */
   tlsPort: number
-  /** Adds a mailbox; any user name will do. It has INBOX and Sent. */
+  /** Adds a mailbox with INBOX and Sent, for any user name. */
   addMailbox(user: string): Promise<Mailbox>
   /** Stores a message as an IMAP client would. @returns its UID. */
   append(mailbox: Mailbox, message: string | Buffer, options?: AppendOptions): Promise<number>
   /** Delivers a message into INBOX byte by byte as given, however malformed, as a mail server would. */
   deliver(mailbox: Mailbox, message: string | Buffer): Promise<void>
-  /** Runs work in a connection of its own: to create, move or expunge as the mailbox's owner would. */
+  /** Runs work on a separate connection, to create, move or expunge messages as the owner. */
   asOwner<T>(mailbox: Mailbox, work: (client: ImapFlow) => Promise<T>): Promise<T>
-  /** Ends every connection, and begins again on the same ports. */
+  /** Ends every connection, and restarts on the same ports. */
   restart(pauseMs?: number): Promise<void>
   /** What it logged. */
   log(): Promise<string>
@@ -45,7 +45,7 @@ export interface Dovecot {
 }
 
 export interface AppendOptions {
-  /** INBOX unless said otherwise. */
+  /** Default: INBOX. */
   folder?: string
   flags?: string[]
   /** When the server received it. */
@@ -127,7 +127,7 @@ export async function startDovecot({ key, certificate }: Certificate): Promise<D
     close: async () => {
       await stop()
       await tokens.close()
-      // Its processes may write something more while the directory is emptied.
+      // Its processes may still write while the directory is deleted.
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
@@ -150,11 +150,11 @@ async function run(directory: string, owner: ServerUser, port: number) {
   return child
 }
 
-/** Its first words are `* OK` when it is ready for everything. */
+/** The greeting starts with `* OK` when the server is ready. */
 async function greeted(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   try {
-    // A server that is about to go closes the connection without a word.
+    // A server that is about to end closes the connection without a greeting.
     const silent = once(socket, 'close').then(() => ['nothing'])
     const [greeting] = await Promise.race([once(socket, 'data'), silent])
     if (!String(greeting).includes('ready')) throw new Error(String(greeting))
@@ -163,7 +163,7 @@ async function greeted(port: number): Promise<void> {
   }
 }
 
-/** Says which mailbox an access token is of, as an identity provider would. */
+/** Returns the mailbox of an access token, as an identity provider would. */
 async function startTokenServer(mailboxes: readonly Mailbox[]) {
   const server = createServer((request, response) => {
     const token = new URL(request.url ?? '', 'http://localhost').searchParams.get('token')
@@ -183,7 +183,7 @@ async function startTokenServer(mailboxes: readonly Mailbox[]) {
   }
 }
 
-/** Dovecot wants groups by name. */
+/** Dovecot needs the names of groups. */
 function groupName(gid: number): string {
   const groups = readFileSync('/etc/group', 'utf8').split('\n')
   return groups.find((line) => line.split(':')[2] === String(gid))?.split(':')[0] ?? String(gid)
@@ -232,7 +232,7 @@ userdb {
 }
 service anvil {
   chroot =
-  # Whoever gives a wrong password would have to wait before the next try.
+  # Otherwise a wrong password would delay the next attempt.
   unix_listener anvil-auth-penalty {
     mode = 0
   }

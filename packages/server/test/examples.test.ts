@@ -11,9 +11,9 @@ import { socialOf } from './social.ts'
 import { undeclaredFields } from './undeclared-fields.ts'
 
 /**
- * Every operation answers its example of openapi.json, and each query parameter, with the fields that it declares. That
- * none is missing is checked in every test (service.ts). An operation is added to a table below only if it needs another
- * server, or something of its own that no other operation has used up before.
+ * Every operation is called with its example from openapi.json and with each query parameter, and must answer with the
+ * declared fields. Undeclared fields fail every test (service.ts). Add an operation to a table below only if it needs
+ * another server, or a record that no other operation has used up.
  */
 let service: TestService
 let tenant: TestTenant
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 const MAIL_SERVERS =
-  'an e-mail account, which is accepted after a log-in at its servers: email-accounts.test.ts, mailbox.test.ts'
+  'an e-mail account, which requires a log-in at its servers: email-accounts.test.ts, mailbox.test.ts'
 /** Operations that need another server, and where they are tested. */
 const NEEDS_A_SERVER: Record<string, string> = {
   setEmailAccount: MAIL_SERVERS,
@@ -37,7 +37,7 @@ const NEEDS_A_SERVER: Record<string, string> = {
   rereadMailbox: MAIL_SERVERS,
 }
 
-/** Makes what an operation uses up. @returns ids for its path and in place of those of its example */
+/** Creates what an operation uses up. @returns ids for its path, and to replace those in its example */
 const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
   mergeContact: async () => ({
     contact_id: await tenant.contact('merged@example.com'),
@@ -49,7 +49,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
     return { contact_id }
   },
   eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),
-  // The action of `oneOfEach` has no sender, so that it can only be rejected; and its contact takes no mail.
+  // The action of `oneOfEach` has no sender, so it can only be rejected, and its contact cannot receive mail.
   approveAction: async () => {
     const contactId = await tenant.contact('writable@example.com')
     const { agent_id: agentId = '', run_id: runId = '', identity_id: identityId } = ids
@@ -60,7 +60,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
   linkedinLoginCode: () => waitingForCode('linkedin'),
 }
 
-/** Logs in again: a later login takes the place of an earlier one. */
+/** Logs in again: a later login replaces an earlier one. */
 async function waitingForCode(network: string): Promise<Record<string, string>> {
   const login = socialOf(tenant, ids.identity_id ?? '', network)
   const session_id = await login.begin('2fa@example.com')
@@ -72,7 +72,7 @@ function operationsBy(method: string): Operation<Services>[] {
   return OPERATIONS.filter((operation) => routeOf(operation).method === method && !(operation.name in NEEDS_A_SERVER))
 }
 
-/** Reads come first and deletions last, those of a contact's notes before its own, so that each finds what it names. */
+/** Reads first, deletions last, and a contact's notes before the contact, so that each finds its record. */
 const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...operationsBy('DELETE').toReversed()]
 
 describe.each(IN_ORDER)('$name', (operation) => {
@@ -87,14 +87,14 @@ describe.each(IN_ORDER)('$name', (operation) => {
     expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
   }
 
-  test('answers its example with the fields that it declares', async () => {
+  test('answers its example with the declared fields', async () => {
     const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
     const sent = Object.entries(example).map(([name, value]) => [name, own[name] ?? value])
     await succeed(Object.fromEntries(sent), own)
   })
 
   if (method !== 'GET') return
-  test.each(optionalParameters(operation))('takes the parameter %s', async (name, value) => {
+  test.each(optionalParameters(operation))('accepts the parameter %s', async (name, value) => {
     await succeed({ ...example, [name]: example[name] ?? ids[name] ?? value })
   })
 })

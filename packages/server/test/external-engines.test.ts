@@ -28,7 +28,7 @@ async function startClickHouse(directory: string, port = '0'): Promise<{ front: 
 }
 
 describe('an external ClickHouse', () => {
-  test('serves over HTTP what the embedded one does', async () => {
+  test('serves the same over HTTP as the embedded one', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { port } = await startClickHouse(directory)
@@ -50,7 +50,7 @@ describe('an external ClickHouse', () => {
     }
   })
 
-  test('is asked about, and told to delete, events of 20,000 owners', async () => {
+  test('can query and delete events of 20,000 owners', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { port } = await startClickHouse(directory)
@@ -66,7 +66,7 @@ describe('an external ClickHouse', () => {
     const deletion = 'ALTER TABLE events DELETE WHERE owner_id IN {owners: Array(UUID)} SETTINGS mutations_sync = 1'
     await clickhouse.command(deletion, { owners })
     expect(await visitors(['1'])).toEqual([{ visitor_id: 'grace' }])
-    // Whatever a long list holds reaches the server as it is, beside parameters that look like it.
+    // Values of a long list reach the server unchanged, even if they look like parameters.
     const texts = Array.from({ length: 500 }, () => "it's \\ a\ttab\nline 🎉 {x: String} \\N '")
     const columns = '{x: String} AS x, {texts: Array(String)} AS texts'
     expect(await clickhouse.query(`SELECT ${columns}`, { texts, x: '{texts: Array(String)}' })).toEqual([
@@ -74,7 +74,7 @@ describe('an external ClickHouse', () => {
     ])
   })
 
-  test('may be away: events are accepted, and are there once when it is back', async () => {
+  test('may be down: events are accepted, and are stored once it is back', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { front, port } = await startClickHouse(directory, String(await freePort()))
@@ -91,7 +91,7 @@ describe('an external ClickHouse', () => {
     expect(list.headers.get('retry-after')).toBeTruthy()
     const ready = await call(service, 'GET', '/health/ready')
     expect([ready.status, ready.body.error.code]).toEqual([503, 'not_ready'])
-    // Contacts do not need it, and what happens to them is not forgotten.
+    // Contacts do not need it, and their events are not lost.
     const contact = await tenant.contact('away@example.com')
     expect((await tenant.call('GET', `/v1/contacts/${contact}?include_events=false`)).status).toBe(200)
 
@@ -106,7 +106,7 @@ describe('an external ClickHouse', () => {
   })
 })
 
-/** A server that says that it is of a version, and nothing else. */
+/** A server that only reports a version. */
 async function claimVersion(version: string): Promise<string> {
   const server = createServer((_, response) => response.end(`${JSON.stringify({ version })}\n`))
   server.listen(0, '127.0.0.1')
@@ -116,7 +116,7 @@ async function claimVersion(version: string): Promise<string> {
 }
 
 describe('the version of a ClickHouse server', () => {
-  test('ends the start when it is older than what the tests run with', async () => {
+  test('older than the tested one makes the start fail', async () => {
     const CLICKHOUSE_URL = await claimVersion('25.8.12.1')
     const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL, PORT: '0' }
     const started = startProcess(MAIN, [], environment, RUNNING)
@@ -146,7 +146,7 @@ describe('the version of a ClickHouse server', () => {
     expect(code).toBe(isAccepted ? null : 'clickhouse_too_old')
   })
 
-  test('is what cdsctl doctor shows, too old or not', async () => {
+  test('is shown by cdsctl doctor, supported or not', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { port } = await startClickHouse(directory)
@@ -161,7 +161,7 @@ describe('the version of a ClickHouse server', () => {
   })
 })
 
-test('what one process has acknowledged the other reads at once, also when one is killed', async () => {
+test('events that one process acknowledges are visible to the other at once, even if one is killed', async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
   const { port } = await startClickHouse(directory)
@@ -216,7 +216,7 @@ test('what one process has acknowledged the other reads at once, also when one i
 })
 
 describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {
-  test('serves in place of the embedded one', async () => {
+  test('can replace the embedded one', async () => {
     const url = await startDebianPostgres(cleanup)
     const service = await startWith({ DATABASE_URL: url })
     const tenant = await createTestTenant(service)
@@ -230,7 +230,7 @@ describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {
   })
 })
 
-test('of two services on one PostgreSQL, each with an embedded ClickHouse, the second is told and is not ready', async () => {
+test('of two services on one PostgreSQL, each with an embedded ClickHouse, the second gets an error and is not ready', async () => {
   const service = await startWith({})
   const other = await openDirectory()
   cleanup.push(() => rm(other, { recursive: true, force: true }))

@@ -8,7 +8,7 @@ let service: TestService
 let tenant: TestTenant
 let admin: Browser
 
-/** A word as it is stored, and as somebody looks for it. */
+/** A word as it is stored, and as a person searches for it. */
 const WORDS: [string, string][] = [
   ['Οδυσσεύς', 'ΟΔΥΣΣΕΎΣ'],
   ['ΟΔΥΣΣΕΎΣ', 'οδυσσεύς'],
@@ -22,7 +22,7 @@ const WORDS: [string, string][] = [
   ['Café'.normalize('NFD'), 'café'.normalize('NFC')],
   ['Москва', 'МОСКВА'],
 ]
-// Each is found by its number too, so that no other word can be meant.
+// The number makes each pair unique.
 const PAIRS = WORDS.map(([stored, searched], n): [string, string, number] => [`${n}n${stored}`, `${n}N${searched}`, n])
 
 const contactIds: string[] = []
@@ -84,7 +84,7 @@ describe.each(PAIRS)('%s is found as %s', (stored, searched, n) => {
     }
   })
 
-  test('by the filter of a segment, and in what is suggested for it', async () => {
+  test('by the filter of a segment, and in its suggestions', async () => {
     const conditions = [
       { property: 'lastname', operator: 'contains', value: searched },
       { property: 'tags', operator: 'contains', value: searched },

@@ -3,22 +3,22 @@ import { type AddressInfo, connect, createServer, type NetConnectOpts, type Sock
 
 export interface FreezingProxy {
   port: number
-  /** From now on nothing is forwarded, and whoever connects is accepted and waits. */
+  /** Stops forwarding. New connections are accepted and wait. */
   freeze(): void
   /** Freezes at the next statement that contains a text. The statement is still forwarded, or it is lost. */
   freezeAt(text: string, isForwarded: boolean): void
   /** Freezes at the COMMIT of the transaction that sends a text. The COMMIT is still forwarded, or it is lost. */
   freezeAtCommitOf(text: string, isForwarded: boolean): void
   isFrozen(): boolean
-  /** Forwards again, and what came meanwhile first. */
+  /** Forwards again, starting with the data that has arrived meanwhile. */
   thaw(): void
   close(): Promise<void>
 }
 
-/** As PostgreSQL's protocol spells it. */
+/** COMMIT in PostgreSQL's protocol. */
 const COMMIT = /^Q.{4}commit\0/is
 
-/** A proxy that can stop without a word, as a frozen server or a cut network does. */
+/** A proxy that can stop silently, like a frozen server or a broken network. */
 export async function startFreezingProxy(target: NetConnectOpts): Promise<FreezingProxy> {
   const sockets = new Set<Socket>()
   const waiting: (() => void)[] = []

@@ -23,11 +23,11 @@ import {
 } from './service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from './webhooks.ts'
 
-/** The contract's: no request waits longer for an engine that does not answer. */
+/** The documented limit: no request waits longer for a database that does not respond. */
 const ANSWER_WITHIN_MS = 10_000
 const BACK_WITHIN_MS = 5_000
 
-/** What a request answers, if it is answered in time. */
+/** The answer to a request, if it arrives in time. */
 async function inTime(answer: Promise<Answer>): Promise<{ status: number; code: string; retry_after: string | null }> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error('no answer')), ANSWER_WITHIN_MS)
@@ -39,7 +39,7 @@ async function inTime(answer: Promise<Answer>): Promise<{ status: number; code: 
 const UNAVAILABLE = { status: 503, code: 'store_unavailable', retry_after: '2' }
 const NOT_READY = { status: 503, code: 'not_ready', retry_after: '2' }
 
-describe('a PostgreSQL that has gone silent', () => {
+describe('a PostgreSQL that stops responding', () => {
   let proxy: FreezingProxy
   let bench: WebhookBench
   let service: TestService
@@ -70,14 +70,14 @@ describe('a PostgreSQL that has gone silent', () => {
     expect((await tenant.call('GET', '/v1/contacts')).status).toBe(200)
   }
 
-  test('answers 503 to whatever needs it, to requests under way and to later ones, and serves when it is back', async () => {
+  test('makes open and new requests that need it fail with 503, and serves again when it is back', async () => {
     const contact = await tenant.contact('ada@example.com')
     const form = (email: string) =>
       call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
         headers: { origin: `https://${tenant.site}` },
         body: JSON.stringify({ contact_data: { email } }),
       })
-    // From now on the service knows the site, so what it refuses is the write.
+    // The service has now cached the site, so only the write can fail.
     expect((await form('ada@example.com')).status).toBe(200)
     const requests: Record<string, () => Promise<Answer>> = {
       list: () => tenant.call('GET', '/v1/contacts?search=ada'),
@@ -105,11 +105,11 @@ describe('a PostgreSQL that has gone silent', () => {
     const many = await Promise.all(Array.from({ length: 60 }, () => inTime(tenant.call('GET', '/v1/contacts'))))
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([503]))
     await isBack()
-    // Nothing that was refused had been sent before.
+    // No rejected request had been sent to the server.
     expect((await tenant.call('GET', '/v1/contacts')).body.contacts).toMatchObject([{ contact_id: contact }])
   })
 
-  test('cuts no long statement short while it answers others', async () => {
+  test('does not interrupt a long statement while it answers others', async () => {
     const { rows } = await service.postgres.pool.query('SELECT pg_sleep(9), 1 AS finished')
     expect(rows).toMatchObject([{ finished: 1 }])
   })
@@ -119,7 +119,7 @@ describe('a PostgreSQL that has gone silent', () => {
     ['has not received', false],
   ]
   test.each(CASES)(
-    'a write whose COMMIT the server %s is whole or not there, and answers 503',
+    'a write whose COMMIT the server %s is complete or absent, and answers 503',
     async (_, isReceived) => {
       const email = `${newId()}@example.com`
       proxy.freezeAtCommitOf(email, isReceived)
@@ -143,7 +143,7 @@ describe('a PostgreSQL that has gone silent', () => {
     await tenant.contact(`${city}@example.com`, { city })
     proxy.freezeAt('UPDATE segments SET claimed_until', isReceived)
     const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: city }] }
-    // The freeze may come before its answer.
+    // The freeze may come before its response.
     await Promise.allSettled([createSegment(tenant.handle, { name: city, description: null, filter }, new Date())])
     await expect.poll(() => inTime(tenant.call('GET', '/v1/contacts'))).toEqual(UNAVAILABLE)
     await isBack()
@@ -151,7 +151,7 @@ describe('a PostgreSQL that has gone silent', () => {
     await expect.poll(members).toMatchObject({ name: city, contact_count: 1 })
   })
 
-  test('loses nothing that was acknowledged, and what works in the background goes on', async () => {
+  test('loses no acknowledged event, and background work continues', async () => {
     const model = await startScriptedModel()
     onTestFinished(model.close)
     const going = Promise.withResolvers<void>()
@@ -166,19 +166,19 @@ describe('a PostgreSQL that has gone silent', () => {
     const { job_id } = (await tenant.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact] })).body
     await until(() => expect(model.asked).toHaveLength(1))
     const order = { event_id: crypto.randomUUID(), event: 'ordered' }
-    // Sent and frozen at once: what has been acknowledged waits for its projection and its delivery.
+    // Sent and frozen at once: acknowledged events wait for projection and delivery.
     const tracked = await tenant.track({ visitor_id: 'runner', events: [order] })
     proxy.freeze()
     expect(tracked.status).toBe(200)
     expect(await inTime(tenant.track({ visitor_id: 'runner', events: [{ event: 'refused' }] }))).toEqual(UNAVAILABLE)
-    // The model answers while nothing can be written down.
+    // The model responds while nothing can be written.
     going.resolve()
     await isBack()
     const again = await tenant.track({ visitor_id: 'runner', events: [order, { event: 'later' }] })
     expect(again.status).toBe(200)
     const { body } = await tenant.call('GET', `/v1/events?contact_id=${contact}&limit=100`)
     const names: string[] = body.events.map(({ event }: { event: string }) => event)
-    // What was refused may have been sent to the server all the same, which carries it out when it is back.
+    // A rejected write may still have reached the server, which executes it when it is back.
     expect(names.filter((name) => name !== 'refused').sort()).toEqual(['later', 'ordered'])
     expect(await arrived(bench.receiver, new URL(bench.receiver.url()).pathname, 1)).toHaveLength(1)
     await tenant.contact('oslo@example.com', { city: 'Oslo' })
@@ -191,7 +191,7 @@ describe('a PostgreSQL that has gone silent', () => {
   })
 })
 
-test('a ClickHouse that has gone silent answers 503 to reads, and what is recorded meanwhile is there when it is back', async () => {
+test('when ClickHouse stops responding, reads get 503, and events recorded meanwhile are there when it is back', async () => {
   const directory = await openDirectory()
   const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
   const proxy = await startFreezingProxy({
@@ -227,7 +227,7 @@ test('a ClickHouse that has gone silent answers 503 to reads, and what is record
   await expect.poll(stored).toEqual(ids.toSorted())
 })
 
-test('a ClickHouse that falls silent in the middle of an answer ends it', async () => {
+test('an answer fails if ClickHouse stops responding while it streams', async () => {
   const directory = await openDirectory()
   const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
   const proxy = await startFreezingProxy({
@@ -249,7 +249,7 @@ test('a ClickHouse that falls silent in the middle of an answer ends it', async 
   expect(batches).toBeGreaterThan(0)
 })
 
-test('the service stops while its PostgreSQL is silent', async () => {
+test('the service stops while its PostgreSQL does not respond', async () => {
   const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
   onTestFinished(proxy.close)
   const { pathname } = new URL(await createDatabase())
@@ -261,9 +261,9 @@ test('the service stops while its PostgreSQL is silent', async () => {
 
 describe('an embedded PostgreSQL that is suspended', () => {
   test.each([
-    ['with all of its processes', true],
-    ['as far as new connections go', false],
-  ])('%s: requests are answered in time, and it serves when it goes on', async (_, isWhole) => {
+    ['as a whole', true],
+    ['for new connections', false],
+  ])('%s: requests are answered in time, and it serves when it resumes', async (_, isWhole) => {
     const { directory, url, key, postmaster, service } = await startEmbedded()
     const list = () => call({ url }, 'GET', '/v1/contacts', { headers: { authorization: `Bearer ${key}` } })
     const ready = () => call({ url }, 'GET', '/health/ready')
@@ -275,7 +275,7 @@ describe('an embedded PostgreSQL that is suspended', () => {
       inTime(ready()),
     ])
     expect(readiness).toEqual(NOT_READY)
-    // Open connections may still serve.
+    // Open connections may still work.
     const statuses = new Set(answers.map(({ status }) => status))
     expect(statuses.difference(new Set(isWhole ? [503] : [200, 503]))).toEqual(new Set())
     for (const pid of processes.toReversed()) process.kill(pid, 'SIGCONT')
@@ -285,7 +285,7 @@ describe('an embedded PostgreSQL that is suspended', () => {
     expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
   })
 
-  test('does not keep the service from stopping', async () => {
+  test('does not prevent the service from stopping', async () => {
     const { postmaster, service } = await startEmbedded()
     process.kill(postmaster, 'SIGSTOP')
     expect(await service.end('SIGTERM')).toBe(0)
@@ -293,7 +293,7 @@ describe('an embedded PostgreSQL that is suspended', () => {
   })
 })
 
-/** A service with its own engines, in a process of its own. */
+/** A service with embedded databases, in a separate process. */
 async function startEmbedded() {
   const directory = await openDirectory()
   const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }

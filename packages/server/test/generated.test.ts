@@ -16,11 +16,11 @@ beforeAll(async () => {
 
 const MEND = 'run: npm run generate'
 
-test('openapi.json is what the routes say', () => {
+test('openapi.json matches the routes', () => {
   expect(readFileSync('openapi.json', 'utf8'), MEND).toBe(renderOpenapi(service.app.swagger()))
 })
 
-test('every operation has a summary, a tag, a documented answer and error, and says its scope', () => {
+test('every operation has a summary, a tag, a documented answer and error, and its scope', () => {
   const { paths } = service.app.swagger() as unknown as { paths: Record<string, Record<string, Record<string, never>>> }
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
@@ -36,7 +36,7 @@ test('every operation has a summary, a tag, a documented answer and error, and s
   }
 })
 
-test("the tables' types are what the migrations make", () => {
+test("the tables' types match the migrations", () => {
   const tables = 'packages/server/src/platform/postgres/generated/tables.ts'
   const options = [
     '--dialect',
@@ -53,7 +53,7 @@ test("the tables' types are what the migrations make", () => {
   expect(status, `${MEND}\n${stdout}${stderr}`).toBe(0)
 })
 
-test('migrations that have run do nothing when they run again', async () => {
+test('migrations have no effect when they run again', async () => {
   expect(await migratePostgres(service.stores.database, MIGRATIONS)).toEqual([])
   for (const statement of createTableStatements(EVENTS_TABLE, null)) await service.stores.clickhouse.command(statement)
 })

@@ -14,9 +14,9 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Directory of the socket of this run's PostgreSQL. */
     postgresHost: string
-    /** Where services keep what they keep in files; removed after the run. */
+    /** Directory for the services' files; removed after the run. */
     runDirectory: string
-    /** Seed of what tests draw at random. */
+    /** Seed of the tests' random numbers. */
     seed: number
   }
 }
@@ -24,7 +24,7 @@ declare module 'vitest' {
 /** One PostgreSQL for the whole run, with a migrated template that every test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runDirectory = await mkdtemp(join(await fastDirectory(), 'cds-test-'))
-  // Root runs PostgreSQL as another user, who must be able to get there.
+  // Root runs PostgreSQL as another user, who must be able to access the directory.
   await chmod(runDirectory, 0o755)
   const server = await startEmbeddedPostgres({ dataDirectory: runDirectory, maxConnections: 300 })
   const admin = connectPostgres<object>({ ...server.connection, database: 'postgres' }, 1)
@@ -33,7 +33,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = connectPostgres<object>({ ...server.connection, database: 'template_cds' }, 2)
   await migratePostgres(template.db, MIGRATIONS)
   await template.close()
-  // The job queue keeps its own tables; made here, no test file waits for them.
+  // The job queue creates its own tables; in the template, no test file waits for them.
   const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'), false)
   await jobs.stop()
   project.provide('postgresHost', server.connection.host)
@@ -49,7 +49,7 @@ const MEMORY = '/dev/shm'
 /** A whole run needs less than a third of it. */
 const MEMORY_BYTES_MIN = 4_000_000_000
 
-/** In memory, where there is room: what a run stores ends with it, and no test waits for a disk. */
+/** In memory if possible: the data of a run is temporary, and no test waits for a disk. */
 async function fastDirectory(): Promise<string> {
   if (!existsSync(MEMORY)) return tmpdir()
   const { bavail, bsize } = await statfs(MEMORY)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { createSegment } from '../src/segments/segments.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
-/** What a hostile reading of the data API has found once. */
+/** Regression tests for bugs found by a hostile review of the data API. */
 let service: TestService
 let tenant: TestTenant
 beforeAll(async () => {
@@ -20,8 +20,8 @@ async function segment(of: TestTenant, filter: unknown): Promise<string> {
 const segmentsOf = async (of: TestTenant, id: string) =>
   (await of.call('GET', `/v1/contacts/${id}`)).body.contact.segment_ids as string[]
 
-describe('a number between spaces that PostgreSQL does not cut', () => {
-  test('is no number, and no error, wherever numbers are compared', async () => {
+describe('a number with Unicode spaces that PostgreSQL does not trim', () => {
+  test('is not a number, and no error, wherever numbers are compared', async () => {
     const gt = await segment(tenant, {
       match: 'all',
       conditions: [{ property: 'score', operator: 'gt', value: 1 }],
@@ -53,7 +53,7 @@ describe('a number between spaces that PostgreSQL does not cut', () => {
 })
 
 describe('deleting a company', () => {
-  test('takes its contacts out of the segments that asked for one, at once', async () => {
+  test('removes its contacts at once from segments that depend on a company', async () => {
     const own = await createTestTenant(service)
     const withCompany = await segment(own, {
       match: 'all',
@@ -68,7 +68,7 @@ describe('deleting a company', () => {
     await expect.poll(counted).toBe(0)
   })
 
-  test('beside pushes that use it is answered, never a 500', async () => {
+  test('during pushes that use it is answered without a 500', async () => {
     const records = Array.from({ length: 40 }, (_, n) => ({
       external_id: `w${n}`,
       properties: { company_domain: 'race.example', n },
@@ -85,7 +85,7 @@ describe('deleting a company', () => {
   })
 })
 
-test('what was removed by hand is not brought back by an older push', async () => {
+test('a value removed by hand is not restored by an older push', async () => {
   const record = (city: string, updated_at: string) => ({
     records: [{ external_id: 'r1', email: 'r@example.com', properties: { city }, updated_at }],
   })
@@ -96,13 +96,13 @@ test('what was removed by hand is not brought back by an older push', async () =
   await tenant.call('POST', '/v1/sources/hubspot/contacts', record('Paris', '2020-02-01T00:00:00Z'))
   const older = await tenant.call('GET', `/v1/contacts/${id}`)
   expect(older.body.contact.properties).not.toHaveProperty('city')
-  // The removal is no value of its own in the profile.
+  // The removal is not a value in the profile.
   expect(older.body.unified_profile.profile.city).toMatchObject({ has_conflict: false, all_sources: ['hubspot'] })
   await tenant.call('POST', '/v1/sources/hubspot/contacts', record('Rome', '2100-01-01T00:00:00Z'))
   expect((await tenant.call('GET', `/v1/contacts/${id}`)).body.contact.properties.city).toBe('Rome')
 })
 
-test('a record with values of wrong types fails alone; null is as good as none', async () => {
+test('a record with values of wrong types fails alone; null counts as absent', async () => {
   const wrong = [{ email: 5 }, { properties: [] }, { properties: 7 }, { updated_at: 5 }]
   const blank = [{ email: null }, { properties: null }, { updated_at: null }]
   const records = [...wrong, ...blank].map((record, n) => ({ external_id: `t${n}`, ...record }))

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
-/** What a hostile reading of the service has found once. */
+/** Regression tests for bugs found by a hostile review of the service. */
 let service: TestService
 let tenant: TestTenant
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: JSON.stringify(body),
   })
 
-describe('many wrong places hide none', () => {
+describe('many invalid values are all reported', () => {
   const unknown = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`u${n}`, n]))
 
   test.each([
@@ -55,7 +55,7 @@ describe('a metric is one of five words', () => {
   })
 })
 
-describe('what follows from a change never makes it look as if it had failed', () => {
+describe('a failing side effect never makes a change look failed', () => {
   const full = Object.fromEntries(Array.from({ length: 499 }, (_, n) => [`p${n}`, n]))
 
   test('a landing page that cannot be stored', async () => {
@@ -67,7 +67,7 @@ describe('what follows from a change never makes it look as if it had failed', (
     expect(answer.body.contact.properties).not.toHaveProperty('first_utm_source')
   })
 
-  test('a contact without room for its first touch', async () => {
+  test('a contact whose properties are full has no first touch', async () => {
     await tenant.track({ visitor_id: 'full', events: [{ event: 'x', url: `https://${tenant.site}/` }] })
     const answer = await post('/v1/contacts', { email: 'full@example.com', properties: full, visitor_id: 'full' })
     expect(answer.status).toBe(201)
@@ -77,7 +77,7 @@ describe('what follows from a change never makes it look as if it had failed', (
     expect(body.contact.properties).not.toHaveProperty('first_landing_page')
   })
 
-  test('an identification without room: the events are kept, with a warning', async () => {
+  test('an identification of a contact whose properties are full: the events are stored, with a warning', async () => {
     const identify = { traits: { email: 'full@example.com', one_more: 1 } }
     const answer = await tenant.track({ visitor_id: 'w', identify, events: [{ event: 'kept' }] })
     expect([answer.status, answer.body.warnings?.length]).toEqual([200, 1])
@@ -85,14 +85,14 @@ describe('what follows from a change never makes it look as if it had failed', (
     expect(body.count).toBe(1)
   })
 
-  test('500 keys beside the e-mail are all there may be', async () => {
+  test('at most 500 keys besides the e-mail are allowed', async () => {
     const answer = await post('/v1/contacts', { email: 'more@example.com', properties: { ...full, one_more: 1 } })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   })
 })
 
 describe('concurrency', () => {
-  test('one domain for twenty companies: one gets it, the others are told', async () => {
+  test('one domain for twenty companies: one gets it, the others get a conflict', async () => {
     const ids = await Promise.all(
       Array.from(
         { length: 20 },
@@ -105,7 +105,7 @@ describe('concurrency', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)])
   })
 
-  test('a tenant that waits for itself leaves the others their connections', async () => {
+  test('a tenant whose transactions wait for each other leaves connections for the others', async () => {
     const stranger = await createTestTenant(service)
     const visitors = Array.from({ length: 30 }, (_, n) => `same${n}`)
     const busy = Promise.all(
@@ -120,7 +120,7 @@ describe('concurrency', () => {
 })
 
 describe('odd requests', () => {
-  test.each(['TRACE', 'PROPFIND'])('%s is a method that is not possible, with Allow', async (method) => {
+  test.each(['TRACE', 'PROPFIND'])('%s is 405 with Allow', async (method) => {
     const answer = await raw(`${method} /v1/contacts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1.1 405 /)
     expect(answer).toMatch(/\r\nallow: GET, HEAD, POST/i)
@@ -133,18 +133,18 @@ describe('odd requests', () => {
     expect(answer).toMatch(/x-request-id/i)
   })
 
-  test('an expectation that nobody knows is ignored', async () => {
+  test('an unknown Expect header is ignored', async () => {
     const answer = await raw('GET /v1/contacts HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1.1 401 /)
   })
 
-  test('a very long id needs a key as any other does', async () => {
+  test('a very long id needs a key like any other', async () => {
     const path = `/v1/contacts/${'x'.repeat(2_000)}`
     expect((await call(service, 'GET', path)).status).toBe(401)
     expect((await tenant.call('GET', path)).body.error.code).toBe('not_found')
   })
 
-  test('a parameter given twice is 400, known or not; one that only looks like a filter is ignored', async () => {
+  test('a repeated parameter is 400, known or not; one that only looks like a filter is ignored', async () => {
     for (const query of ['limit=1&limit=1', 'foo=1&foo=2']) {
       const { status, body } = await tenant.call('GET', `/v1/contacts?${query}`)
       expect([status, body.error.code]).toEqual([400, 'validation_error'])
@@ -154,12 +154,12 @@ describe('odd requests', () => {
     expect([answer.status, answer.body.warnings.length]).toEqual([200, 1])
   })
 
-  test('a cookie that only begins like a session is none', async () => {
+  test('a cookie whose name starts like that of a session is ignored', async () => {
     const { body } = await tenant.track({ events: [{ event: 'x' }] }, { cookie: 'service_session_id=a=b' })
     expect(body.session_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('a host spelled from the root is the same host', async () => {
+  test('a host with a trailing dot is the same host', async () => {
     expect((await tenant.track({ events: [{ event: 'x' }] }, { origin: `https://${tenant.site}.` })).status).toBe(200)
   })
 
@@ -181,8 +181,8 @@ describe('odd requests', () => {
   }
 })
 
-describe('identities are compared as they are', () => {
-  test('an external user id is opaque, in every way to say it', async () => {
+describe('identities are compared exactly', () => {
+  test('an external user id is opaque, wherever it is sent', async () => {
     const { body } = await post('/v1/identify', { user_id: ' u9' })
     await tenant.track({ visitor_id: 'o1', identify: { external_user_id: ' u9' }, events: [{ event: 'opaque' }] })
     await tenant.track({ visitor_id: 'o2', external_contact_id: ' u9', events: [{ event: 'opaque' }] })
@@ -199,21 +199,21 @@ describe('identities are compared as they are', () => {
     expect(body.contacts).toHaveLength(1)
   })
 
-  test('a key of every object is not a property', async () => {
+  test('a key of every JavaScript object is not a property', async () => {
     const id = await tenant.contact('proto@example.com')
     const before = await tenant.call('GET', `/v1/contacts/${id}`)
     const after = await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { constructor: null, toString: null } })
     expect(after.body.contact.updated_at).toBe(before.body.contact.updated_at)
   })
 
-  test('an empty list is no social profile', async () => {
+  test('an empty list is not a social profile', async () => {
     await tenant.contact('list@example.com', { linkedin_url: [] })
     const { body } = await tenant.call('GET', '/v1/contacts?search=list@example.com&has_linkedin=true')
     expect(body.contacts).toEqual([])
   })
 })
 
-test('no path reaches the log: people type addresses into forms and ids', async () => {
+test('paths are not logged, because people type addresses into forms and ids', async () => {
   await call(service, 'GET', '/v1/contacts/mail%40secret.example')
   expect(service.logged.join('')).not.toContain('secret.example')
 })

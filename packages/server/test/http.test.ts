@@ -15,7 +15,7 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   call(service, 'POST', '/v1/contacts', { headers: { ...auth(), ...headers }, body })
 
 describe('request ids', () => {
-  test("a usable one of the caller's comes back, any other is replaced", async () => {
+  test('a valid one from the caller is returned, any other is replaced', async () => {
     const kept = await call(service, 'GET', '/v1/health', { headers: { 'x-request-id': 'my.Request_1-2' } })
     expect(kept.headers.get('x-request-id')).toBe('my.Request_1-2')
     for (const unusable of ['', 'a b', 'x'.repeat(129), '<script>']) {
@@ -24,7 +24,7 @@ describe('request ids', () => {
     }
   })
 
-  test('errors carry it in the body too', async () => {
+  test('errors have it in the body too', async () => {
     const { body, headers } = await call(service, 'GET', '/v1/nope', { headers: { 'x-request-id': 'r1' } })
     expect(body.error.request_id).toBe('r1')
     expect(headers.get('x-request-id')).toBe('r1')
@@ -104,7 +104,7 @@ describe('bodies', () => {
     }
   })
 
-  test('another content type is 415, and a charset is fine', async () => {
+  test('another content type is 415, and a charset is accepted', async () => {
     const other = await post('email=a', { 'content-type': 'application/x-www-form-urlencoded' })
     expect([other.status, other.body.error.code]).toEqual([415, 'unsupported_media_type'])
     const charset = await post('{"email":"c@example.com"}', { 'content-type': 'application/json; charset=utf-8' })
@@ -120,7 +120,7 @@ test('thousands of query parameters are ignored with at most 20 warnings', async
   expect(body.warnings).toHaveLength(20)
 })
 
-test('a name of the prototype as a query parameter is only an unknown parameter', async () => {
+test('a name of the prototype as a query parameter is an ordinary unknown parameter', async () => {
   const { status, body } = await call(service, 'GET', '/v1/contacts?__proto__=1&constructor=2&toString=3', {
     headers: auth(),
   })
@@ -128,7 +128,7 @@ test('a name of the prototype as a query parameter is only an unknown parameter'
   expect(body.warnings).toHaveLength(3)
 })
 
-test('a header that is too large is 431, and no HTTP at all is 400, in the shape of every error', async () => {
+test('a header that is too large is 431, and a request that is not HTTP is 400, in the shape of every error', async () => {
   const large = await call(service, 'GET', `/v1/contacts?search=${'x'.repeat(20_000)}`, { headers: auth() })
   expect([large.status, large.body.error.code]).toEqual([431, 'headers_too_large'])
   const raw = await new Promise<string>((resolve) => {
@@ -153,7 +153,7 @@ test('health, readiness, metrics and the API reference answer without a key', as
   expect((await call(service, 'GET', '/docs/')).status).toBe(200)
 })
 
-test('logs name routes and requests, and hold no key and no e-mail address', async () => {
+test('logs name routes and requests, and contain no key and no e-mail address', async () => {
   await tenant.call('GET', '/v1/contacts?search=someone@example.com')
   await tenant.call('POST', '/v1/contacts', { email: 'someone@example.com' })
   await tenant.call('POST', '/v1/contacts', { email: 'someone@example.com' })

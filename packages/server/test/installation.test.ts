@@ -60,7 +60,7 @@ async function get({ url }: Running, path: string, key = ''): Promise<{ status: 
 const count = async (service: Running, key: string) =>
   (await get(service, '/v1/events?count_only=true', key)).body.count
 
-/** Events are read as 503, readiness says why, and everything else goes on. */
+/** Reading events is 503, readiness says why, and everything else works. */
 async function expectMissing(service: Running, key: string): Promise<void> {
   const read = await get(service, '/v1/events', key)
   expect([read.status, read.body.error?.code]).toEqual([503, 'events_missing'])
@@ -71,8 +71,8 @@ async function expectMissing(service: Running, key: string): Promise<void> {
   expect(await track(service)).toBe(200)
 }
 
-describe('an embedded ClickHouse whose directory vanished', { timeout: 300_000 }, () => {
-  test('is noticed; put back, nothing is lost', async () => {
+describe('an embedded ClickHouse whose directory is missing', { timeout: 300_000 }, () => {
+  test('is detected; once restored, nothing is lost', async () => {
     const CDS_DATA_DIR = await directoryOf()
     const clickhouse = join(CDS_DATA_DIR, 'clickhouse')
     const first = await run({ CDS_DATA_DIR })
@@ -109,7 +109,7 @@ describe('an embedded ClickHouse whose directory vanished', { timeout: 300_000 }
     expect(await second.end('SIGTERM')).toBe(0)
 
     const third = await run({ CDS_DATA_DIR, CDS_ACCEPT_LOST_EVENTS })
-    // What was accepted meanwhile is there.
+    // The events accepted meanwhile are there.
     expect(await count(third, key)).toBe(1)
     await expect.poll(async () => (await get(third, '/health/ready')).status).toBe(200)
     expect(await third.end('SIGTERM')).toBe(0)
@@ -121,7 +121,7 @@ describe('an embedded ClickHouse whose directory vanished', { timeout: 300_000 }
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 
-test('an external ClickHouse that is another one is noticed too', async () => {
+test('an external ClickHouse that was replaced is detected too', async () => {
   const directories = [await directoryOf(), await directoryOf()]
   const port = String(await freePort())
   const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL: `http://127.0.0.1:${port}` }
@@ -135,7 +135,7 @@ test('an external ClickHouse that is another one is noticed too', async () => {
   expect(await first.end('SIGTERM')).toBe(0)
   await own.end('SIGKILL')
 
-  // Another installation's, with events of its own.
+  // Another installation's ClickHouse, with events.
   const others = await start(directories[1])
   cleanup.push(() => others.end('SIGKILL'))
   const stranger = { ...environment, DATABASE_URL: await createDatabase() }
@@ -149,7 +149,7 @@ test('an external ClickHouse that is another one is noticed too', async () => {
   await expectMissing(third, key)
   expect(await third.end('SIGTERM')).toBe(0)
 
-  // A new PostgreSQL does not take over events that it knows nothing of.
+  // A new PostgreSQL does not adopt events that it does not know.
   const fourth = await run({ ...environment, DATABASE_URL: await createDatabase() })
   expect(fourth.output()).toContain('this PostgreSQL database has none yet')
   expect((await get(fourth, '/health/ready')).status).toBe(503)

@@ -6,25 +6,25 @@ import type { Certificate } from './receiver.ts'
 
 type Json = Record<string, unknown>
 
-/** A request as the server saw it. */
+/** A request as the server received it. */
 export interface Asked {
   path: string
   body: { query?: { value?: number }; pagination?: { starting_after?: string; per_page?: number } }
 }
 
-/** A workspace of Intercom on loopback, which answers as its public documentation says. */
+/** A local Intercom workspace that responds as its public documentation says. */
 export interface IntercomFixture {
   url: string
   token: string
   contacts: Json[]
-  /** Whole ones; a search leaves their parts out. */
+  /** Complete conversations; a search omits their parts. */
   conversations: Json[]
   asked: Asked[]
-  /** How many calls were refused because of the rate limit. */
+  /** The number of calls rejected by the rate limit. */
   refused: number
   /** Calls in a window of one second. */
   limit: number
-  /** Answers a call in place of the server; true when it has. */
+  /** Replaces the server's response to a call; returns true if it has responded. */
   intercept: (asked: Asked, response: ServerResponse) => boolean
   close(): Promise<void>
 }
@@ -124,7 +124,7 @@ function end(response: ServerResponse, body: Json): unknown {
   return response.end(JSON.stringify(body))
 }
 
-/** An error in the form that Intercom gives all of them. */
+/** An error in Intercom's format. */
 export function fail(response: ServerResponse, status: number, code: string, message: string): unknown {
   response.statusCode = status
   return end(response, { type: 'error.list', request_id: 'b2d8q', errors: [{ code, message }] })

@@ -3,10 +3,10 @@ import { relative } from 'node:path'
 import { expect } from 'vitest'
 import type { App } from '../src/platform/http/app-types.ts'
 
-/** Where a run leaves what its tests asked; `scripts/interface-coverage.ts` makes the page of it. */
+/** Where a run stores what its tests requested; `scripts/interface-coverage.ts` creates the page from it. */
 export const RECORDS = 'node_modules/.cache/interface-coverage'
 
-/** One kind of answer that a test has seen. */
+/** One kind of answer that a test received. */
 export interface Seen {
   operation: string
   status: number
@@ -20,7 +20,7 @@ export interface Seen {
 
 const seen = new Map<string, Seen>()
 
-/** Remembers what the tests of a file ask of a service and what it answers. */
+/** Records the requests of a file's tests and their answers. */
 export function recordAnswers(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
@@ -39,7 +39,7 @@ export function recordAnswers(app: App): void {
   })
 }
 
-/** Writes what has been remembered since the last time. */
+/** Writes the records since the last time. */
 export function writeRecords(): void {
   if (seen.size === 0) return
   mkdirSync(RECORDS, { recursive: true })

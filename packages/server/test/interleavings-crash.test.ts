@@ -25,7 +25,7 @@ import { type Answer, call, createDatabase, insertTenant } from './service.ts'
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 const TENANTS = 3
 const STEPS = 24
-/** So few that one page of a list holds them all. */
+/** Few enough for one page of a list. */
 const EVENTS_MAX = 80
 const KILLS_MIN = 3
 const VISITORS = ['v0', 'v1', 'v2', 'v3']
@@ -42,10 +42,10 @@ type Op =
   | { kind: 'delete' | 'unmerge'; contactId: string }
   | { kind: 'merge'; contactId: string; into: string }
 
-/** What a tenant's clients do at once. */
+/** Concurrent requests of a tenant's clients. */
 interface Step {
   op: Op | null
-  /** Visitors that do something. */
+  /** Visitors that send an event. */
   visits: string[]
   /** `all`, or the contact whose events are read. */
   reads: string[]
@@ -53,11 +53,11 @@ interface Step {
 
 interface Sent {
   isAcknowledged: boolean
-  /** Whose it is; two, while nobody knows whether it was before or after its visitor changed hands. */
+  /** Its owner; two while it is unknown whether it was sent before or after its visitor changed owners. */
   owners: Set<string>
 }
 
-/** Two processes; one that is away has no URL. */
+/** Two processes; one that is down has no URL. */
 interface Fleet {
   services: KillableService[]
   urls: (string | null)[]
@@ -69,23 +69,23 @@ interface Tenant {
   id: string
   key: string
   site: string
-  /** What must be true of it. */
+  /** The expected state. */
   world: World
-  /** Every contact that there ever was. */
+  /** Every contact that ever existed. */
   named: Set<string>
   /** Its events, by the last part of their URL. */
   sent: Map<string, Sent>
   steps: Step[]
   random: () => number
-  /** Apart from the steps: how often it is asked depends on when processes are killed. */
+  /** Separate from the steps, because the number of draws depends on when processes are killed. */
   randomProcess: () => number
 }
 
 /**
- * Some tenants at once, each with its model. What a tenant does in one step runs side by side, through either process;
- * whatever gets no answer is sent again. The seed fixes the steps, and the pauses between kills.
+ * Several tenants at once, each with a model. The requests of a step run concurrently, through either process; a request
+ * without an answer is sent again. The seed determines the steps and the pauses between kills.
  */
-test('of two processes that are killed in turns, each read shows every event that was acknowledged, once, and at the right contact', async () => {
+test('with two processes killed in turn, each read returns every acknowledged event once, with the right contact', async () => {
   const { fleet, tenants } = await start()
   const killing = killInTurns(fleet).finally(() => {
     fleet.isOver = true
@@ -94,7 +94,7 @@ test('of two processes that are killed in turns, each read shows every event tha
     await Promise.all(
       tenants.map(async (tenant) => {
         for (let step = 0; step < STEPS || fleet.kills < KILLS_MIN; step++) {
-          await takeStep(fleet, tenant, drawStep(tenant))
+          await runStep(fleet, tenant, drawStep(tenant))
         }
       }),
     )
@@ -102,11 +102,11 @@ test('of two processes that are killed in turns, each read shows every event tha
     fleet.isOver = true
     await killing
   }
-  // Each process says the same of all that has happened.
+  // Both processes return the same state.
   for (const url of fleet.urls) {
     const one = { ...fleet, urls: [url], isOver: false }
     for (const tenant of tenants) {
-      await takeStep(one, tenant, { op: null, visits: [], reads: ['all', ...readable(tenant)] })
+      await runStep(one, tenant, { op: null, visits: [], reads: ['all', ...readable(tenant)] })
     }
   }
 })
@@ -136,7 +136,7 @@ async function start(): Promise<{ fleet: Fleet; tenants: Tenant[] }> {
   return { fleet: { services, urls, kills: 0, isOver: false }, tenants }
 }
 
-/** Kills one process or the other, and starts it again, until all is over; then both run. */
+/** Kills one process or the other and restarts it, until the test is over; then both run. */
 async function killInTurns(fleet: Fleet): Promise<void> {
   const random = seededRandom()
   while (!fleet.isOver) {
@@ -150,7 +150,7 @@ async function killInTurns(fleet: Fleet): Promise<void> {
   }
 }
 
-/** Contacts whose events can be read: those that are there, and those that were deleted. */
+/** Contacts whose events can be read, including deleted ones. */
 function readable({ named, world }: Tenant): string[] {
   return [...named].filter((id) => !world.merges.some(({ contactId }) => contactId === id))
 }
@@ -183,8 +183,8 @@ function pick<T>(random: () => number, from: readonly T[]): T {
   return from[Math.floor(random() * from.length)] as T
 }
 
-/** Does all of a step at once, and holds what was read against the model before and after it: either order will do. */
-async function takeStep(fleet: Fleet, tenant: Tenant, step: Step): Promise<void> {
+/** Runs a step, and compares the reads with the model before and after it: either order is valid. */
+async function runStep(fleet: Fleet, tenant: Tenant, step: Step): Promise<void> {
   tenant.steps.push(step)
   const before = structuredClone(tenant.world)
   const visits = step.visits.map((visitor) => ({ visitor, sent: prepare(tenant, `visit${tenant.sent.size}`) }))
@@ -206,7 +206,7 @@ async function takeStep(fleet: Fleet, tenant: Tenant, step: Step): Promise<void>
 
 type Named = Sent & { name: string }
 
-/** An event that is about to be sent. */
+/** An event to send. */
 function prepare({ sent }: Tenant, name: string): Named {
   const event = { name, isAcknowledged: false, owners: new Set<string>() }
   sent.set(name, event)
@@ -233,7 +233,7 @@ async function perform(fleet: Fleet, tenant: Tenant, op: Op): Promise<void> {
   } else if (op.kind === 'form') {
     const attempts: Named[] = []
     const answer = await request(fleet, tenant, () => {
-      // Whether an attempt that got no answer was recorded nobody knows, so each is an event of its own.
+      // It is unknown whether an attempt without an answer was recorded, so each attempt is a separate event.
       const { name } = attempts[attempts.push(prepare(tenant, `form${tenant.sent.size}`)) - 1] as Named
       const body = { contact_data: { email: op.email }, ...(op.visitor === null ? {} : { visitor_id: op.visitor }) }
       return { method: 'POST', path: `/v1/public/form-submission/${tenant.id}/f`, body, page: name }
@@ -256,7 +256,7 @@ async function perform(fleet: Fleet, tenant: Tenant, op: Op): Promise<void> {
   }
 }
 
-/** Whoever is named by an email is its holder, or somebody new. */
+/** An email identifies the contact that has it, or creates one. */
 function expectContact(tenant: Tenant, email: string, { status, body }: Answer): void {
   expect(status, said(tenant, JSON.stringify(body))).toBe(200)
   const holder = holderOf(tenant.world, email)
@@ -265,7 +265,7 @@ function expectContact(tenant: Tenant, email: string, { status, body }: Answer):
   tenant.named.add(body.contact_id)
 }
 
-/** @param done what is said to a repetition where the first attempt, which got no answer, was carried out. */
+/** @param done the answer to a repetition if the first attempt, which got no answer, was executed. */
 async function change(fleet: Fleet, tenant: Tenant, sent: Request, done: string): Promise<void> {
   const { status, body, isRepeated } = await request(fleet, tenant, () => sent)
   if (isRepeated && body.error?.code === done) return
@@ -274,7 +274,7 @@ async function change(fleet: Fleet, tenant: Tenant, sent: Request, done: string)
 
 interface Reading {
   what: string
-  /** What had been acknowledged before it began. */
+  /** The events that had been acknowledged before it started. */
   acknowledged: string[]
   events: { name: string; contactId: string | null }[]
   total: number
@@ -286,7 +286,7 @@ async function read(fleet: Fleet, tenant: Tenant, what: string): Promise<Reading
     acknowledged = [...tenant.sent].flatMap(([name, { isAcknowledged }]) => (isAcknowledged ? [name] : []))
     return { method: 'GET', path: what === 'all' ? '/v1/events?limit=100' : `/v1/contacts/events/${what}` }
   })
-  // A contact without events that is not there, or not there any more.
+  // A contact without events that does not exist, or no longer exists.
   if (status === 404 && what !== 'all') return { what, acknowledged, events: [], total: 0 }
   expect(status, said(tenant, JSON.stringify(body))).toBe(200)
   const events = (body.events as { url: string; internal_contact_id?: string | null }[]).map((event) => ({
@@ -311,7 +311,7 @@ function check(tenant: Tenant, worlds: World[], { what, acknowledged, events }: 
   expect(missed, said(tenant, `missed in ${what}`)).toEqual([])
 }
 
-/** Nothing changes hands twice: once it is seen whose an event is, it is not another's later. */
+/** Once an event was read with a contact, it stays with it. */
 function narrow({ world, sent }: Tenant, name: string, contactId: string | null): void {
   const event = sent.get(name)
   for (const owner of event?.owners ?? []) if (contactOf(world, owner) !== contactId) event?.owners.delete(owner)
@@ -325,7 +325,7 @@ interface Request {
   page?: string
 }
 
-/** Sends a request through either process until one answers. What is said for want of a store is no answer. */
+/** Sends a request through either process until one answers. A 503 because a database is down does not count. */
 async function request(
   fleet: Fleet,
   { key, site, randomProcess }: Tenant,
@@ -348,7 +348,7 @@ async function request(
   throw new Error('Another tenant has failed, or a process did not start.')
 }
 
-/** What a failure is of, and how to see it again. */
+/** Describes a failure, and how to reproduce it. */
 function said({ steps }: Tenant, what: string): string {
   return `${what} (npm test -- --sequence.seed=${inject('seed')}), after ${JSON.stringify(steps.slice(-4))}`
 }

@@ -84,7 +84,7 @@ const CASES = Object.entries(STEPS).flatMap(([name, step]) => [
 ])
 
 test.each(CASES)(
-  'killed at $name, which the engine $outcome: the next process shows every event once, at its contact',
+  'killed at $name, which the engine $outcome: the next process returns every event once, with its contact',
   async ({ step, isReceived }) => {
     const visitorId = newId()
     const pageOf = (name: string) => `https://${tenant.site}/${visitorId}/page/${name}`

@@ -1,15 +1,15 @@
-/** A process of a KillableService: loads the service, says so, and starts it when it is told to. */
-import { keepCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
+/** A process of a KillableService: loads the service, reports it, and starts it on request. */
+import { cacheCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
 import type { Start } from './killable.ts'
 
-keepCompiledCode()
+cacheCompiledCode()
 const [{ readConfig }, { createLog }, { startService }] = await Promise.all([
   import('../src/config.ts'),
   import('../src/platform/log.ts'),
   import('../src/assembly/service.ts'),
 ])
 writeCompiledCode()
-// A test that ends takes its processes along.
+// When a test ends, its processes end too.
 process.on('disconnect', () => process.exit(1))
 process.once('message', async ({ aheadMs }: Start) => {
   const config = readConfig(process.env)

@@ -5,14 +5,14 @@ import { PgBoss } from 'pg-boss'
 
 const MAIN = 'packages/server/test/killable-main.ts'
 
-/** What a process is told when its turn comes: how far its clock is ahead, so that nobody waits for leases to end. */
+/** Sent to a process to start it: how far its clock is ahead, so that it need not wait for leases. */
 export interface Start {
   aheadMs: number
 }
 
 /**
- * A service for tests that kill it. It runs in processes of its own, one after the other on the same data; the next one
- * has loaded its code before its turn comes, so that a restart takes only what the engines need.
+ * A service for tests that kill it. It runs in separate processes, one after another on the same data; the next one loads
+ * its code in advance, so that a restart only takes as long as the databases need.
  */
 export class KillableService {
   readonly #environment: Record<string, string>
@@ -38,12 +38,12 @@ export class KillableService {
     return child
   }
 
-  /** What all of its processes have printed. */
+  /** The output of all its processes. */
   get output(): string {
     return this.#output
   }
 
-  /** Starts the service. @returns where it listens. @throws Error when it ends before it listens. */
+  /** Starts the service. @returns its URL. @throws Error if it ends before it listens. */
   async start(aheadMs = 0): Promise<string> {
     const child = this.#next
     this.#running = child
@@ -51,11 +51,11 @@ export class KillableService {
     const ended = once(child, 'exit').then(([code]) => {
       throw new Error(`The service ended with ${code}:\n${this.#output}`)
     })
-    // It ends sooner or later, when nobody waits for its start any more.
+    // It ends eventually, when nobody waits for its start.
     ended.catch(() => {})
-    const told = once(child, 'message')
+    const started = once(child, 'message')
     child.send({ aheadMs } satisfies Start)
-    const [{ url }] = (await Promise.race([told, ended])) as [{ url: string }]
+    const [{ url }] = (await Promise.race([started, ended])) as [{ url: string }]
     return url
   }
 
@@ -63,7 +63,7 @@ export class KillableService {
     return end(this.#running, 'SIGKILL')
   }
 
-  /** Ends what still runs. */
+  /** Ends the remaining processes. */
   async close(): Promise<void> {
     await Promise.all([end(this.#running, 'SIGTERM'), end(this.#next, 'SIGKILL')])
   }
@@ -77,8 +77,8 @@ async function end(child: ChildProcess | null, signal: NodeJS.Signals): Promise<
 }
 
 /**
- * Moves the clock of a database on, for leases and heartbeats that PostgreSQL counts: whoever connects from now on gets
- * a `now()` that is ahead, the job queue's statements included.
+ * Advances the clock of a database, for leases and heartbeats that PostgreSQL checks: new connections get a `now()` that is
+ * ahead, including the job queue's statements.
  */
 export async function moveDatabaseClock(databaseUrl: string, aheadMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
@@ -94,7 +94,7 @@ export async function moveDatabaseClock(databaseUrl: string, aheadMs: number): P
   }
 }
 
-/** Looks for jobs whose process has died, which the service does by itself once a minute. */
+/** Detects jobs whose process has died, which the service does once a minute. */
 export async function superviseJobs(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: databaseUrl,

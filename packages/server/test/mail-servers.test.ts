@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasDovecot } from './dovecot.ts'
 import { type MailServers, startMailServers } from './mail-servers.ts'
 
-/** What the other tests of mail build on: a provider that behaves as they assume. */
+/** Tests the mail servers that other tests rely on. */
 describe.skipIf(!hasDovecot)('the mail servers of the tests', () => {
   let servers: MailServers
 
@@ -13,7 +13,7 @@ describe.skipIf(!hasDovecot)('the mail servers of the tests', () => {
   })
   afterAll(() => servers?.close())
 
-  test('keep what is appended and delivered, and let its owner read it by password and by token', async () => {
+  test('store appended and delivered mails, and let the owner read them by password and by token', async () => {
     const mailbox = await servers.addMailbox('ada@mail.example')
     const uid = await servers.imap.append(mailbox, 'Subject: appended\r\n\r\nHello', { folder: 'Sent' })
     await servers.imap.deliver(mailbox, 'Subject: delivered\nno header line\n\n\0Hello')
@@ -38,7 +38,7 @@ describe.skipIf(!hasDovecot)('the mail servers of the tests', () => {
     }
   })
 
-  test('take a mail over STARTTLS and TLS, refuse one that a test refuses, and drop a connection when told', async () => {
+  test('accept a mail over STARTTLS and TLS, reject one and drop a connection if a test asks for it', async () => {
     const mailbox = await servers.addMailbox('bob@mail.example')
     const { smtp, certificate } = servers
     const mail = { from: 'bob@mail.example', to: 'eve@example.com', subject: 'x', text: 'y' }

@@ -2,13 +2,13 @@ import { type Dovecot, type Mailbox, startDovecot } from './dovecot.ts'
 import { type Certificate, makeCertificate } from './receiver.ts'
 import { type SmtpFixture, startSmtp } from './smtp.ts'
 
-/** A mail provider: dovecot keeps the mailboxes, the SMTP server takes what their owners send. */
+/** A mail provider: dovecot has the mailboxes, the SMTP server receives outgoing mail. */
 export interface MailServers {
   imap: Dovecot
   smtp: SmtpFixture
-  /** Both have it, for localhost, mail.example and 127.0.0.1; it is its own authority. */
+  /** The certificate of both, for localhost, mail.example and 127.0.0.1; it is its own authority. */
   certificate: Certificate
-  /** A mailbox whose owner may log in at both. */
+  /** A mailbox whose owner can log in to both. */
   addMailbox(address: string): Promise<Mailbox>
   close(): Promise<void>
 }

@@ -14,10 +14,10 @@ export const TESTER: Actor = { kind: 'service' }
 export interface MailBench {
   service: TestService
   servers: MailServers
-  /** Moves the service's clock on. */
+  /** Advances the service's clock. */
   pass(milliseconds: number): void
   now(): Date
-  /** A new identity with a mailbox of its own at the provider. */
+  /** A new identity with a mailbox at the provider. */
   addSender(tenant: TestTenant, settings?: Partial<EmailAccountSettings>): Promise<Sender>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export interface Sender {
 
 let senders = 0
 
-/** Starts all that. */
+/** Starts the service and the provider. */
 export async function startMailBench(environment: Record<string, string> = {}): Promise<MailBench> {
   const servers = await startMailServers()
   let shift = 0
@@ -58,7 +58,7 @@ export async function startMailBench(environment: Record<string, string> = {}): 
   }
 }
 
-/** How a mailbox is reached. */
+/** The settings of a mailbox. */
 export function settingsOf({ smtp, imap }: MailServers, { user, password }: Mailbox): EmailAccountSettings {
   const login = { user, password }
   return {
@@ -68,7 +68,7 @@ export function settingsOf({ smtp, imap }: MailServers, { user, password }: Mail
   }
 }
 
-/** A mail of an identity to a contact. */
+/** A mail from an identity to a contact. */
 export function mailTo(
   { identityId }: Pick<Sender, 'identityId'>,
   contactId: string,

@@ -8,14 +8,14 @@ export interface ReceivedMail {
   text: string
 }
 
-/** A mail server for the service's own mail, which keeps whatever it is sent. */
+/** A server for the service's own mail, which stores every mail. */
 export interface TestMailbox {
-  /** What makes a service send its mail here. */
+  /** The settings with which a service sends its mail here. */
   settings: Record<string, string>
   received: ReceivedMail[]
-  /** Whether the next mails are turned away. */
+  /** Whether the next mails are rejected. */
   refuses: boolean
-  /** The newest mail to an address, as soon as there is one. */
+  /** The newest mail to an address; waits for one. */
   newest(address: string): Promise<ReceivedMail>
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function startMailbox(): Promise<TestMailbox> {
   return mailbox
 }
 
-/** The token of the link in a mail: of an invitation, or for a new password. */
+/** The token of the link in an invitation or a password mail. */
 export function tokenIn({ text }: ReceivedMail): string {
   const [, token] = /\/(?:invitation\/|reset-password\?token=)([\w-]+)/.exec(text) ?? []
   if (token === undefined) throw new Error(`There is no link in: ${text}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const DIRECTORY = join(import.meta.dirname, 'mails')
 
-/** An awkward mail, by its name in test/mails. */
+/** An unusual mail from test/mails, by its name. */
 export function awkwardMail(name: string): Buffer {
   return readFileSync(join(DIRECTORY, `${name}.eml`))
 }
@@ -13,7 +13,7 @@ export function plainMail(id: string, { subject = id, headers = '', body = 'Hell
   return `From: Ada <ada@example.com>\r\nTo: sales@ours.example\r\nSubject: ${subject}\r\nMessage-ID: <${id}>\r\n${headers}\r\n${body}\r\n`
 }
 
-/** A mail that is mostly attachment, of so many bytes. */
+/** A mail of a given size in bytes, mostly attachment. */
 export function largeMail(id: string, bytes: number): Buffer {
   const boundary = 'large'
   const header = `From: Ada <ada@example.com>\r\nTo: sales@ours.example\r\nSubject: Large\r\nMessage-ID: <${id}>\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=${boundary}\r\n\r\n`

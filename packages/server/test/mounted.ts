@@ -4,17 +4,17 @@ import { mkdtemp, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A small file system of its own, to run full or to be read-only. */
+/** A small file system, to fill up or to mount read-only. */
 export interface Mounted {
   directory: string
-  /** Writes a file until there is no room left, but for some bytes. */
+  /** Fills the disk, except for some bytes. */
   fill(freeBytes?: number): void
   free(): void
   makeReadOnly(): void
   unmount(): Promise<void>
 }
 
-/** Why nothing can be mounted here; null where it can. */
+/** Why nothing can be mounted here; null if it can. */
 export const CANNOT_MOUNT = (() => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can mount a file system'
   try {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const FILTER = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
 const PLAYBOOK = { require_approval: false, variables: { b: '1', a: '2' } }
 
-/** What can be changed, with a body that says what is so already. */
+/** What can be changed, with a body that equals the current values. */
 const CHANGEABLE = [
   {
     path: '/v1/agents',
@@ -40,7 +40,7 @@ const CHANGEABLE = [
   },
 ] as const
 
-test.each(CHANGEABLE)('$method $path/:id with nothing, or nothing new, leaves no trace', async (changeable) => {
+test.each(CHANGEABLE)('$method $path/:id without changes leaves no trace', async (changeable) => {
   const { path, body, in: name, method } = changeable
   const made = await tenant.call('POST', path, body)
   expect(made.status).toBe(201)
@@ -60,7 +60,7 @@ test.each(CHANGEABLE)('$method $path/:id with nothing, or nothing new, leaves no
   }
 })
 
-test('settings that are sent as they are, or not at all, leave no trace', async () => {
+test('settings that are sent unchanged, or not at all, leave no trace', async () => {
   const changes = { outreach_interval_days: 3, quiet_hours: { from: '22:00', to: '07:00' } }
   expect((await owner.call('PATCH', '/v1/agent-settings', changes)).status).toBe(200)
   const audited = async () => (await owner.call('GET', '/v1/audit-log')).body.entries

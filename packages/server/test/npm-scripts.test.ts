@@ -21,7 +21,7 @@ beforeEach(async () => {
 const run = (file: string, args: string[], ready: RegExp) => runProgram(file, args, { CDS_DATA_DIR: directory }, ready)
 const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
 
-/** Runs a command in a terminal of its own. */
+/** Runs a command in a new terminal. */
 const inTerminal = (command: string, ready = RUNNING) => run('script', ['-qfec', command, '/dev/null'], ready)
 
 function childOf(pid: number | undefined): number {
@@ -32,7 +32,7 @@ function childOf(pid: number | undefined): number {
 
 const expectGone = (pid: number) => until(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000)
 
-/** The directory can be used at once, and nothing has to be recovered or ended. */
+/** The directory can be used at once, and nothing has to be recovered or stopped. */
 async function expectCleanEnd(): Promise<void> {
   expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
   const again = await npmStart()
@@ -61,7 +61,7 @@ describe('npm start', () => {
 })
 
 describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
-  test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and once', async () => {
+  test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and only once', async () => {
     const { process: terminal, ended, output } = await inTerminal('npm start')
     terminal.stdin.write(CTRL_C)
     await ended
@@ -70,7 +70,7 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
     await expectCleanEnd()
   })
 
-  test('Ctrl-C while the data are being created ends the service as soon as it has started', async () => {
+  test('Ctrl-C while the databases are being created ends the service as soon as it has started', async () => {
     // Without npm, so that the exit code is the service's own.
     const { process: terminal, ended, output } = await inTerminal(`exec node ${MAIN}`, FIRST_STEP)
     terminal.stdin.write(CTRL_C)
@@ -78,7 +78,7 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
     await expectCleanEnd()
   })
 
-  test('Ctrl-C for npm while the data are being created leaves nothing running', async () => {
+  test('Ctrl-C for npm while the databases are being created leaves nothing running', async () => {
     const { process: terminal, ended, output } = await inTerminal('npm start', FIRST_STEP)
     const service = childOf(childOf(terminal.pid))
     terminal.stdin.write(CTRL_C)

@@ -10,7 +10,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-describe('null for an optional field is as good as leaving it out', () => {
+describe('null for an optional field counts as absent', () => {
   test.each<[string, string, object]>([
     ['POST', '/v1/contacts', { email: 'null@example.com', properties: null, visitor_id: null, company_id: null }],
     ['POST', '/v1/companies', { domain: 'null.example', name: null, properties: null }],
@@ -25,7 +25,7 @@ describe('null for an optional field is as good as leaving it out', () => {
     expect(answer.body.failed ?? 0).toBe(0)
   })
 
-  test('in what a tracker sends', async () => {
+  test('in requests of the tracker', async () => {
     const event = { event: 'x', event_id: null, timestamp: null, url: null, title: null, referrer: null, data: null }
     const answer = await tenant.track({
       visitor_id: null,
@@ -58,8 +58,8 @@ describe('null for an optional field is as good as leaving it out', () => {
   })
 })
 
-describe('null stays what it is', () => {
-  test('where it clears something: a property, the company', async () => {
+describe('null has its own meaning', () => {
+  test('if it clears something: a property, the company', async () => {
     const company = (await tenant.call('POST', '/v1/companies', { domain: 'kept.example' })).body.company.company_id
     const id = await tenant.contact('cleared@example.com', { city: 'Köln', plan: 'pro' }, { company_id: company })
     const path = `/v1/contacts/${id}`
@@ -73,7 +73,7 @@ describe('null stays what it is', () => {
     expect((await tenant.call('PUT', `/v1/companies/${company}`, { name: null })).body.company.name).toBeNull()
   })
 
-  test('where a field is required, and in place of the whole body', async () => {
+  test('for a required field, and instead of the whole body', async () => {
     expect((await tenant.call('POST', '/v1/contacts', { email: null })).status).toBe(400)
     expect((await tenant.call('PUT', `/v1/contacts/${tenant.id}`, { properties: { email: null } })).status).toBe(400)
     expect((await tenant.call('POST', '/v1/contacts', null)).status).toBe(400)

@@ -13,9 +13,9 @@ import { addDelivery, until } from './webhooks.ts'
 export const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
 
 /**
- * Gives a tenant one of everything that a path can name.
- * @param text is in every name and text of it.
- * @returns the ids, under the names that paths have for them.
+ * Creates one of everything that a path can name.
+ * @param text is in all names and texts.
+ * @returns the ids, by their names in paths.
  */
 export async function oneOfEach(
   service: TestService,
@@ -45,7 +45,7 @@ export async function oneOfEach(
   const hook = { event: text, url: `https://hooks.example.com/${text}` }
   const { subscription_id } = await make('/v1/webhooks', hook)
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
-  // Never made, so that it stays as it is.
+  // Never processed, so that it does not change.
   const { exportId } = await tenant.handle.transaction((tx) =>
     orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
@@ -86,14 +86,14 @@ export function fill(path: string, ids: Record<string, string>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
 }
 
-/** A body with the ids where `:name` is the whole text: an address has colons too. */
+/** A body with the ids wherever `:name` is the whole text, because URLs have colons too. */
 export function fillBody(body: unknown, ids: Record<string, string>): string {
   return JSON.stringify(body, (_, value) =>
     typeof value === 'string' && value.startsWith(':') ? fill(value, ids) : value,
   )
 }
 
-/** What an operation is sent: its example, or the examples of its fields. */
+/** The input of an operation: its example, or the examples of its fields. */
 export function exampleOf(operation: Declaration): Record<string, unknown> {
   const { example, input } = operation
   const { url, hasBody } = routeOf(operation)

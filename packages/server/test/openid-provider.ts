@@ -11,14 +11,14 @@ export interface OpenIdPerson {
   name: string
 }
 
-/** An OpenID provider on loopback, where everybody who comes is the same person. */
+/** A local OpenID provider where everyone is the same person. */
 export interface OpenIdProvider {
   issuer: string
-  /** Who comes next. */
+  /** The person who signs in next. */
   person: OpenIdPerson
-  /** Claims that take the place of the right ones in the next tokens. */
+  /** Claims that replace the right ones in the next tokens. */
   lies: Record<string, unknown>
-  /** Whether the next tokens are signed with a key that nobody knows. */
+  /** Whether the next tokens are signed with an unknown key. */
   forges: boolean
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ export interface OpenIdProvider {
 const CLIENT = { id: 'cds', secret: 'the secret of the client' }
 export const OPENID_CLIENT = CLIENT
 
-/** Speaks the code flow: discovery, authorization with PKCE and nonce, token and keys. */
+/** Implements the code flow: discovery, authorization with PKCE and nonce, token and keys. */
 export async function startOpenIdProvider(person: OpenIdPerson, port = 0): Promise<OpenIdProvider> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -99,7 +99,7 @@ export async function startOpenIdProvider(person: OpenIdPerson, port = 0): Promi
   return provider
 }
 
-/** Goes to the provider and back, as a browser would. @returns where the service sends the browser in the end. */
+/** Signs in at the provider and returns, like a browser. @returns where the service redirects the browser finally. */
 export async function visitProvider(service: TestService, browser: Browser, callbackURL?: string): Promise<string> {
   const started = await browser.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc', callbackURL })
   if (started.status !== 200) throw new Error(JSON.stringify(started.body))
@@ -107,7 +107,7 @@ export async function visitProvider(service: TestService, browser: Browser, call
   return comeBack(service, browser, there.headers.get('location') ?? '')
 }
 
-/** Follows the provider's redirect to the service. @returns where the service sends the browser. */
+/** Follows the provider's redirect to the service. @returns where the service redirects the browser. */
 export async function comeBack(service: TestService, browser: Browser, location: string): Promise<string> {
   const { publicUrl } = service.config
   if (!location.startsWith(`${publicUrl}/api/auth/callback/oidc?`)) throw new Error(`came back to ${location}`)

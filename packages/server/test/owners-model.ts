@@ -1,15 +1,15 @@
 /**
- * Whose events are, by the rules alone: what follows from requests of one tenant that are answered one after the other. An
- * event is its owner's: the contact that its visitor was, else the visitor's anonymous episode. Owners change hands as a
- * whole, and no event ever changes its owner.
+ * Which contact an event belongs to, by the rules alone, for sequential requests of one tenant. An event belongs to an
+ * owner: the contact of its visitor, else the visitor's anonymous episode. Owners move as a whole, and no event ever
+ * changes its owner.
  */
 export interface World {
-  /** The email of each contact that is there. */
+  /** The email of each existing contact. */
   contacts: Map<string, string>
   visitors: Map<string, { contactId: string | null; episode: number }>
-  /** Owners that belong to a contact other than themselves, or came back to themselves. */
+  /** Owners that belong to another contact, or were moved back to themselves. */
   links: Map<string, string>
-  /** In the order in which they were made. */
+  /** In the order of the merges. */
   merges: Merge[]
 }
 
@@ -25,24 +25,24 @@ export function emptyWorld(): World {
   return { contacts: new Map(), visitors: new Map(), links: new Map(), merges: [] }
 }
 
-/** Whose an event is that a visitor sends now. */
+/** The owner of an event that a visitor sends now. */
 export function ownerOf({ visitors }: World, visitor: string): string {
   const { contactId, episode } = visitors.get(visitor) ?? { contactId: null, episode: 0 }
   return contactId ?? `${visitor}#${episode}`
 }
 
-/** The contact that an owner's events are shown with; null while they are anonymous. */
+/** The contact of an owner's events; null while they are anonymous. */
 export function contactOf({ links }: World, owner: string): string | null {
   return links.get(owner) ?? (owner.includes('#') ? null : owner)
 }
 
-/** The contact that an email means: the one that has it, or into which that one was merged. */
+/** The contact for an email: the one that has it, or the survivor of its merge. */
 export function holderOf({ contacts, merges }: World, email: string): string | null {
   for (const [contactId, own] of contacts) if (own === email) return contactId
   return merges.find((merge) => merge.email === email)?.survivorId ?? null
 }
 
-/** A visitor, if there is one, says that it is the person with an email; `contactId` is who that is. */
+/** Identifies a visitor, if there is one, by an email; `contactId` is the contact. */
 export function identify(world: World, visitor: string | null, email: string, contactId: string): void {
   if (holderOf(world, email) === null) world.contacts.set(contactId, email)
   if (visitor === null) return
@@ -51,7 +51,7 @@ export function identify(world: World, visitor: string | null, email: string, co
   world.visitors.set(visitor, { contactId, episode })
 }
 
-/** A contact is deleted, and with it what was merged into it. Its events stay its own. */
+/** Deletes a contact and the contacts merged into it. Its events keep their owner. */
 export function remove(world: World, contactId: string): void {
   world.contacts.delete(contactId)
   world.merges = world.merges.filter(({ survivorId }) => survivorId !== contactId)
@@ -66,7 +66,7 @@ export function merge(world: World, contactId: string, into: string): void {
   const visitors = [...world.visitors].flatMap(([visitor, its]) => (its.contactId === contactId ? [visitor] : []))
   const followers = world.merges.filter(({ survivorId }) => survivorId === contactId)
   for (const owner of owners) world.links.set(owner, into)
-  hand(world, visitors, into)
+  moveVisitors(world, visitors, into)
   for (const follower of followers) follower.survivorId = into
   const moved = { visitors, owners, merged: followers.map((follower) => follower.contactId) }
   const email = world.contacts.get(contactId) ?? ''
@@ -74,13 +74,13 @@ export function merge(world: World, contactId: string, into: string): void {
   world.contacts.delete(contactId)
 }
 
-/** The merged contacts that can be unmerged: of each survivor the one that came last. */
+/** The merged contacts that can be unmerged: the latest one of each survivor. */
 export function unmergeable({ merges }: World): string[] {
   const direct = merges.filter(({ into, survivorId }) => into === survivorId)
   return direct.filter((each, index) => !direct.slice(index + 1).some(({ into }) => into === each.into)).map(idOf)
 }
 
-/** What was moved goes back, unless it has gone elsewhere since. */
+/** Moves everything back that has not been moved elsewhere since. */
 export function unmerge(world: World, contactId: string): void {
   const merge = world.merges.find((each) => each.contactId === contactId)
   if (!merge) return
@@ -88,7 +88,7 @@ export function unmerge(world: World, contactId: string): void {
   world.merges = world.merges.filter((each) => each !== merge)
   world.contacts.set(contactId, email)
   for (const owner of moved.owners) world.links.set(owner, contactId)
-  hand(
+  moveVisitors(
     world,
     moved.visitors.filter((visitor) => world.visitors.get(visitor)?.contactId === into),
     contactId,
@@ -96,7 +96,7 @@ export function unmerge(world: World, contactId: string): void {
   for (const each of world.merges) if (moved.merged.includes(each.contactId)) each.survivorId = contactId
 }
 
-function hand({ visitors }: World, ids: readonly string[], contactId: string): void {
+function moveVisitors({ visitors }: World, ids: readonly string[], contactId: string): void {
   for (const id of ids) visitors.set(id, { episode: visitors.get(id)?.episode ?? 0, contactId })
 }
 

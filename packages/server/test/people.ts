@@ -5,7 +5,7 @@ import { newId } from '../src/platform/ids.ts'
 import type { Stores } from '../src/platform/tenant.ts'
 import { type Answer, call, type TestService } from './service.ts'
 
-/** Where people reach the service; the address that it listens on unless CDS_PUBLIC_URL says another. */
+/** The URL for people: CDS_PUBLIC_URL, or the address that the service listens on. */
 function publicUrlOf({ url, config }: Pick<TestService, 'url'> & Partial<Pick<TestService, 'config'>>): URL {
   const publicUrl = new URL(config?.publicUrl ?? url)
   return publicUrl.port === '0' ? new URL(url) : publicUrl
@@ -13,7 +13,7 @@ function publicUrlOf({ url, config }: Pick<TestService, 'url'> & Partial<Pick<Te
 
 export const PASSWORD = 'correct horse battery'
 
-/** Keeps cookies as a browser would, and sends what the dashboard's pages send. */
+/** Stores cookies like a browser, and sends the same headers as the dashboard. */
 export class Browser {
   readonly cookies = new Map<string, string>()
   readonly #service: { url: string }
@@ -24,12 +24,12 @@ export class Browser {
     this.#publicUrl = publicUrlOf(service)
   }
 
-  /** What proves to the service that a page of its own sends the request. */
+  /** Proves to the service that the request is from one of its own pages. */
   get ownSite(): Record<string, string> {
     return { origin: this.#publicUrl.origin, 'x-requested-by': 'dashboard' }
   }
 
-  /** A browser at another address than the one that the service listens on names it. */
+  /** The Host header of a browser at a URL other than the service's address. */
   get #host(): Record<string, string> {
     const { host } = this.#publicUrl
     return host === new URL(this.#service.url).host ? {} : { host }
@@ -50,11 +50,11 @@ export class Browser {
       headers: { ...this.#host, ...headers, ...(this.cookies.size > 0 ? { cookie: this.cookie } : {}) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    this.take(answer.headers)
+    this.storeCookies(answer.headers)
     return answer
   }
 
-  take(headers: Headers): void {
+  storeCookies(headers: Headers): void {
     for (const line of headers.getSetCookie()) {
       const [pair = '', ...attributes] = line.split(';').map((part) => part.trim())
       const at = pair.indexOf('=')
@@ -65,7 +65,7 @@ export class Browser {
     }
   }
 
-  /** @throws Error when the sign-in is refused. */
+  /** @throws Error if the sign-in fails. */
   async signIn(email: string, password = PASSWORD): Promise<this> {
     const { status, body } = await this.call('POST', '/api/auth/sign-in/email', { email, password })
     if (status !== 200) throw new Error(JSON.stringify(body))

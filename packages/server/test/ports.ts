@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems hand out by themselves. */
+/** Below the range from which systems assign ports. */
 const FIRST = 10_000
 const COUNT = 20_000
 const A_PROCESS = 16
 let tried = 0
 
 /**
- * A free port of 127.0.0.1 for a server that is told its port, or comes back to it: the system gives it to nobody else
- * before it is taken and while its owner is away, and another process of this run does not look for one here.
+ * A free port of 127.0.0.1 for a server that needs a fixed port, or returns to it: the system assigns it to no other
+ * program while its owner is down, and other processes of this run use other ports.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

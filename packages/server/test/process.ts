@@ -7,11 +7,11 @@ import { join } from 'node:path'
 export interface Started {
   process: ChildProcess
   output(): string
-  /** Ends it with a signal and waits until it is gone. @returns its exit code. */
+  /** Ends it with a signal and waits for its end. @returns its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts a program of this repository; resolves when its output matches `ready`, rejects when it ends before. */
+/** Starts a program of this repository; resolves when its output matches `ready`, rejects if it ends before. */
 export async function startProcess(
   path: string,
   args: string[],

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from './webhooks.ts'
 
-/** The demo fills a tenant first. */
+/** The demo loads sample data first. */
 const READY_WITHIN_MS = 240_000
 
 export interface Running {
@@ -12,7 +12,7 @@ export interface Running {
   ended: Promise<number | string>
 }
 
-/** Runs a program that starts the service, until it has printed something. */
+/** Runs a program that starts the service, until its output matches. */
 export async function runProgram(
   file: string,
   args: string[],

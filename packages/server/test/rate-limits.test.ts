@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, createTestTenant, startTestService } from './service.ts'
 
-test('limits refuse with 429 and say how long to wait', async () => {
+test('requests over a limit are 429 with the time to wait', async () => {
   const limited = await startTestService({
     CDS_RATE_LIMITS: 'on',
     CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE: '3',
@@ -36,7 +36,7 @@ test('forms are limited by person, by address and form, and by tenant; every req
     const submit = async (email: string, form = 'f', origin = `https://${own.site}`) => {
       const answer = await call(limited, 'POST', `/v1/public/form-submission/${own.id}/${form}`, {
         headers: { origin },
-        // A blank visitor is nobody, so it is not limited as one person.
+        // A blank visitor id is no visitor, so it has no limit.
         body: JSON.stringify({ visitor_id: '', contact_data: { email } }),
       })
       return answer.status
@@ -48,7 +48,7 @@ test('forms are limited by person, by address and form, and by tenant; every req
     expect(await submit('broken')).toBe(400)
     expect(await submit('b@example.com')).toBe(200)
     expect(await submit('c@example.com')).toBe(200)
-    // Six from this address with this form; another form is another matter, until the tenant's nine are used up.
+    // Six from this address with this form; another form has a separate limit, until the tenant's nine are used up.
     expect(await submit('d@example.com')).toBe(429)
     expect(await submit('e@example.com', 'g')).toBe(200)
     expect(await submit('f@example.com', 'g')).toBe(200)

@@ -12,14 +12,14 @@ export interface Received {
   headers: IncomingHttpHeaders
   body: Buffer
   at: number
-  /** Which connection it came on, counted from 1. */
+  /** The number of its connection, from 1. */
   connection: number
 }
 
 export interface Receiver {
   port: number
   received: Received[]
-  /** How a request is answered; 200 unless changed. */
+  /** How a request is answered; 200 by default. */
   answer: (response: ServerResponse, request: Received) => void
   url(path?: string, host?: string): string
   close(): Promise<void>
@@ -32,7 +32,7 @@ export interface Certificate {
 
 const NAMES = ['localhost', 'hooks.example', 'other.example', '*.hooks.example']
 
-/** A certificate of this run for the names that the tests use; it is its own authority. */
+/** A certificate for the names in the tests; it is its own authority. */
 export function makeCertificate(names = NAMES): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'cds-certificate-'))
   try {
@@ -47,7 +47,7 @@ export function makeCertificate(names = NAMES): Certificate {
   }
 }
 
-/** An HTTPS server that keeps what it is sent. */
+/** An HTTPS server that records its requests. */
 export async function startReceiver({ key, certificate }: Certificate): Promise<Receiver> {
   const received: Received[] = []
   let connections = 0

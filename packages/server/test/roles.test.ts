@@ -4,8 +4,8 @@ import { type Browser, signedIn } from './people.ts'
 import { createTestTenant, sharedService, type TestService } from './service.ts'
 
 /**
- * Every route of /v1 and /api is walked with the session of each role. Nothing is added here for a new route, except
- * for one that takes a POST and only reads: a viewer may use it, so it has to be named.
+ * Every route of /v1 and /api is called with the session of each role. A new route needs no change here, unless it is a
+ * POST that only reads: a viewer may use it, so it has to be listed.
  */
 const READS_BY_POST = [
   '/v1/batch/details',
@@ -14,7 +14,7 @@ const READS_BY_POST = [
   '/v1/playbooks/check',
   '/v1/segments/preview',
 ]
-/** What everybody does with their own account and session. */
+/** Routes that everyone may use for their own account and session. */
 const OWN_ACCOUNT = [
   '/api/me',
   '/api/tenant',
@@ -26,7 +26,7 @@ const OWN_ACCOUNT = [
   '/api/auth/two-factor/generate-backup-codes',
 ]
 
-/** The scopes of each role as the documentation promises them. */
+/** The scopes of each role according to the documentation. */
 const MAY: Record<Role, (scope: string) => boolean> = {
   owner: () => true,
   admin: () => true,
@@ -64,7 +64,7 @@ function isAllowed(role: Role, { access }: Walked): boolean {
   return access === 'signed-in' || access === 'any-key' || MAY[role](String(access))
 }
 
-/** Nothing that is sent exists or fits, so that a walk changes nothing whoever may do it. */
+/** The ids do not exist and the bodies are invalid, so that the walk changes nothing. */
 async function walk(browser: Browser, { method, url }: Walked): Promise<{ status: number; code: string | undefined }> {
   const path = url.replace(/:(\w+)/g, 'none').replace('*', 'none')
   const body = ['GET', 'DELETE'].includes(method) ? {} : { body: '{"nothing":"fits"}' }
@@ -79,13 +79,13 @@ async function walk(browser: Browser, { method, url }: Walked): Promise<{ status
   })
   const isJson = response.headers.get('content-type')?.includes('application/json')
   const answer = isJson ? ((await response.json()) as { error?: { code: string } }) : {}
-  // A stream of events would never end by itself.
+  // A stream of events would never end.
   if (!isJson) await response.body?.cancel()
   return { status: response.status, code: answer.error?.code }
 }
 
 describe.each([...ROLES])('with the session of a %s', (role) => {
-  test('every route is open or closed as the role says, before anything else is looked at', async () => {
+  test('every route is open or closed according to the role, before any other check', async () => {
     const browser = people.get(role)
     if (!browser) throw new Error(`Nobody is ${role}.`)
     expect(routes.length).toBeGreaterThan(30)
@@ -104,7 +104,7 @@ test('a viewer can write nothing', () => {
   expect(open.filter((url) => !READS_BY_POST.includes(url) && !OWN_ACCOUNT.includes(url))).toEqual([])
 })
 
-test('every route of the dashboard that is open to anybody is meant to be', () => {
+test('the public routes of the dashboard are listed', () => {
   const open = service.app.accessOfRoutes
     .filter(({ method, url, access }) => method !== 'HEAD' && access === 'public' && url.startsWith('/api/'))
     .map(({ method, url }) => `${method} ${url}`)

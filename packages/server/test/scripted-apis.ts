@@ -1,12 +1,12 @@
-/** What a scripted model says, in whatever words the API that it is asked through has for it. */
+/** A scripted answer of a model, independent of the API. */
 export interface Said {
   model: string
-  /** JSON where the model says an object. */
+  /** JSON if the model returns an object. */
   text: string
   usage: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number }
-  /** It stopped at the number of tokens that it may say. */
+  /** It stopped at the token limit. */
   isCutOff?: boolean
-  /** It does not want to answer. */
+  /** It refuses to answer. */
   refuses?: boolean
 }
 
@@ -15,16 +15,16 @@ export interface Message {
   content: string
 }
 
-/** One kind of API as its public documentation describes it. */
+/** One kind of API, as its public documentation describes it. */
 export interface Api {
-  /** What is wrong with a request, which a real server would answer with 400. */
+  /** What is wrong with a request, for which a real server would return 400. */
   problemOf(body: Body, headers: Record<string, unknown>): string | null
   messagesOf(body: Body): Message[]
   answer(said: Said, body: Body): object
   error(status: number, message: string): object
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into requests of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read requests of every shape
 export type Body = Record<string, any>
 
 const textOf = (content: string | { text: string }[]) =>
@@ -33,7 +33,7 @@ const textOf = (content: string | { text: string }[]) =>
 const messagesOf = (messages: { role: string; content: string | { text: string }[] }[]): Message[] =>
   messages.map(({ role, content }) => ({ role, content: textOf(content) }))
 
-/** Chat Completions, which compatible servers answer. */
+/** Chat Completions, which compatible servers support. */
 export const chatCompletions: Api = {
   problemOf: () => null,
   messagesOf: (body) => messagesOf(body.messages),
@@ -68,7 +68,7 @@ export const responses: Api = {
     model,
     output: [
       { type: 'reasoning', id: 'rs_1', summary: [] },
-      // What is cut off while the model thinks has no message at all.
+      // An answer that is cut off during reasoning has no message at all.
       ...(text === ''
         ? []
         : [
@@ -124,7 +124,7 @@ export const messages: Api = {
       content: refuses ? [] : content,
       stop_reason: reason,
       stop_sequence: null,
-      // Here input that was in the cache is counted beside the other, not as a part of it.
+      // This API counts cached input separately.
       usage: {
         input_tokens: usage.prompt_tokens - cached,
         cache_creation_input_tokens: 0,
@@ -154,7 +154,7 @@ const ANTHROPIC_ERRORS: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-/** Whether every object of a schema says that it has no other properties, as structured outputs demand. */
+/** Whether every object of a schema forbids other properties, as structured outputs require. */
 function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed)
   if (schema === null || typeof schema !== 'object') return true

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net'
 import { type Body, chatCompletions, type Message, messages, responses } from './scripted-apis.ts'
 
-/** What was asked of the model: its instructions, and the messages that followed. */
+/** A request to the model: its instructions and the messages after them. */
 export interface Asked {
   path: string
   headers: IncomingHttpHeaders
@@ -12,18 +12,18 @@ export interface Asked {
 }
 
 export interface ScriptedAnswer {
-  /** 200 when missing. */
+  /** Default: 200. */
   status?: number
   headers?: Record<string, string>
-  /** What the model says; an object is said as JSON. */
+  /** The model's answer; an object is sent as JSON. */
   content?: unknown
   usage?: { prompt_tokens?: number; completion_tokens?: number; cached_tokens?: number }
-  /** Answered as it is, in place of what the API would. */
+  /** The raw response, instead of the API's. */
   raw?: string
   isCutOff?: boolean
   refuses?: boolean
   delayMs?: number
-  /** It answers only when this is settled. */
+  /** The response waits for this promise. */
   after?: Promise<unknown>
 }
 
@@ -31,12 +31,12 @@ export interface ScriptedModel {
   /** Base address of every API: Chat Completions, Responses and Messages. */
   url: string
   asked: Asked[]
-  /** Answers every question from now on. */
+  /** Answers every later request. */
   answer: (asked: Asked) => ScriptedAnswer
   close(): Promise<void>
 }
 
-/** A real server on loopback whose model says what it is told to, through the API that it is asked by. */
+/** A local server with scripted answers, through every supported API. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const model: ScriptedModel = {
     url: '',

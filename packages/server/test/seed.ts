@@ -1,9 +1,9 @@
 import { inject } from 'vitest'
 
 /**
- * Random numbers from 0 to 1 that follow from the seed of the run, which it prints: `npm test -- --sequence.seed=N PATH`
- * draws the same again.
- * @param stream whatever runs beside something else draws from a stream of its own.
+ * Random numbers from 0 to 1, derived from the seed that the run prints: `npm test -- --sequence.seed=N PATH` reproduces
+ * them.
+ * @param stream a separate stream for code that runs concurrently.
  */
 export function seededRandom(stream = 0): () => number {
   let state = (inject('seed') + Math.imul(stream, 0x9e3779b9)) | 0

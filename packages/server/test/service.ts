@@ -18,7 +18,7 @@ import { recordAnswers } from './interface-coverage.ts'
 
 export interface TestService extends Service {
   config: Config
-  /** What the service logged so far. */
+  /** The service's log so far. */
   logged: string[]
   log: Logger
   /** Whether other files use it too. */
@@ -36,14 +36,14 @@ export async function createDatabase(): Promise<string> {
   const name = `test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   const client = new pg.Client({ connectionString: databaseUrl('postgres') })
   await client.connect()
-  // Copies are made one at a time, because a template must not be in use.
+  // One copy at a time, because a template must not be in use.
   await client.query('SELECT pg_advisory_lock(1)')
   await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds`)
   await client.end()
   return databaseUrl(name)
 }
 
-/** Has the database fail every change of the rows that a condition (on `old`) is true of. @returns how it ends. */
+/** Makes every update of the matching rows (a condition on `old`) fail. @returns a function that ends this. */
 export async function refuseUpdates(
   database: Service['stores']['database'],
   table: string,
@@ -58,13 +58,13 @@ export async function refuseUpdates(
   }
 }
 
-/** ClickHouse runs once in a process, whatever services are in it: each has a database of its own there. */
+/** ClickHouse runs once per process; each service has its own database in it. */
 const clickhousePath = () => join(inject('runDirectory'), `clickhouse-${process.pid}`)
 let engine: Promise<ClickHouse> | undefined
 let databases = 0
 
 async function createClickHouseDatabase(): Promise<ClickHouse> {
-  // Kept open, so that the engine goes on when a service has closed the connection of its own.
+  // Kept open, so that the engine continues when a service closes its own connection.
   engine ??= connectClickHouse({ path: clickhousePath() })
   const { command } = await engine
   const database = `test_${++databases}`
@@ -82,8 +82,8 @@ async function createClickHouseDatabase(): Promise<ClickHouse> {
 let shared: Promise<TestService> | undefined
 
 /**
- * The service with default settings that all files of a worker share. Each file makes its own tenants. The service ends with
- * the worker; its log is cleared.
+ * The service with default settings that all files of a worker share. Each file creates its own tenants. The service ends
+ * with the worker; its log is cleared.
  */
 export async function sharedService(): Promise<TestService> {
   shared ??= startTestService().then((service) => ({
@@ -96,7 +96,7 @@ export async function sharedService(): Promise<TestService> {
   return service
 }
 
-/** A whole service on a port of its own, with databases of its own, for a file that needs its own settings or clock. */
+/** A service with its own port and databases, for a file that needs other settings or its own clock. */
 export async function startTestService(
   environment: Record<string, string> = {},
   options: Pick<ServiceOptions, 'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'beforeListen'> = {},
@@ -130,7 +130,7 @@ function validatorOf(schema: object): Validator {
   return validator
 }
 
-/** Every answer of every test must be what its route's schema promises, so that openapi.json tells the truth. */
+/** Every answer of every test must match its route's schema, so that openapi.json is correct. */
 function checkAnswers(app: App): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     const schemas = request.routeOptions.schema?.response as Record<string, object> | undefined
@@ -139,11 +139,11 @@ function checkAnswers(app: App): void {
     const validator = validatorOf(schema)
     if (validator.Check(payload)) return payload
     const errors = JSON.stringify(validator.Errors(payload).slice(0, 3))
-    throw new Error(`${request.method} ${request.url} answers against its schema: ${errors}`)
+    throw new Error(`${request.method} ${request.url} answers contrary to its schema: ${errors}`)
   })
 }
 
-/** A tenant with a key for everything and a site whose pages may send events. */
+/** A tenant with a key for all scopes and a site whose pages may send events. */
 export class TestTenant {
   readonly id: string
   readonly key: string
@@ -173,7 +173,7 @@ export class TestTenant {
     })
   }
 
-  /** Sends a batch as a page of the tenant's site would. */
+  /** Sends a batch like a page of the tenant's site. */
   track(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     return call(this.#service, 'POST', '/track', {
       headers: { origin: `https://${this.site}`, 'user-agent': CHROME, ...headers },
@@ -195,7 +195,7 @@ export const CHROME =
 export interface Answer {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
   body: any
 }
 
@@ -218,7 +218,7 @@ export async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
 }
 
-/** Sends the Host header that it is given, where fetch would send the URL's own. */
+/** Sends the given Host header; fetch would send the URL's own. */
 async function requestAtHost(url: string, { method, ...init }: Parameters<typeof request>[1] & { method: string }) {
   const { statusCode, headers, body } = await request(url, { ...init, method: method as Dispatcher.HttpMethod })
   const answered = Object.entries(headers).flatMap(([name, values]) =>
@@ -234,7 +234,7 @@ export async function createTestTenant(service: TestService): Promise<TestTenant
   return new TestTenant(service, id, key, site)
 }
 
-/** A tenant in the database of a service that runs somewhere else, or not yet. */
+/** A tenant in the database of a service that runs elsewhere, or has not started. */
 export async function insertTenant(
   database: Service['stores']['database'],
 ): Promise<{ id: string; key: string; site: string }> {

@@ -1,11 +1,11 @@
 import { afterAll } from 'vitest'
-import { keepCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
+import { cacheCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
 import { writeRecords } from './interface-coverage.ts'
 
-// Before the test file is imported: workers, and the processes that tests start, reuse what an earlier one compiled.
-keepCompiledCode()
+// Before the test file is imported: workers, and the processes that tests start, reuse compiled code.
+cacheCompiledCode()
 
-// After every file, because the worker goes on to others.
+// After every file, because the worker continues with others.
 afterAll(() => {
   writeRecords()
   writeCompiledCode()

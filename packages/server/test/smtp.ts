@@ -8,32 +8,32 @@ export interface AcceptedMail {
   from: string
   to: string[]
   raw: string
-  /** Who had logged in. */
+  /** The user who had logged in. */
   user: string
   secure: boolean
 }
 
-/** What the server answers in place of taking something: a reply with a code, or nothing any more. */
+/** A rejection: a reply with a code, or no reply at all. */
 export type Refusal = { code: number; text: string } | 'drop'
 
 export interface SmtpFixture {
-  /** STARTTLS, or in the clear. */
+  /** STARTTLS or unencrypted. */
   port: number
   /** TLS from the first byte. */
   tlsPort: number
   accepted: AcceptedMail[]
-  /** Who may log in, and with which password or access token. */
+  /** The users who may log in, with their passwords or access tokens. */
   logins: Map<string, { password: string; accessToken: string }>
-  /** Looks at each recipient; null takes it. */
+  /** Called for each recipient; null accepts it. */
   onRecipient: (address: string) => Refusal | null
-  /** Looks at each mail once it is there in full: `drop` is after the mail was taken and before that is said. */
+  /** Called for each complete mail: `drop` disconnects after the mail was accepted and before the reply. */
   onMail: (mail: AcceptedMail) => Refusal | null | Promise<Refusal | null>
-  /** Connections that were opened so far. */
+  /** The number of connections so far. */
   connections: number
   close(): Promise<void>
 }
 
-/** An SMTP server that keeps what it takes, and refuses as a test tells it. */
+/** An SMTP server that stores accepted mails, and rejects mails as a test requires. */
 export async function startSmtp({ key, certificate }: Certificate): Promise<SmtpFixture> {
   const servers: SMTPServer[] = []
   const fixture: SmtpFixture = {
@@ -98,7 +98,7 @@ export async function startSmtp({ key, certificate }: Certificate): Promise<Smtp
   }
   const listen = async (server: SMTPServer) => {
     servers.push(server)
-    // A client that goes away, or does not trust the certificate, is part of what is tested.
+    // A client that disconnects, or does not trust the certificate, is part of some tests.
     server.on('error', () => {})
     const listening = server.listen(0, '127.0.0.1')
     await once(listening, 'listening')

@@ -13,10 +13,10 @@ import { startGateway } from './social-gateway.ts'
 
 const PASSWORD = 'survives-no-crash-Pa55'
 
-/** Beyond the three quarters of a minute after which a step without an answer counts as lost with its process. */
+/** More than the 45 seconds after which a step without an answer counts as lost with its process. */
 const AHEAD_MS = 60_000
 
-test('logins go on after a kill, whatever they were doing, and nothing secret is left of them', async () => {
+test('logins continue after a kill, in whatever state, and no secret of them remains', async () => {
   const certificate = makeCertificate()
   const gateway = await startGateway(certificate)
   const directory = await openDirectory()

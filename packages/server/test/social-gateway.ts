@@ -11,12 +11,12 @@ export interface Asked {
 }
 
 export interface TestGateway {
-  /** What the service is configured with. */
+  /** The environment of the service. */
   environment: Record<string, string>
   asked: Asked[]
-  /** Answers every request to a path in its own way, until it is deleted. */
+  /** Overrides the responses of a path, until it is deleted. */
   overrides: Map<string, (response: ServerResponse, asked: Asked) => void>
-  /** What was asked of one path. */
+  /** The requests to one path. */
   askedOf(path: string): Asked[]
   close(): Promise<void>
 }
@@ -28,8 +28,8 @@ interface GatewayLogin {
 }
 
 /**
- * A gateway as docs/social-gateway.md describes it, over HTTPS. User names that begin with `2fa` are asked for a code
- * (424242), `wrong` and `locked` are what they say; a profile whose name contains `gone` has no session any more.
+ * A gateway as docs/social-gateway.md describes it, over HTTPS. User names that start with `2fa` need a code (424242);
+ * `wrong` and `locked` fail accordingly; a profile whose name contains `gone` has lost its session.
  */
 export async function startGateway(certificate: Certificate): Promise<TestGateway> {
   const receiver: Receiver = await startReceiver(certificate)

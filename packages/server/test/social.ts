@@ -1,7 +1,7 @@
 import { newId } from '../src/platform/ids.ts'
 import type { Answer, TestTenant } from './service.ts'
 
-/** An identity as the identities' own endpoints would make it. @returns its id. */
+/** Creates an identity through the API. @returns its id. */
 export async function createIdentity(tenant: TestTenant): Promise<string> {
   const identity_id = newId()
   const now = new Date()
@@ -23,13 +23,13 @@ export function socialOf(tenant: TestTenant, identityId: string, network = 'soci
     code: (sessionId: string, code: unknown): Promise<Answer> =>
       tenant.call('POST', `${base}/code/${sessionId}`, { code }),
     check: (): Promise<Answer> => tenant.call('GET', `${base}/check`),
-    /** Logs in, which must be taken. @returns the session's id. */
+    /** Logs in, which must be accepted. @returns the session's id. */
     begin: async (username: string, more: object = {}): Promise<string> => {
       const { status, body } = await flow.login({ username, password: 'a password', ...more })
       if (status !== 200) throw new Error(JSON.stringify(body))
       return body.login_result.session_id
     },
-    /** Polls until the status is one of those. */
+    /** Polls until the status is one of the given. */
     until: async (sessionId: string, ...wanted: string[]): Promise<Answer> => {
       for (;;) {
         const answer = await flow.status(sessionId)

@@ -4,8 +4,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const STEP_MS = 30_000
 
 /**
- * What an authenticator shows for the secret of an otpauth address (RFC 6238).
- * @param steps how many steps of 30 seconds from now: the service takes the code before and the code after as well.
+ * The code of an authenticator for the secret of an otpauth address (RFC 6238).
+ * @param steps the number of 30-second steps from now: the service also accepts the previous and the next code.
  */
 export function codeOf(address: string, steps = 0): string {
   const secret = new URL(address).searchParams.get('secret') ?? ''

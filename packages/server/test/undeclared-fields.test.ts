@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { expect, test } from 'vitest'
 import { undeclaredFields } from './undeclared-fields.ts'
 
-test('a field that a schema does not have is found, wherever it is', () => {
+test('a field that a schema lacks is found at any depth', () => {
   const Known = Type.Object({ known: Type.String() })
   const other = { known: 'x', other: 'x' }
   const schema = Type.Object({
@@ -26,7 +26,7 @@ test('a field that a schema does not have is found, wherever it is', () => {
   ).toEqual(['list[0].other', 'either.other', 'both.other', 'top'])
 })
 
-test('of the schemas that match, the one that knows every field counts', () => {
+test('of the matching schemas, the one that declares every field counts', () => {
   const either = Type.Union([Type.Object({ a: Type.String() }), Type.Object({ a: Type.String(), b: Type.String() })])
   expect(undeclaredFields(either, { a: 'x', b: 'x' })).toEqual([])
 })

@@ -14,7 +14,7 @@ interface JsonSchema {
 export function undeclaredFields(schema: TSchema, value: unknown, path = ''): string[] {
   const { items, anyOf, allOf } = schema as JsonSchema
   if (anyOf) {
-    // Of the schemas that match, the one that knows the most.
+    // Of the matching schemas, the one with the fewest undeclared fields.
     const found = anyOf.filter((each) => Compile(each).Check(value)).map((each) => undeclaredFields(each, value, path))
     return found.toSorted((a, b) => a.length - b.length)[0] ?? []
   }
@@ -24,7 +24,7 @@ export function undeclaredFields(schema: TSchema, value: unknown, path = ''): st
   if (value === null || typeof value !== 'object') return []
   const parts = [schema, ...(allOf ?? [])] as JsonSchema[]
   const properties = Object.assign({}, ...parts.map((part) => part.properties)) as Record<string, TSchema>
-  // Fields by any name, such as the properties of a contact.
+  // Fields of any name, such as the properties of a contact.
   const isOpen = parts.some((part) => part.patternProperties ?? part.additionalProperties)
   if (isOpen || Object.keys(properties).length === 0) return []
   return Object.entries(value).flatMap(([name, field]) => {

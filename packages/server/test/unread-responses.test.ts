@@ -7,7 +7,7 @@ import { openTenant } from '../src/platform/tenant.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
 
-/** More than the buffers of a connection on this machine take. */
+/** More than the buffers of a connection on this machine. */
 const LARGE_BYTES = 8_000_000
 
 let service: TestService
@@ -47,7 +47,7 @@ test('clients that never read a large list are closed', async () => {
   await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
 }, 60_000)
 
-test('so are those that expect something of the service', async () => {
+test('so are those that send an Expect header', async () => {
   const before = await connections(service.app)
   let expecting = 0
   service.app.server.on('checkExpectation', () => expecting++)
@@ -61,7 +61,7 @@ test('a client that reads slowly gets everything', async () => {
   const socket = open(service.url, ask('/v1/contacts?limit=100'))
   let received = 0
   while (received < LARGE_BYTES) {
-    // For longer than a client may stall, with pauses that are shorter.
+    // For longer than a client may stall, with shorter pauses.
     await new Promise((resolve) => setTimeout(resolve, 20))
     received += (socket.read(Math.min(100_000, socket.readableLength)) as Buffer | null)?.length ?? 0
     if (socket.destroyed) break
@@ -69,7 +69,7 @@ test('a client that reads slowly gets everything', async () => {
   expect(received).toBeGreaterThanOrEqual(LARGE_BYTES)
 }, 60_000)
 
-/** A server with one route, to see what a client makes it do. */
+/** A server with one route, to observe what a client makes it do. */
 async function startServer(handle: () => Promise<unknown> | unknown) {
   const app = Fastify()
   boundUnreadResponses(app, 1)
@@ -79,31 +79,31 @@ async function startServer(handle: () => Promise<unknown> | unknown) {
   return { app, url }
 }
 
-test('of the requests that a client sends at once and never reads, one is begun', async () => {
-  let begun = 0
+test('of the requests that a client sends at once and never reads, only one starts', async () => {
+  let started = 0
   const { app, url } = await startServer(() => {
-    begun++
+    started++
     return 'x'.repeat(LARGE_BYTES)
   })
   open(url, ask('/').repeat(50))
-  await until(() => expect(begun).toBeGreaterThan(0))
+  await until(() => expect(started).toBeGreaterThan(0))
   await until(async () => expect(await connections(app)).toBe(0))
-  expect(begun).toBe(1)
+  expect(started).toBe(1)
 })
 
-test('a client that goes on sending, and never reads, is closed', async () => {
+test('a client that keeps sending and never reads is closed', async () => {
   const { app, url } = await startServer(() => 'x'.repeat(LARGE_BYTES))
   const socket = open(url, ask('/'))
-  // Line breaks before a request are no part of it: the client may send them for ever.
+  // Line breaks before a request do not belong to it: the client may send them forever.
   const sending = setInterval(() => socket.write('\r\n'), 20)
   onTestFinished(() => clearInterval(sending))
   await until(async () => expect(await connections(app)).toBe(1))
   await until(async () => expect(await connections(app)).toBe(0))
 }, 60_000)
 
-test('requests sent at once are all answered, in their order', async () => {
-  let begun = 0
-  const { url } = await startServer(async () => `answer ${++begun};`)
+test('pipelined requests are all answered in order', async () => {
+  let started = 0
+  const { url } = await startServer(async () => `answer ${++started};`)
   const socket = open(url, ask('/').repeat(100))
   let text = ''
   socket.on('data', (chunk) => {
@@ -114,7 +114,7 @@ test('requests sent at once are all answered, in their order', async () => {
   await until(() => expect(text.match(/answer \d+;/g)).toEqual(answers))
 })
 
-test('a client that sends more at once than it may is closed', async () => {
+test('a client that pipelines too many requests is closed', async () => {
   const { url } = await startServer(() => new Promise((resolve) => setTimeout(resolve, 200, 'late')))
   const socket = open(url, ask('/').repeat(200))
   socket.resume()

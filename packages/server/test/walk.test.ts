@@ -8,10 +8,10 @@ import { CONTACT, exampleOf, fill, fillBody, oneOfEach, queryOf } from './one-of
 import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
-/** What operations are sent instead of their example: ids and names of the owner's, and a request for each scope. */
+/** Requests instead of an operation's example: ids and names of the owner's, and one for each scope. */
 const SENT: Record<string, Partial<Route>[]> = {
   listProperties: [{ scope: 'contacts:read' }],
-  // The entity says which scope: it must be readable, whatever else is wrong.
+  // The entity determines the scope: it must be readable, whatever else is wrong.
   aggregate: [
     { entity: 'contacts', group_by: 'company_id', filters: { contact_ids: [':contact_id'] } },
     { entity: 'companies', group_by: 'industry', filters: { name: 'only-for-the-owner' } },
@@ -29,11 +29,11 @@ const SENT: Record<string, Partial<Route>[]> = {
 }
 
 /**
- * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
- * Operations are walked as they are declared. Any other new route adds a line to a list below; one without a line fails.
+ * Every route is called without a key, with an invalid one, without its scope, and as another tenant that knows the ids.
+ * Operations are called as declared. Any other new route needs a line in a list below; one without a line fails.
  */
 const ROUTES: Route[] = OPERATIONS.flatMap(walksOf)
-/** Routes of /v1 that are no operations, because their answers are files. */
+/** Routes of /v1 that are not operations, because they answer with files. */
 const DOWNLOADS: Route[] = [
   { method: 'GET', path: '/v1/contacts/export.csv', scope: 'contacts:read' },
   { method: 'GET', path: '/v1/companies/export.csv', scope: 'companies:read' },
@@ -63,13 +63,13 @@ interface Route {
   query?: string
   /** The scopes that its body grants, which its caller must have too. */
   grants?: Iterable<string>
-  /** `:name` in it stands for the owner's id, as in the path. */
+  /** `:name` in it is replaced by the owner's id, as in the path. */
   body?: unknown
-  /** What is sent without the scope; without it, no JSON at all. */
+  /** The body that is sent without the scope; default: invalid JSON. */
   brokenBody?: unknown
 }
 
-/** What an operation is sent: the requests above, or its example. */
+/** The requests of an operation: those above, or its example. */
 function walksOf(operation: Declaration): Route[] {
   const { name: operationName, scope, scopeOf } = operation
   const example = exampleOf(operation)
@@ -89,10 +89,10 @@ let stranger: TestTenant
 let ownersBrowser: Browser
 let strangersBrowser: Browser
 let ids: Record<string, string>
-/** What the owner sees of the webhook. */
+/** The owner's view of the webhook. */
 let webhook: () => Promise<unknown[]>
 let webhookAtFirst: unknown[]
-/** What the owner sees in the lists of what a stranger could change. */
+/** The owner's view of what another tenant could change. */
 let settingsAtFirst: unknown[]
 const routes: string[] = []
 
@@ -120,7 +120,7 @@ beforeAll(async () => {
 })
 
 const keys = new Map<string, Promise<string>>()
-/** A key with some scopes, made once: a tenant has a limited number of them. */
+/** A key with some scopes, created once: a tenant has a limited number of them. */
 function keyOf(tenant: TestTenant, ...scopes: string[]): Promise<string> {
   const name = [tenant.id, ...scopes].join(' ')
   const key = keys.get(name) ?? tenant.keyWith(...scopes)
@@ -128,7 +128,7 @@ function keyOf(tenant: TestTenant, ...scopes: string[]): Promise<string> {
   return key
 }
 
-/** The owner's settings and lists, without the last use of the keys that the walk makes. */
+/** The owner's settings and lists, without the last use of the keys. */
 async function settings(): Promise<unknown[]> {
   const paths = [
     '/v1/tenant',
@@ -151,7 +151,7 @@ async function settings(): Promise<unknown[]> {
 const idsIn = (path: string) =>
   [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' ? [] : name))
 
-test('every route is walked or public', () => {
+test('every route is in the walk or public', () => {
   const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)
   const guarded = service.app.accessOfRoutes
     .filter(({ method, url, access }) => method !== 'HEAD' && access !== 'public' && url.startsWith('/v1/'))
@@ -162,7 +162,7 @@ test('every route is walked or public', () => {
   expect(walked.filter((route) => !routes.includes(route) && !downloads.includes(route))).toEqual([])
 })
 
-/** Operations other than GET that leave no audit entry, and why. */
+/** Operations other than GET without an audit entry, and why. */
 const NOT_AUDITED: Record<string, string> = {
   createContact: 'recorded as an event',
   updateContact: 'recorded as an event',
@@ -173,20 +173,20 @@ const NOT_AUDITED: Record<string, string> = {
   createCompany: 'data, not a setting of the tenant',
   updateCompany: 'data, not a setting of the tenant',
   deleteCompany: 'data, not a setting of the tenant',
-  batchDetails: 'reads and keeps nothing',
-  batchActivity: 'reads and keeps nothing',
-  aggregate: 'reads and keeps nothing',
+  batchDetails: 'only reads',
+  batchActivity: 'only reads',
+  aggregate: 'only reads',
   identify: 'recorded as events',
   pushSourceContacts: 'recorded as events',
-  checkPlaybook: 'checks and keeps nothing',
-  previewSegment: 'counts and keeps nothing',
+  checkPlaybook: 'only checks',
+  previewSegment: 'only counts',
   pushSourceConversations: 'data, which the conversations themselves show',
   checkEmailAccount: 'logs in at the servers and sends nothing',
   socialLoginCode: 'the end of the login has an entry',
   linkedinLoginCode: 'the end of the login has an entry',
 }
 
-test('every operation that changes something says so in the audit log', () => {
+test('every operation that changes something declares its audit entry', () => {
   const silent = OPERATIONS.filter(({ http, audit }) => http.startsWith('GET ') === (audit !== undefined))
   expect(silent.map(({ name }) => name)).toEqual(Object.keys(NOT_AUDITED))
 })
@@ -211,7 +211,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
     })
 
     test.each([['Bearer cds_wrong'], ['Bearer'], ['Basic eDp5'], ['cds_wrong'], [`Bearer ${'x'.repeat(5_000)}`]])(
-      'refuses the authorization %.20s',
+      'rejects the authorization %.20s',
       async (authorization) => {
         const answer = await request({ authorization })
         expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
@@ -230,7 +230,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
         'segments:read',
       ]
       const key = await keyOf(owner, ...new Set([...others, ...scopes].filter((other) => other !== needed)))
-      // Scope comes before validation: a broken body changes nothing.
+      // The scope is checked before the body: an invalid body changes nothing.
       const answer = await call(service, method, `${fill(path, ids)}?limit=x`, {
         headers: { authorization: `Bearer ${key}` },
         ...(body ? { body: brokenBody ? fillBody(brokenBody, ids) : '{' } : {}),
@@ -278,7 +278,7 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
     if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('does not know an id that is none', async () => {
+  test('answers 404 for a malformed id', async () => {
     for (const name of names) {
       for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
         const at = fill(path.replace(`:${name}`, id), ids) + query
@@ -289,14 +289,14 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
   })
 
   if (method === 'GET') return
-  test('is closed to requests from another site', async () => {
+  test('rejects requests from another site', async () => {
     const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
     const { status, body: answer } = await ownersBrowser.call(method, fill(path, ids), body, headers)
     expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
   })
 
   if (body === undefined) return
-  test('refuses what is no body', async () => {
+  test('rejects an invalid body', async () => {
     const bodies = ['{', '[]', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
     for (const text of bodies) {
       const { status } = await call(service, method, fill(path, ids), {

@@ -4,17 +4,17 @@ import type { Action } from '../api/approvals.ts'
 import { Foreign, None } from '../ui/text.tsx'
 import classes from './action-content.module.css'
 
-// Reading markdown is only needed where there is some.
+// Loaded on demand: only some actions have markdown.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
 
 interface ActionContentProps {
   action: Pick<Action, 'type' | 'params'>
-  /** Who would send it, and to whom, where that is known. */
+  /** Sender and recipient, if known. */
   from?: string | undefined
   to?: string | undefined
 }
 
-/** Exactly what would be sent, written down or changed. */
+/** Exactly what an action sends, writes or changes. */
 export function ActionContent({ action: { type, params }, from, to }: ActionContentProps) {
   if (type === 'crm_update') return <Changes properties={params.properties} />
   const text = textOf(type === 'note' ? params.content : params.message)
@@ -31,7 +31,7 @@ export function ActionContent({ action: { type, params }, from, to }: ActionCont
         <Formatted text={text} />
       ) : (
         <Text size="sm" className={classes.plain} dir="auto">
-          {text === '' ? 'Without a message.' : text}
+          {text === '' ? 'No message.' : text}
         </Text>
       )}
     </Stack>
@@ -51,7 +51,7 @@ function Line({ name, value, isStrong = false }: { name: string; value: string; 
   )
 }
 
-/** Markdown as its reader sees it; as it is written, every address in it can be seen. */
+/** Markdown as the recipient sees it, or its source, which shows every URL. */
 function Formatted({ text }: { text: string }) {
   const [isSource, setSource] = useState(false)
   const source = (
@@ -70,7 +70,7 @@ function Formatted({ text }: { text: string }) {
       )}
       <Group justify="flex-end">
         <Button variant="subtle" size="compact-xs" onClick={() => setSource(!isSource)}>
-          {isSource ? 'Show as it will look' : 'Show as written'}
+          {isSource ? 'Show formatted' : 'Show source'}
         </Button>
       </Group>
     </div>
@@ -93,7 +93,7 @@ function Changes({ properties }: { properties: unknown }) {
             <Table.Td>
               <Foreign max={100}>{name}</Foreign>
             </Table.Td>
-            <Table.Td>{value === null ? <em>is removed</em> : <Foreign max={500}>{String(value)}</Foreign>}</Table.Td>
+            <Table.Td>{value === null ? <em>removed</em> : <Foreign max={500}>{String(value)}</Foreign>}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

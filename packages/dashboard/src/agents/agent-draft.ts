@@ -3,7 +3,7 @@ import type { SegmentFilter } from '../api/segments.ts'
 
 export type Provider = NonNullable<Agent['llm_config']['provider']>
 
-/** An agent while somebody writes it: every value as it stands in its field. */
+/** The state of the agent form: every value as its field has it. */
 export interface AgentDraft {
   name: string
   description: string
@@ -29,7 +29,7 @@ export interface AgentDraft {
 let ids = 0
 export const newVariable = (name = '', value = '') => ({ id: ++ids, name, value })
 
-/** A new agent, as its template says. */
+/** A new agent with the template's values. */
 export function newDraft(playbooks: Playbooks, template: string | null): AgentDraft {
   const known = playbooks.templates.find(({ name }) => name === template)
   return {
@@ -52,7 +52,7 @@ export function newDraft(playbooks: Playbooks, template: string | null): AgentDr
   }
 }
 
-/** What choosing a template sets. */
+/** The fields that a template sets. */
 export function templateFields(template: Playbooks['templates'][number] | undefined) {
   return {
     template: template?.name ?? null,
@@ -62,7 +62,7 @@ export function templateFields(template: Playbooks['templates'][number] | undefi
   }
 }
 
-/** A stored agent, to be changed. */
+/** The form's state for a stored agent. */
 export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
   const { playbook, monitoring, llm_config: llm } = agent
   const template = playbooks.templates.find(({ name }) => name === agent.playbook_template)
@@ -91,10 +91,10 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
   }
 }
 
-/** What is sent of a draft; an empty field takes its setting away. */
+/** The request body for a draft; an empty field removes its setting. */
 export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): AgentInput & { name: string } {
   const template = playbooks.templates.find(({ name }) => name === draft.template)
-  // The template's own words are left to it, so that they become better with it.
+  // Unchanged template text is not sent, so that the agent follows later improvements of the template.
   const isOwnText = draft.text.trim() !== '' && draft.text !== template?.prompt
   const own = draft.variables.filter(({ name, value }) => name.trim() !== '' && template?.variables[name] !== value)
   const variables = Object.fromEntries(own.map(({ name, value }) => [name.trim(), value]))

@@ -11,7 +11,7 @@ import { Foreign, None } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
 
-/** How an agent is set up. */
+/** An agent's settings. */
 export function AgentFacts({ agent }: { agent: Agent }) {
   const { playbook, monitoring, llm_config: llm, capabilities } = agent
   const { data: playbooks } = useQuery(playbooksQuery)
@@ -42,7 +42,7 @@ export function AgentFacts({ agent }: { agent: Agent }) {
           )}
         </Fact>
         <Fact name="Approval">
-          {playbook.require_approval === false ? 'Mails and messages leave by themselves' : 'A person approves'}
+          {playbook.require_approval === false ? 'E-mails and messages are sent without approval' : 'A person approves'}
         </Fact>
         <Fact name="Identity">
           <IdentityLink identityId={agent.identity_id} />
@@ -52,26 +52,23 @@ export function AgentFacts({ agent }: { agent: Agent }) {
         </Fact>
         <Fact name="Runs">
           {monitoring.schedule_cron === undefined ? (
-            'by hand'
+            'manually'
           ) : (
             <ScheduleWords cron={monitoring.schedule_cron} timeZone={monitoring.time_zone} />
           )}
           , at most {monitoring.max_contacts_per_run} contacts
         </Fact>
-        <Fact name="Cost cap a run">
+        <Fact name="Cost cap per run">
           {playbook.max_cost_usd_per_run ? formatCost(playbook.max_cost_usd_per_run) : <None />}
         </Fact>
-        <Fact name="Model">{model === '' ? 'as the service is set up' : <Foreign max={120}>{model}</Foreign>}</Fact>
+        <Fact name="Model">{model === '' ? 'service default' : <Foreign max={120}>{model}</Foreign>}</Fact>
       </Stack>
       {text === undefined ? null : (
         <>
           <Title order={3} size="h6" mt="md" mb={4}>
-            What it is told
+            Instructions
           </Title>
-          <ScrollArea.Autosize
-            mah={320}
-            viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'What it is told' }}
-          >
+          <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Instructions' }}>
             <Code block style={{ whiteSpace: 'pre-wrap' }} dir="auto">
               {text}
             </Code>

@@ -31,23 +31,23 @@ import { TemplateChoice } from './template-choice.tsx'
 
 const CAPABILITY_WORDS: Record<string, string> = {
   email: 'Write e-mails',
-  social: 'Write on the social network',
-  linkedin: 'Write on LinkedIn',
+  social: 'Send messages on the social network',
+  linkedin: 'Send messages on LinkedIn',
   notes: 'Write notes',
-  crm_sync: 'Update properties of contacts',
+  crm_sync: 'Update contact properties',
 }
 const OUTREACH = ['email', 'social', 'linkedin']
 
 interface AgentFormProps {
   initial: AgentDraft
-  /** The agent that is changed; none for a new one. */
+  /** The agent to edit; absent for a new one. */
   agent?: Agent
   playbooks: Playbooks
   submitLabel: string
   save: (input: AgentInput & { name: string }) => Promise<{ agent: Agent }>
 }
 
-/** Everything about an agent: what it is told, what it may do, for whom, when, and who thinks. */
+/** The form for an agent: instructions, allowed actions, audience, schedule and model. */
 export function AgentForm({ initial, agent, playbooks, submitLabel, save }: AgentFormProps) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -87,7 +87,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
   const isUnfinished = draft.audience === 'filter' ? unfinished > 0 : draft.audience === 'segment' && !draft.segmentId
   return (
     <Stack component="form" gap="md" onSubmit={submit} maw={860}>
-      <Section title="Template" description="What it begins with; everything can be changed.">
+      <Section title="Template" description="A starting point; you can change everything.">
         <TemplateChoice templates={playbooks.templates} value={draft.template} onChange={chooseTemplate} />
       </Section>
       <Section title="Name">
@@ -108,10 +108,10 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
           onChange={(event) => change({ description: event.currentTarget.value })}
         />
       </Section>
-      <Section title="What it is told">
+      <Section title="Instructions">
         <PlaybookFields draft={draft} playbooks={playbooks} onChange={change} />
       </Section>
-      <Section title="What it may propose">
+      <Section title="Allowed actions">
         <Checkbox.Group
           label="Capabilities"
           value={draft.capabilities}
@@ -131,17 +131,17 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
         <IdentityField identityId={draft.identityId} onChange={(identityId) => change({ identityId })} />
         {reachesOut && draft.identityId === '' ? (
           <Alert color="orange" variant="light" role="note">
-            Without an identity its mails and messages cannot be sent.
+            Without an identity, its e-mails and messages cannot be sent.
           </Alert>
         ) : null}
         <Switch
-          label="A person approves every mail and message"
-          description="Switched off, they leave by themselves within the rules for all agents."
+          label="Require approval for every e-mail and message"
+          description="If off, they are sent automatically within the rules for all agents."
           checked={draft.requiresApproval}
           onChange={(event) => change({ requiresApproval: event.currentTarget.checked })}
         />
       </Section>
-      <Section title="Whom it looks at">
+      <Section title="Audience">
         <AudienceFields
           draft={draft}
           onChange={change}
@@ -155,7 +155,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
         <ScheduleFields cron={draft.cron} timeZone={draft.timeZone} onChange={change} />
         <Group grow align="flex-start">
           <NumberInput
-            label="Most contacts a run"
+            label="Maximum contacts per run"
             min={playbooks.max_contacts.min}
             max={playbooks.max_contacts.max}
             allowDecimal={false}
@@ -163,7 +163,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
             onChange={(maxContacts) => change({ maxContacts })}
           />
           <NumberInput
-            label="Most cost a run (US$)"
+            label="Maximum cost per run (US$)"
             min={0}
             max={100_000}
             decimalScale={2}

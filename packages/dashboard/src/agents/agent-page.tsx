@@ -17,7 +17,7 @@ import { formatCost, RunState } from './run-state.tsx'
 
 const route = getRouteApi('/shell/agents/$agentId')
 
-/** One agent: how it is set up, and its runs. */
+/** One agent: its settings and its runs. */
 export function AgentPage() {
   const { agentId } = route.useParams()
   const { data: agent, error, refetch } = useQuery(agentQuery(agentId))
@@ -84,7 +84,7 @@ function Actions({ agent }: { agent: Agent }) {
           <ConfirmButton
             leftSection={<IconTrash size={16} aria-hidden />}
             title="Delete the agent?"
-            explanation="Its runs go with it, and what it proposed and nobody has decided is not executed. This cannot be undone."
+            explanation="Its runs are deleted too, and its pending actions are not executed. This cannot be undone."
             confirmLabel="Delete agent"
             onConfirm={remove}
           >
@@ -134,8 +134,8 @@ function Enabled({ agent }: { agent: Agent }) {
 }
 
 function whyNoRun({ enabled, monitoring }: Agent): string {
-  if (monitoring.schedule_cron === undefined) return 'It has no schedule and runs by hand.'
-  return enabled ? 'No run is due.' : 'Its schedule rests.'
+  if (monitoring.schedule_cron === undefined) return 'No schedule: it runs only when started manually.'
+  return enabled ? 'No run is due.' : 'Its schedule is paused.'
 }
 
 function Runs({ agent }: { agent: Agent }) {
@@ -157,8 +157,8 @@ function Runs({ agent }: { agent: Agent }) {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconPlayerPlay} title="It has not run yet">
-            Run it for a few contacts first, and read how it reasons.
+          <EmptyState icon={IconPlayerPlay} title="No runs yet">
+            Run it on a few contacts first and review its reasoning.
           </EmptyState>
         }
         paging={{
@@ -175,19 +175,19 @@ function Runs({ agent }: { agent: Agent }) {
 const RUN_COLUMNS: Column<Run>[] = [
   {
     id: 'created_at',
-    header: 'Begun',
+    header: 'Started',
     cell: ({ run_id: runId, created_at: at }) => (
       <Anchor fw={550} inherit renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId }} {...props} />}>
         <Moment at={at} />
       </Anchor>
     ),
   },
-  { id: 'status', header: 'State', cell: (run) => <RunState status={run.status} /> },
+  { id: 'status', header: 'Status', cell: (run) => <RunState status={run.status} /> },
   {
     id: 'trigger',
     header: 'By',
     visibleFrom: 'md',
-    cell: ({ trigger }) => (trigger === 'schedule' ? 'schedule' : 'hand'),
+    cell: ({ trigger }) => (trigger === 'schedule' ? 'schedule' : 'manual'),
   },
   {
     id: 'contacts',

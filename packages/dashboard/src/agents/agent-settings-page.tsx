@@ -21,14 +21,14 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { formatCost } from './run-state.tsx'
 
-/** The rules that hold for all agents. */
+/** The rules for all agents. */
 export function AgentSettingsPage() {
   const { data, error, refetch } = useQuery(agentSettingsQuery)
   return (
     <>
       <PageHeader
         title="Rules for all agents"
-        description="They hold whoever approves, and for every agent."
+        description="These rules apply to every agent and every approval."
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
             Agents
@@ -82,8 +82,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
       <Card component="fieldset" disabled={!isAdmin} style={{ minInlineSize: 0, margin: 0 }}>
         <Stack gap="md">
           <NumberInput
-            label="Days between two outreaches to a contact"
-            description="Whichever agent they are from. 0: no such rule."
+            label="Minimum days between outreach to a contact"
+            description="Counts outreach from all agents. 0 turns this rule off."
             required
             min={0}
             max={365}
@@ -92,8 +92,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             onChange={(interval) => change({ interval })}
           />
           <NumberInput
-            label="Days of silence after a reply"
-            description="Whoever has answered talks with a person. 0: no such rule."
+            label="Quiet days after a reply"
+            description="After a reply, a person continues the conversation. 0 turns this rule off."
             required
             min={0}
             max={365}
@@ -102,7 +102,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             onChange={(pause) => change({ pause })}
           />
           <NumberInput
-            label="Outreaches a day through one identity"
+            label="Outreach per day and identity"
             required
             min={1}
             max={10_000}
@@ -112,7 +112,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
           />
           <Switch
             label="Quiet hours"
-            description="Nothing leaves then; it goes out when they end. They follow the time zone of each contact, where it is known."
+            description="Nothing is sent during these hours; it is sent when they end. They use the contact's time zone if it is known."
             checked={draft.isQuiet}
             onChange={(event) => change({ isQuiet: event.currentTarget.checked })}
           />
@@ -136,7 +136,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
           ) : null}
           <Autocomplete
             label="Time zone"
-            description="Of schedules and of days, and of contacts whose own is not known."
+            description="For schedules and days, and for contacts whose time zone is unknown."
             required
             value={draft.zone}
             onChange={(zone) => change({ zone })}
@@ -145,8 +145,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             maxLength={64}
           />
           <NumberInput
-            label="Most that models may cost a month (US$)"
-            description="Runs end when it is reached. Empty: no cap."
+            label="Maximum model cost per month (US$)"
+            description="Runs stop when it is reached. Leave empty for no cap."
             min={0}
             max={1_000_000}
             decimalScale={2}
@@ -172,7 +172,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          Administrators of the team may change these.
+          Only administrators can change these rules.
         </Text>
       )}
     </Stack>
@@ -185,7 +185,7 @@ function CostSoFar({ cost, cap }: { cost: number; cap: number | null }) {
     <div>
       <Text size="sm">{words}.</Text>
       {cap === null || cap === 0 ? null : (
-        <Progress mt={6} value={Math.min(100, (cost / cap) * 100)} aria-label="Cost of this month" />
+        <Progress mt={6} value={Math.min(100, (cost / cap) * 100)} aria-label="Cost this month" />
       )}
     </div>
   )

@@ -14,7 +14,7 @@ import { ScheduleWords } from './schedule-words.tsx'
 
 const route = getRouteApi('/shell/agents')
 
-/** All agents: whether they work, and how they last did. */
+/** All agents, with their status and last run. */
 export function AgentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -36,7 +36,7 @@ export function AgentsPage() {
     <>
       <PageHeader
         title="Agents"
-        description="They look at contacts and propose what to do next. Nothing leaves without your rules and your approval."
+        description="Agents evaluate contacts and propose actions. Your rules and approvals decide what is sent."
         actions={
           <>
             <Button
@@ -60,7 +60,7 @@ export function AgentsPage() {
         isUpdating={isPlaceholderData}
         empty={
           <EmptyState icon={IconRobot} title="No agents yet" action={create}>
-            Begin with a template: follow up with people who looked at your prices, welcome new sign-ups, notice who is
+            Start with a template: follow up with people who viewed your pricing, welcome new sign-ups, notice who is
             about to leave.
           </EmptyState>
         }
@@ -90,18 +90,18 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
             <Foreign max={120}>{name}</Foreign>
           </Anchor>
           <Text size="xs" c="dimmed">
-            {template === null ? 'Its own playbook' : (titles.get(template) ?? template)}
+            {template === null ? 'Custom playbook' : (titles.get(template) ?? template)}
           </Text>
         </>
       ),
     },
-    { id: 'state', header: 'State', cell: ({ enabled }) => <AgentState isEnabled={enabled} /> },
+    { id: 'state', header: 'Status', cell: ({ enabled }) => <AgentState isEnabled={enabled} /> },
     {
       id: 'schedule',
       header: 'Runs',
       visibleFrom: 'md',
       cell: ({ monitoring: { schedule_cron: cron, time_zone: zone } }) =>
-        cron === undefined ? <Text c="dimmed">by hand</Text> : <ScheduleWords cron={cron} timeZone={zone} />,
+        cron === undefined ? <Text c="dimmed">manually</Text> : <ScheduleWords cron={cron} timeZone={zone} />,
     },
     {
       id: 'last',

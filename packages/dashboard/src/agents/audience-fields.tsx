@@ -18,7 +18,7 @@ interface AudienceFieldsProps {
   onReplace: (id: string, changed: Draft | null) => void
 }
 
-/** Whom an agent looks at when nobody tells it. */
+/** The audience of scheduled runs. */
 export function AudienceFields(props: AudienceFieldsProps) {
   const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
   const { data: segments, error, refetch } = useQuery(allSegmentsQuery)
@@ -32,9 +32,9 @@ export function AudienceFields(props: AudienceFieldsProps) {
         onChange={(audience) => onChange({ audience: audience as AgentDraft['audience'] })}
       >
         <Stack gap={6} mt={4}>
-          <Radio value="nobody" label="Only those that somebody chooses for a run" />
-          <Radio value="segment" label="Those of a segment" />
-          <Radio value="filter" label="Those that match a filter of its own" />
+          <Radio value="nobody" label="Only contacts chosen for a run" />
+          <Radio value="segment" label="Contacts in a segment" />
+          <Radio value="filter" label="Contacts that match a filter" />
         </Stack>
       </Radio.Group>
       {draft.audience === 'segment' && error ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -62,7 +62,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
       ) : null}
       {draft.audience === 'nobody' ? null : (
         <Text size="sm" c="dimmed">
-          Each run begins with those that the agent has never looked at, then comes round to the others.
+          Each run starts with contacts that the agent has never evaluated, then repeats the others.
         </Text>
       )}
     </Stack>

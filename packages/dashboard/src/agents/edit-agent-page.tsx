@@ -20,7 +20,7 @@ export function EditAgentPage() {
     <>
       <PageHeader
         title="Edit agent"
-        description="Runs under way go on with the settings that they began with."
+        description="Runs in progress keep their original settings."
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
             {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : 'Agent'}

@@ -4,7 +4,7 @@ import type { Action } from '../api/approvals.ts'
 
 type Guardrail = Action['guardrails'][number]
 
-/** What stands between the action and the contact: what was looked at last of each rule, trouble first. */
+/** The latest result of each guardrail, failures first. */
 export function GuardrailList({ guardrails }: { guardrails: readonly Guardrail[] }) {
   const latest = [...new Map(guardrails.map((each) => [each.rule, each])).values()]
   if (latest.length === 0) return null

@@ -10,9 +10,9 @@ interface IdentityFieldProps {
   onChange: (identityId: string) => void
 }
 
-/** Who mails and messages are from. There may be thousands, so that one is found by its words. */
+/** The sender of e-mails and messages. There may be thousands, so it is chosen by search. */
 export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
-  if (identityId !== '') return <ChosenIdentity identityId={identityId} onTakeAway={() => onChange('')} />
+  if (identityId !== '') return <ChosenIdentity identityId={identityId} onRemove={() => onChange('')} />
   return (
     <FindField
       label="Identity"
@@ -27,7 +27,7 @@ export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
   )
 }
 
-function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTakeAway: () => void }) {
+function ChosenIdentity({ identityId, onRemove }: { identityId: string; onRemove: () => void }) {
   const { data, isError } = useQuery(identityQuery(identityId))
   return (
     <Input.Wrapper label="Identity" labelElement="div">
@@ -35,7 +35,7 @@ function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTake
         <Text size="sm">
           <Foreign max={120}>{data ? identityChoice(data) : isError ? identityId : '…'}</Foreign>
         </Text>
-        <Button variant="default" size="compact-xs" onClick={onTakeAway} aria-label="Change the identity">
+        <Button variant="default" size="compact-xs" onClick={onRemove} aria-label="Change the identity">
           Change
         </Button>
       </Group>

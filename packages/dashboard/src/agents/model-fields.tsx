@@ -6,7 +6,7 @@ const PROVIDERS: { value: Provider; label: string }[] = [
   { value: 'openai', label: 'OpenAI' },
   { value: 'anthropic', label: 'Anthropic' },
   { value: 'openai_compatible', label: 'An OpenAI-compatible server' },
-  { value: 'template', label: "No model: the template's own messages" },
+  { value: 'template', label: "No model: use the template's messages" },
 ]
 
 interface ModelFieldsProps {
@@ -15,7 +15,7 @@ interface ModelFieldsProps {
   onChange: (changes: Partial<AgentDraft>) => void
 }
 
-/** Who thinks for an agent. Keys of providers are in the environment of the service, and nowhere else. */
+/** The model of an agent. The providers' keys are only in the environment of the service. */
 export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
   const { default_model: standard, configured_providers: configured } = playbooks
   const { provider } = draft
@@ -24,35 +24,35 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
   return (
     <Stack gap="sm">
       <NativeSelect
-        label="Who thinks"
+        label="Provider"
         value={provider}
         onChange={(event) => onChange({ provider: event.currentTarget.value as AgentDraft['provider'] })}
         data={[
           {
             value: '',
-            label: standard ? `As the service is set up (${standard.model})` : 'As the service is set up (no model)',
+            label: standard ? `Service default (${standard.model})` : 'Service default (no model)',
           },
           ...PROVIDERS,
         ]}
       />
       {standard === null && provider === '' ? (
         <Alert color="ink" variant="light" role="note">
-          The service has no language model yet, so the messages of the template are filled in. Whoever runs the service
-          gives it a key in its environment.
+          The service has no language model yet, so the template's messages are used. The operator sets a key in the
+          environment of the service.
         </Alert>
       ) : null}
       {lacksKey ? (
         <Alert color="orange" variant="light" role="note">
-          The service has no key for this provider. Until it has one, the messages of the template are filled in, and
-          each waits for approval.
+          The service has no key for this provider. Until it has one, the template's messages are used, and each waits
+          for approval.
         </Alert>
       ) : null}
       {provider === 'template' ? null : (
         <>
           {provider === 'openai_compatible' ? (
             <TextInput
-              label="Address of the server"
-              description="Without one, that of the service."
+              label="Server URL"
+              description="Default: the URL that the service uses."
               type="url"
               placeholder="https://llm.example.com/v1"
               maxLength={2_000}
@@ -62,7 +62,7 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
           ) : null}
           <TextInput
             label="Model"
-            description={isModel ? "Without a name, the provider's usual one." : 'Without a name, that of the service.'}
+            description={isModel ? "Default: the provider's usual model." : 'Default: the model that the service uses.'}
             required={provider === 'openai_compatible' && draft.baseUrl.trim() !== ''}
             maxLength={200}
             value={draft.model}
@@ -78,7 +78,7 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
               onChange={(temperature) => onChange({ temperature })}
             />
             <NumberInput
-              label="Most tokens an answer"
+              label="Maximum tokens per response"
               min={1}
               max={200_000}
               allowDecimal={false}

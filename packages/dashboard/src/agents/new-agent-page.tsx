@@ -16,7 +16,7 @@ export function NewAgentPage() {
     <>
       <PageHeader
         title="New agent"
-        description="It begins disabled: run it by hand first and look at what it proposes."
+        description="New agents are disabled: run it manually first and review what it proposes."
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
             Agents

@@ -15,7 +15,7 @@ interface PlaybookFieldsProps {
   onChange: (changes: Partial<AgentDraft>) => void
 }
 
-/** What the agent is told, with the variables that may stand in it. */
+/** The agent's instructions, and the variables that they can use. */
 export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   const { template, text, variables } = draft
@@ -49,7 +49,7 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
       <Textarea
         ref={field}
         label="Playbook"
-        description="Markdown. After a bar stands what is written where there is no value: {{contact.firstname | there}}."
+        description="Markdown. Text after a bar is used if there is no value: {{contact.firstname | there}}."
         autosize
         minRows={10}
         maxRows={28}
@@ -76,7 +76,7 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
           Variables
         </Text>
         <Text size="xs" c="dimmed" mb={6}>
-          Press one to write it where the cursor is. Any property may stand after contact. and company.
+          Click one to insert it at the cursor. Any property name can follow contact. and company.
         </Text>
         <Group gap={6}>
           {names.map((name) => (

@@ -10,12 +10,12 @@ import { GuardrailList } from './guardrail-list.tsx'
 
 const STATES: Record<RunContact['status'], { label: string; color: string }> = {
   pending: { label: 'Not yet', color: 'gray' },
-  evaluated: { label: 'Looked at', color: 'teal' },
+  evaluated: { label: 'Evaluated', color: 'teal' },
   failed: { label: 'Failed', color: 'red' },
   skipped: { label: 'Skipped', color: 'gray' },
 }
 
-/** What a run thought of a contact, and what it proposed. */
+/** The result of a run for one contact: the reasoning and the proposed actions. */
 export function RunContactCard({ result }: { result: RunContact }) {
   const { contact, contact_id: contactId, status, reasoning, error, proposed_actions: actions } = result
   const { skipped_actions: skipped } = result
@@ -64,7 +64,7 @@ export function RunContactCard({ result }: { result: RunContact }) {
       ) : null}
       {status === 'evaluated' && actions.length + skipped.length === 0 ? (
         <Text size="sm" c="dimmed" mt="xs">
-          It proposed nothing.
+          No actions proposed.
         </Text>
       ) : null}
       <Stack gap="md" mt={actions.length > 0 ? 'sm' : 0}>
@@ -115,7 +115,7 @@ function decidedWords({
   executed_at: executed,
   auto_approved: isAuto,
 }: Action): string {
-  const who = isAuto ? 'without asking' : by?.kind === 'user' ? `by ${(by.name ?? 'somebody').slice(0, 60)}` : ''
+  const who = isAuto ? 'automatically' : by?.kind === 'user' ? `by ${(by.name ?? 'somebody').slice(0, 60)}` : ''
   const when = executed ?? at
   return [who, when === null ? '' : formatMoment(when)].filter(Boolean).join(', ')
 }

@@ -14,7 +14,7 @@ import { Foreign } from '../ui/text.tsx'
 
 const CHOSEN_MAX = 1_000
 
-/** Runs an agent now: for those that it watches, or for contacts that somebody chooses. */
+/** Runs an agent now, for its audience or for chosen contacts. */
 export function RunDialog({ agent }: { agent: Agent }) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -51,10 +51,12 @@ export function RunDialog({ agent }: { agent: Agent }) {
               <Radio
                 value="watched"
                 disabled={!hasFilter}
-                label={`Those that it watches, at most ${agent.monitoring.max_contacts_per_run}`}
-                description={hasFilter ? undefined : 'It watches nobody: give it a segment or a filter.'}
+                label={`Its audience, at most ${agent.monitoring.max_contacts_per_run}`}
+                description={
+                  hasFilter ? undefined : 'It has no audience: edit the agent to choose a segment or a filter.'
+                }
               />
-              <Radio value="chosen" label="Those that I choose" />
+              <Radio value="chosen" label="Contacts that I choose" />
             </Stack>
           </Radio.Group>
           {whom === 'chosen' ? <ContactChoice chosen={chosen} onChange={setChosen} /> : null}
@@ -87,7 +89,7 @@ function ContactChoice({ chosen, onChange }: { chosen: Contact[]; onChange: (cho
         useFound={useFoundContacts}
         keyOf={({ contact_id }) => contact_id}
         nameOf={contactChoice}
-        isTaken={({ contact_id: id }) => chosen.some(({ contact_id }) => contact_id === id)}
+        isExcluded={({ contact_id: id }) => chosen.some(({ contact_id }) => contact_id === id)}
         onChoose={(contact) => onChange([...chosen, contact])}
         disabled={chosen.length >= CHOSEN_MAX}
       />

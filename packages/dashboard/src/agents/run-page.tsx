@@ -16,7 +16,7 @@ import { formatCost, RunState } from './run-state.tsx'
 
 const route = getRouteApi('/shell/agents/runs/$runId')
 
-/** One run: how it stands, what it cost, and for each contact why it proposed what. */
+/** One run: its status and cost, and for each contact the reasoning and the proposed actions. */
 export function RunPage() {
   const { runId } = route.useParams()
   const { data: run, error, refetch } = useQuery(runQuery(runId))
@@ -39,7 +39,7 @@ export function RunPage() {
             <RunState status={run.status} />
             {isOpen(run) ? <Loader size={14} aria-hidden /> : null}
             <span>
-              {run.trigger === 'schedule' ? 'by its schedule' : 'by hand'}, {formatMoment(run.created_at)}
+              {run.trigger === 'schedule' ? 'by schedule' : 'manually'}, {formatMoment(run.created_at)}
             </span>
           </Group>
         }
@@ -88,7 +88,7 @@ function Cancel({ run }: { run: Run }) {
     <ConfirmButton
       leftSection={<IconPlayerStop size={16} aria-hidden />}
       title="Cancel the run?"
-      explanation="What it has proposed stays. The contacts that it has not come to are skipped."
+      explanation="Actions already proposed are kept. Contacts not yet evaluated are skipped."
       confirmLabel="Cancel the run"
       onConfirm={cancel}
     >
@@ -107,15 +107,15 @@ function Summary({ run: { summary, usage, model, provider, started_at: started, 
         value={formatNumber(summary.actions_proposed)}
         note={skippedOf(summary.actions_skipped)}
       />
-      <Figure label="Done without asking" value={formatNumber(summary.actions_auto_approved)} />
-      <Figure label="Wait for approval" value={formatNumber(summary.actions_pending_approval)} />
+      <Figure label="Auto-approved" value={formatNumber(summary.actions_auto_approved)} />
+      <Figure label="Waiting for approval" value={formatNumber(summary.actions_pending_approval)} />
       <Figure
         label="Cost"
         value={formatCost(usage.cost_usd)}
         note={`${formatNumber(usage.input_tokens)} tokens in, ${formatNumber(usage.output_tokens)} out`}
       />
       <Figure
-        label="Thought by"
+        label="Model"
         value={provider === 'template' ? 'template' : (model ?? provider ?? '–')}
         note={seconds === null ? undefined : `${formatNumber(seconds)} s`}
       />
@@ -176,8 +176,8 @@ function Contacts({ run }: { run: Run }) {
       {!error && !data ? <LoadingState lines={6} /> : null}
       {data && data.contacts.length === 0 ? (
         <Card>
-          <EmptyState icon={IconUsers} title={isOpen(run) ? 'Choosing contacts' : 'It looked at nobody'}>
-            {isOpen(run) ? 'They appear here as soon as the run begins.' : 'No contact matched what the agent watches.'}
+          <EmptyState icon={IconUsers} title={isOpen(run) ? 'Choosing contacts' : 'No contacts evaluated'}>
+            {isOpen(run) ? 'They appear here when the run starts.' : 'No contact matched the audience.'}
           </EmptyState>
         </Card>
       ) : null}

@@ -9,7 +9,7 @@ const STATES: Record<Run['status'], { label: string; color: string }> = {
   cancelled: { label: 'Cancelled', color: 'gray' },
 }
 
-/** How a run stands. */
+/** The status of a run. */
 export function RunState({ status }: Pick<Run, 'status'>) {
   const { label, color } = STATES[status]
   return <Badge color={color}>{label}</Badge>

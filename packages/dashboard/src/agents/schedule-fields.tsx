@@ -7,7 +7,7 @@ import { messageOf } from '../ui/states.tsx'
 import { ScheduleWords, useScheduleZone } from './schedule-words.tsx'
 
 const PRESETS = [
-  { value: '', label: 'By hand only' },
+  { value: '', label: 'Manual only' },
   { value: '0 9 * * 1-5', label: 'Every weekday at 9:00' },
   { value: '0 9 * * *', label: 'Every day at 9:00' },
   { value: '0 9,15 * * 1-5', label: 'Weekdays at 9:00 and 15:00' },
@@ -23,10 +23,10 @@ interface ScheduleFieldsProps {
   onChange: (changes: { cron?: string; timeZone?: string }) => void
 }
 
-/** When an agent runs: something usual, or a cron expression; and what that means. */
+/** The schedule of an agent: a preset or a cron expression, and its next times. */
 export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps) {
   const [isOwn, setOwn] = useState(() => PRESETS.every(({ value }) => value !== cron))
-  const [settled] = useDebouncedValue(cron.trim(), 300)
+  const [debounced] = useDebouncedValue(cron.trim(), 300)
   return (
     <Stack gap="sm">
       <NativeSelect
@@ -54,14 +54,14 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
         <>
           <Autocomplete
             label="Time zone"
-            description="Without one, that of the rules for all agents."
+            description="Default: the time zone in the rules for all agents."
             value={timeZone}
             onChange={(value) => onChange({ timeZone: value })}
             data={ZONES}
             limit={30}
             maxLength={64}
           />
-          {settled === '' ? null : <NextTimes cron={settled} timeZone={timeZone.trim()} />}
+          {debounced === '' ? null : <NextTimes cron={debounced} timeZone={timeZone.trim()} />}
         </>
       )}
     </Stack>
@@ -84,7 +84,7 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       <Text size="sm" fw={550}>
         <ScheduleWords cron={cron} timeZone={timeZone || undefined} />
       </Text>
-      {/* Its line stays while they are asked for: what moves away under a pointer is not pressed. */}
+      {/* The line keeps its place while the times load, so that nothing moves under the pointer. */}
       <Text size="sm" c="dimmed">
         {data && zone ? `Next: ${data.slice(0, 3).map(momentIn(zone)).join('; ')}` : '\u00a0'}
       </Text>

@@ -6,14 +6,14 @@ export function ScheduleWords({ cron, timeZone }: { cron: string; timeZone?: str
   const zone = useScheduleZone(timeZone)
   const { data } = useQuery({
     queryKey: ['schedule-words', cron],
-    // Only whoever looks at a schedule needs what puts it into words.
+    // Loaded on demand: few pages show a schedule.
     queryFn: async () => {
       const { default: cronstrue } = await import('cronstrue')
       return cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: true, throwExceptionOnParseError: false })
     },
     staleTime: Number.POSITIVE_INFINITY,
   })
-  // It answers in a sentence what it cannot read, which says less than the expression itself.
+  // For an expression that it cannot parse, it returns a sentence, which says less than the expression itself.
   const words = data === undefined || data.startsWith('An error') ? cron : data
   return (
     <span>

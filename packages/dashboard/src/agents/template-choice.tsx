@@ -10,11 +10,11 @@ interface TemplateChoiceProps {
 
 const OWN = ''
 
-/** What an agent begins with. */
+/** The template of a new agent. */
 export function TemplateChoice({ templates, value, onChange }: TemplateChoiceProps) {
   const choices = [
     ...templates,
-    { name: OWN, title: 'A playbook of your own', description: 'Tell a language model in your words what to do.' },
+    { name: OWN, title: 'Custom playbook', description: 'Tell a language model what to do in your own words.' },
   ]
   return (
     <Radio.Group value={value ?? OWN} onChange={(name) => onChange(name === OWN ? null : name)} aria-label="Template">

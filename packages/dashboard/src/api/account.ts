@@ -5,12 +5,12 @@ export function changeMyName(name: string) {
   return send<{ name: string }>('PATCH', '/api/me', { name })
 }
 
-/** Every other session ends. */
+/** Ends all other sessions. */
 export function changePassword(currentPassword: string, newPassword: string) {
   return send('POST', '/api/auth/change-password', { currentPassword, newPassword })
 }
 
-/** Begins the second factor: it is asked for once a code of it has been right. */
+/** Starts the setup of the second factor, which takes effect once a code has been verified. */
 export function beginTwoFactor(password: string) {
   return send<{ totpURI: string; backupCodes: string[] }>('POST', '/api/auth/two-factor/enable', { password })
 }
@@ -19,7 +19,7 @@ export function endTwoFactor(password: string) {
   return send('POST', '/api/auth/two-factor/disable', { password })
 }
 
-/** New backup codes; those before are good no more. */
+/** New backup codes; the previous ones stop working. */
 export function newBackupCodes(password: string) {
   return send<{ backupCodes: string[] }>('POST', '/api/auth/two-factor/generate-backup-codes', { password })
 }

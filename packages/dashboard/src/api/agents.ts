@@ -40,7 +40,7 @@ export const runsQuery = (agentId: string, query: { limit: number; offset: numbe
     refetchInterval: ({ state }) => (state.data?.runs.some(isOpen) ? 2_500 : false),
   })
 
-/** How a run stands, asked again while it is under way. */
+/** The status of a run, polled until it ends. */
 export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ['agents', 'run', runId, 'summary'],
@@ -52,7 +52,7 @@ export const runQuery = (runId: string) =>
 
 export const runContactsQuery = (runId: string, query: { page: number; limit: number }, isUnderWay: boolean) =>
   queryOptions({
-    // Read once more when the run has ended: the last answer before may be older than its end.
+    // Read again when the run has ended: the last response may be older than its end.
     queryKey: ['agents', 'run', runId, 'contacts', query, isUnderWay],
     queryFn: ({ signal }) =>
       get<{ contacts: RunContact[]; done: number } & Page>(
@@ -61,7 +61,7 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
         signal,
       ),
     placeholderData: keepPreviousData,
-    // What was fetched on the way to the page may be from before the run began.
+    // A prefetched response may be older than the run.
     staleTime: 0,
     refetchInterval: isUnderWay ? 2_000 : false,
   })
@@ -87,7 +87,7 @@ export const unknownVariablesQuery = (playbook: {
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** When a schedule comes due next. */
+/** The next times of a schedule. */
 export const scheduleQuery = (cron: string, timeZone: string) =>
   queryOptions({
     queryKey: ['schedules', cron, timeZone],
@@ -114,7 +114,7 @@ export function deleteAgent(agentId: string) {
   return send('DELETE', `/v1/agents/${encodeURIComponent(agentId)}`)
 }
 
-/** Queues a run. @param contactIds whom to look at; without them the agent's own filter chooses. */
+/** Queues a run. @param contactIds the contacts to evaluate; null: the agent's audience. */
 export function triggerAgent(agentId: string, contactIds: string[] | null) {
   const body = contactIds === null ? {} : { contact_ids: contactIds }
   return send<{ job_id: string }>('POST', `/v1/agents/${encodeURIComponent(agentId)}/trigger`, body)
@@ -132,7 +132,7 @@ export function refreshAgents(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['agents'] })
 }
 
-/** Whether a run waits or is under way. */
+/** Whether a run is queued or running. */
 export function isOpen(run: Pick<Run, 'status'> | null | undefined): boolean {
   return run?.status === 'queued' || run?.status === 'running'
 }

@@ -9,7 +9,7 @@ import { get, send } from './client.ts'
 export type { Decision }
 /** An action that an agent proposed. */
 export type Action = ActionObject
-/** One that waits, with what a person wants to see beside it. */
+/** A pending action, with the context that a person needs to decide. */
 export type WaitingAction = ListedActionObject
 export type ActionPlace = Pick<Action, 'run_id' | 'contact_id' | 'action_index'>
 
@@ -25,7 +25,7 @@ export const approvalsQuery = (filters: { page: number; limit: number; agent_id?
     placeholderData: keepPreviousData,
   })
 
-/** How many actions wait; asked again and again, because agents work while nobody looks. */
+/** The number of pending actions, polled because agents work in the background. */
 export const waitingCountQuery = queryOptions({
   queryKey: ['approvals', 'count'],
   queryFn: ({ signal }) => get<WaitingPage>('/v1/approvals', { limit: 1 }, signal),
@@ -41,7 +41,7 @@ export function rejectAction(place: ActionPlace, reason: string) {
   return send<{ action: Action }>('POST', `${path(place)}/reject`, reason === '' ? {} : { reason })
 }
 
-/** Decides about several at once, each for itself. */
+/** Decides several actions in one request; each succeeds or fails alone. */
 export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[], reason: string) {
   const actions = places.map(({ run_id, contact_id, action_index }) => ({ run_id, contact_id, action_index }))
   const body = verb === 'reject' && reason !== '' ? { actions, reason } : { actions }
@@ -49,7 +49,7 @@ export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[
   return decisions
 }
 
-/** What names an action among others. */
+/** A key that identifies an action. */
 export function actionKey({ run_id, contact_id, action_index }: ActionPlace): string {
   return `${run_id}/${contact_id}/${action_index}`
 }

@@ -1,13 +1,13 @@
-/** What is wrong at one place of a request. */
+/** An invalid value in a request. */
 export interface ErrorDetail {
   path: string
   message: string
 }
 
-/** An answer that is not a success, with the service's own sentence as its message. */
+/** An unsuccessful response, with the service's message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** HTTP status; 0 when no answer came at all. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
   readonly code: string
   readonly details: ErrorDetail[]
@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Query parameters; those without a value are left out. */
+/** Query parameters; those without a value are omitted. */
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
 
 /** Reads from the service. @throws ApiError */
@@ -42,7 +42,7 @@ export function send<Answer>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  // No form and no other site can send this header, so the service knows that a page of ours wrote.
+  // Forms and other sites cannot send this header, so the service knows that the request is from one of our pages.
   const headers = new Headers({ 'x-requested-by': 'dashboard' })
   if (body !== undefined) headers.set('content-type', 'application/json')
   return request<Answer>(path, {
@@ -64,7 +64,7 @@ export function queryString(query: Query): string {
   return text === '' ? '' : `?${text}`
 }
 
-/** @throws ApiError when the service cannot be reached; whatever it answers is good. */
+/** @throws ApiError if the service is unreachable; any response is fine. */
 export async function requireAnswer(): Promise<void> {
   await answerOf('/favicon.svg', { cache: 'no-store' })
 }
@@ -79,12 +79,12 @@ async function request<Answer>(path: string, init: RequestInit): Promise<Answer>
 function answerOf(path: string, init: RequestInit): Promise<Response> {
   return fetch(path, init).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    const message = 'The service did not answer. Check your connection; it may also be starting.'
+    const message = 'The service did not respond. Check your connection; it may still be starting.'
     throw new ApiError(0, 'unreachable', message, { cause })
   })
 }
 
-/** Our own envelope, or that of the sign-in library (`{code, message}`). */
+/** The service's error body, or that of the sign-in library (`{code, message}`). */
 function errorOf(response: Response, answer: unknown): ApiError {
   const envelope = (answer ?? {}) as { error?: unknown; code?: unknown; message?: unknown }
   const error = (typeof envelope.error === 'object' && envelope.error !== null ? envelope.error : envelope) as {
@@ -100,11 +100,10 @@ function errorOf(response: Response, answer: unknown): ApiError {
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
 
-/** What the service tells programs of a request without a session or a key says nothing to people. */
-const SIGNED_OUT =
-  'You are not signed in any more. Sign in again in another tab, then try once more: what you have typed stays here.'
+/** Replaces the message for programs without a session or a key. */
+const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.'
 
 function statusText({ status }: Response): string {
   if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'
-  return `The service answered with status ${status}.`
+  return `The service returned status ${status}.`
 }

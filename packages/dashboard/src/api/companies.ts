@@ -52,7 +52,7 @@ export function companiesCsv(filters: Query, columns: readonly string[]): string
   return `/v1/companies/export.csv${queryString({ ...rest, columns })}`
 }
 
-/** Shows a change before the service has answered. @returns how to take it back. */
+/** Shows a change before the service has responded. @returns a function that undoes it. */
 export async function showCompanyChange(queryClient: QueryClient, companyId: string, changes: CompanyChanges) {
   const { queryKey } = companyQuery(companyId)
   await queryClient.cancelQueries({ queryKey })
@@ -70,7 +70,7 @@ export function refreshCompanies(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['companies'] })
 }
 
-/** Forgets a company that is gone, without asking for it again. */
+/** Removes a deleted company from the cache without refetching it. */
 export function forgetCompany(queryClient: QueryClient, companyId: string): Promise<unknown> {
   queryClient.removeQueries({ queryKey: companyQuery(companyId).queryKey })
   return queryClient.invalidateQueries({ queryKey: ['companies', 'list'] })

@@ -5,7 +5,7 @@ import type { CustomerEvent } from './events.ts'
 const EVENTS = ['agent_action_proposed', 'agent_action_executed', 'agent_action_failed']
 const LIMIT = 50
 
-/** What agents proposed and did about a contact, as it was recorded, the latest first. */
+/** The events of agents' actions for a contact, newest first. */
 export const contactActionsQuery = (contactId: string) =>
   queryOptions({
     queryKey: ['events', 'timeline', contactId, 'agent-actions'],

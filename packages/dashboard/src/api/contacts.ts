@@ -11,7 +11,7 @@ export type Contact = Type.Static<typeof ContactSchema>
 export type UnifiedProfile = Type.Static<typeof ProfileSchema>
 export type { PropertyChanges, Receipt }
 
-/** A contact with what its sources say of it. */
+/** A contact with the values from its sources. */
 export interface ContactDetails {
   contact: Contact & { _summary: string }
   unified_profile: UnifiedProfile
@@ -22,7 +22,7 @@ interface ContactPage {
   pagination: Type.Static<typeof Pagination>
 }
 
-/** What a change of a contact may hold. */
+/** The changes of a contact. */
 export interface ContactChanges {
   properties?: PropertyChanges
   company_id?: string | null
@@ -33,7 +33,7 @@ export const contactsQuery = (filters: Query) =>
   queryOptions({
     queryKey: ['contacts', 'list', filters],
     queryFn: ({ signal }) => get<ContactPage>('/v1/contacts', filters, signal),
-    // The page before stays while the next one is on its way.
+    // The previous page stays visible while the next one loads.
     placeholderData: keepPreviousData,
   })
 
@@ -60,12 +60,12 @@ export function deleteContact(contactId: string) {
   return send('DELETE', `/v1/contacts/${encodeURIComponent(contactId)}`)
 }
 
-/** Removes every trace of a contact, everywhere; it cannot be undone. What takes long goes on by itself. */
+/** Removes all data about a contact. This cannot be undone. The service continues long work in the background. */
 export function eraseContact(contactId: string) {
   return send<{ receipt: Receipt }>('POST', '/v1/erasures', { contact_id: contactId })
 }
 
-/** The receipt of an erasure, read again until all is removed. */
+/** The receipt of an erasure, polled until everything is removed. */
 export const erasureQuery = (erasureId: string) =>
   queryOptions({
     queryKey: ['erasures', erasureId],
@@ -76,13 +76,13 @@ export const erasureQuery = (erasureId: string) =>
     refetchInterval: ({ state }) => (state.data && state.data.status !== 'running' ? false : 1_000),
   })
 
-/** Where the contacts that match can be downloaded as CSV. */
+/** The URL of the matching contacts as CSV. */
 export function contactsCsv(filters: Query, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
   return `/v1/contacts/export.csv${queryString({ ...rest, columns })}`
 }
 
-/** Shows a change before the service has answered. @returns how to take it back. */
+/** Shows a change before the service has responded. @returns a function that undoes it. */
 export async function showContactChange(queryClient: QueryClient, contactId: string, { properties }: ContactChanges) {
   const { queryKey } = contactQuery(contactId)
   await queryClient.cancelQueries({ queryKey })
@@ -95,7 +95,7 @@ export async function showContactChange(queryClient: QueryClient, contactId: str
   return () => queryClient.setQueryData(queryKey, before)
 }
 
-/** Reads anew whatever shows a contact. */
+/** Refetches everything that shows contacts. */
 export function refreshContacts(queryClient: QueryClient): Promise<unknown> {
   return Promise.all([
     queryClient.invalidateQueries({ queryKey: ['contacts'] }),
@@ -103,7 +103,7 @@ export function refreshContacts(queryClient: QueryClient): Promise<unknown> {
   ])
 }
 
-/** Forgets a contact that is gone, without asking for it again. */
+/** Removes a deleted contact from the cache without refetching it. */
 export function forgetContact(queryClient: QueryClient, contactId: string): Promise<unknown> {
   queryClient.removeQueries({ queryKey: contactQuery(contactId).queryKey })
   return queryClient.invalidateQueries({ queryKey: ['contacts', 'list'] })

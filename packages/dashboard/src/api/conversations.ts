@@ -9,7 +9,7 @@ export type Participant = Message['from']
 const THREADS = 50
 const MESSAGES = 20
 
-/** The threads with a contact, the latest first, each with its latest messages. */
+/** The threads with a contact, newest first, each with its latest messages. */
 export const conversationsQuery = (contactId: string) =>
   queryOptions({
     queryKey: ['conversations', contactId],

@@ -6,7 +6,7 @@ import { get, send } from './client.ts'
 
 export type { Check, Domain }
 
-/** @param query `verified` for only those that may send events. */
+/** @param query `verified`: only those that may send events. */
 export const domainsQuery = (query: { page?: number; limit: number; verified?: boolean }) =>
   queryOptions({
     queryKey: ['domains', 'list', query],
@@ -19,7 +19,7 @@ export function addDomain(domain: string) {
   return send<{ domain: Domain }>('POST', '/v1/domains', { domain })
 }
 
-/** Asks DNS whether the record is there. */
+/** Looks up the record in DNS. */
 export function checkDomain(domainId: string) {
   return send<{ domain: Domain; check: Check }>('POST', `/v1/domains/${encodeURIComponent(domainId)}/check`)
 }

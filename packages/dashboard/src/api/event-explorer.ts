@@ -19,7 +19,7 @@ export const eventsQuery = (filters: Query) =>
     placeholderData: keepPreviousData,
   })
 
-/** Where the whole list is as a table of comma-separated values, with the columns that are shown. */
+/** The URL of the whole list as CSV, with the visible columns. */
 export function eventsCsv(filters: Query, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
   return `/v1/events/export.csv${queryString({ ...rest, columns })}`
@@ -42,7 +42,7 @@ export interface EventGroups {
 export const eventGroupsQuery = (request: { group_by: string; limit: number; filters: Record<string, unknown> }) =>
   queryOptions({
     queryKey: ['events', 'groups', request],
-    // A POST that only reads: the query client may ask again.
+    // A POST that only reads, so the query client may retry it.
     queryFn: ({ signal }) => send<EventGroups>('POST', '/v1/aggregate', { entity: 'events', ...request }, signal),
     placeholderData: keepPreviousData,
   })

@@ -13,7 +13,7 @@ interface EventPage {
 
 const TIMELINE_PAGE = 40
 
-/** The latest events of anybody. */
+/** The latest events of the tenant. */
 export const latestEventsQuery = (limit: number) =>
   queryOptions({
     queryKey: ['events', 'latest', limit],
@@ -30,9 +30,8 @@ export const eventTypesQuery = queryOptions({
 export type TimelineSubject = { contactId: string } | { companyId: string }
 
 /**
- * Everything that a contact did and that was done about it, or that the contacts of a company did, a page at a time, the
- * latest first. It ends at the moment of the first page, so that an event that comes in meanwhile moves none from one page
- * to the next.
+ * The events of a contact, or of the contacts of a company, newest first, one page at a time. The range ends when the
+ * first page is read, so that new events do not shift events between pages.
  */
 export const timelineQuery = (subject: TimelineSubject, eventType?: string) =>
   infiniteQueryOptions({

@@ -40,7 +40,7 @@ export const connectionsQuery = (identityId: string) =>
     select: ({ connections }) => connections,
   })
 
-/** How a log-in stands, asked every 2.5 seconds until it has ended. */
+/** The status of a log-in, polled every 2.5 seconds until it ends. */
 export const socialStatusQuery = (identityId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['identities', 'social-status', identityId, sessionId],
@@ -61,7 +61,7 @@ export function deleteIdentity(identityId: string) {
   return send('DELETE', path(identityId))
 }
 
-/** Sets the mailbox, after the service has logged in at both servers. */
+/** Stores the mailbox after the service has logged in to both servers. */
 export function setEmailAccount(identityId: string, account: EmailAccountInput) {
   return send<{ email_account: EmailAccount }>('PUT', `${path(identityId)}/email-account`, account)
 }

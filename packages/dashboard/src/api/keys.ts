@@ -20,7 +20,7 @@ export const keysQuery = (page: number, limit: number) =>
     placeholderData: keepPreviousData,
   })
 
-/** What a key may be allowed to do. */
+/** The scopes that a key can have. */
 export const scopesQuery = queryOptions({
   queryKey: ['scopes'],
   queryFn: ({ signal }) => get<{ scopes: string[] }>('/v1/api-keys/scopes', {}, signal),

@@ -6,7 +6,7 @@ export interface LiveEvent {
   url: string | null
   title: string | null
   contact_id: string | null
-  /** Known for events that were read, not for those that have just come. */
+  /** Known for events that were fetched, not for those that have just arrived. */
   contact_name?: string | null
   visitor_id: string | null
   browser: string | null
@@ -16,9 +16,9 @@ export interface LiveEvent {
 const AGAIN_MS = 10_000
 
 /**
- * Tells of events as they are recorded. The browser connects again by itself when a connection breaks, but gives up when
- * it is refused: then we try again after a while, because a restart of the service or a full feed passes.
- * @returns what ends it.
+ * Reports events as they are recorded. The browser reconnects by itself when a connection breaks, but not when it is
+ * rejected; it is then retried after a while, because a restart of the service or a full feed is temporary.
+ * @returns a function that stops watching.
  */
 export function watchEvents(onEvent: (event: LiveEvent) => void, onConnected: (isConnected: boolean) => void) {
   let source: EventSource

@@ -8,10 +8,10 @@ export type Note = NoteObject
 
 const pathOf = (contactId: string) => `/v1/contacts/${encodeURIComponent(contactId)}/notes`
 
-/** A page of ten fits into an answer, however long the notes are. */
+/** Ten notes fit into one response, however long they are. */
 const PAGE_LENGTH = 10
 
-/** The notes of a contact, the latest first; pages follow one another. */
+/** The notes of a contact, newest first, in pages. */
 export const notesQuery = (contactId: string) =>
   infiniteQueryOptions({
     queryKey: ['notes', contactId],

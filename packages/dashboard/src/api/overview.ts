@@ -4,12 +4,12 @@ import { get } from './client.ts'
 
 export type { Overview }
 
-/** What happened in a range of days, and in the range of the same length before it. */
+/** The figures of a range of days and of the range of the same length before it. */
 export const overviewQuery = (range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['overview', range],
     queryFn: ({ signal }) => get<Overview>('/v1/overview', range, signal),
     placeholderData: keepPreviousData,
-    // The figures follow the live feed beside them, if a little later.
+    // Keeps the figures in step with the live feed beside them.
     refetchInterval: 60_000,
   })

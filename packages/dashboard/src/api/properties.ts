@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { get } from './client.ts'
 
-/** Something that records of a kind have: a column, a filter. */
+/** A property of a kind of record, shown as a column or a filter. */
 export interface Property {
   name: string
   label: string

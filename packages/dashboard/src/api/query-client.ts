@@ -1,7 +1,7 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client.ts'
 
-/** @param onSignedOut is called when an answer says that nobody is signed in (any more). */
+/** @param onSignedOut called when a response says that nobody is signed in. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({
@@ -11,9 +11,9 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     }),
     defaultOptions: {
       queries: {
-        // The service may run on this very machine, which then needs no network.
+        // The service may run on this machine, which then needs no network.
         networkMode: 'always',
-        // What was fetched because the pointer came near is still good when the page opens.
+        // Data that was prefetched on hover is still fresh when the page opens.
         staleTime: 15_000,
         gcTime: 10 * 60_000,
         retry: (failures, error) => failures < 2 && isPassing(error),
@@ -23,7 +23,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   })
 }
 
-/** Whether trying again can help. */
+/** Whether a retry can help. */
 function isPassing(error: Error): boolean {
   return !(error instanceof ApiError) || error.status === 0 || error.status >= 500
 }

@@ -13,7 +13,7 @@ type Page = { pagination: Type.Static<typeof Pagination> }
 
 const COUNTING_MS = 1_000
 
-/** How often to ask again while the service finds out who belongs. */
+/** How often to poll while the service evaluates the filter. */
 const whileCounting = (isCounting: boolean | undefined) => (isCounting ? COUNTING_MS : false)
 
 const readSegments = (page: number, limit: number, signal: AbortSignal) =>
@@ -29,7 +29,7 @@ export const segmentsQuery = (page: number, limit: number) =>
 
 const SEGMENTS_A_PAGE = 100
 
-/** Every segment, to choose from and to name them: a tenant has at most five pages of them, mostly one. */
+/** Every segment, for choices and labels: at most five pages of them, usually one. */
 export const allSegmentsQuery = queryOptions({
   queryKey: ['segments', 'all'],
   queryFn: async ({ signal }) => {
@@ -38,7 +38,7 @@ export const allSegmentsQuery = queryOptions({
       readSegments(index + 2, SEGMENTS_A_PAGE, signal),
     )
     const pages = [first, ...(await Promise.all(others))]
-    // One that is made meanwhile moves the last of a page to the next, where it comes again.
+    // A segment created meanwhile can shift the last one to the next page, where it appears again.
     return new Map(pages.flatMap(({ segments }) => segments).map((segment) => [segment.segment_id, segment]))
   },
 })
@@ -76,7 +76,7 @@ export const segmentGrowthQuery = (segmentId: string, range: { from: string; to:
     placeholderData: keepPreviousData,
   })
 
-/** Who would belong, while the filter is being written. A newer one ends the question before. */
+/** The contacts that match a filter as it is edited. A newer request cancels the previous one. */
 export const segmentPreviewQuery = (filter: SegmentFilter) =>
   queryOptions({
     queryKey: ['segments', 'preview', filter],
@@ -91,7 +91,7 @@ export const segmentPreviewQuery = (filter: SegmentFilter) =>
     retry: false,
   })
 
-/** Values that a property, or a part of an event (`event.type`), has. */
+/** Existing values of a property, or of a field of an event (`event.type`). */
 export const suggestionsQuery = (property: string, typed: string) =>
   queryOptions({
     queryKey: ['segments', 'suggestions', property, typed],

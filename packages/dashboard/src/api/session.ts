@@ -23,11 +23,11 @@ export const invitationQuery = (token: string) =>
     queryFn: ({ signal }) => get<InvitationAnswer>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
   })
 
-/** What a sign-in needs next. */
+/** The next step of a sign-in. */
 export interface SignInStep {
-  /** Whether a code of the second factor is asked for now. */
+  /** Whether a second-factor code is needed. */
   needsCode: boolean
-  /** Of several accounts with this password, where they lead to: the person chooses one. */
+  /** The tenants of several accounts with this password, to choose from. */
   tenants: { tenant_id: string; name: string }[]
 }
 
@@ -42,7 +42,7 @@ export async function signIn(email: string, password: string, tenantId?: string)
   return { needsCode: answer.twoFactorRedirect === true, tenants: answer.tenants ?? [] }
 }
 
-/** @param kind an authenticator's code, or one of the codes kept for when it is lost. */
+/** @param kind a code from an authenticator, or a backup code. */
 export function verifyCode(code: string, kind: 'totp' | 'backup-code'): Promise<unknown> {
   return send('POST', `/api/auth/two-factor/verify-${kind}`, { code })
 }
@@ -51,7 +51,7 @@ export function signOut(): Promise<unknown> {
   return send('POST', '/api/auth/sign-out', {})
 }
 
-/** Begins a sign-in with the organisation's own provider. @returns where to go. */
+/** Starts a sign-in with the organisation's own provider. @returns the URL to open. */
 export async function startOidc(callbackURL: string): Promise<string> {
   const body = { providerId: 'oidc', callbackURL }
   const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/oauth2', body)

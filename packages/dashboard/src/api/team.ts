@@ -9,10 +9,10 @@ import type { Role } from './session.ts'
 
 export type { Invitation, Member }
 
-/** An invitation with its link, which the service never shows again; null where only the mail has it. */
+/** An invitation with its link, which the service never shows again; null if the link was only mailed. */
 export type InvitationMade = Type.Static<Type.TObject<typeof InvitationMadeSchema>>
 
-/** A tenant has at most so many pending invitations. */
+/** A tenant's limit of pending invitations. */
 const INVITATIONS_MAX = 100
 
 export const membersQuery = (page: number, limit: number) =>

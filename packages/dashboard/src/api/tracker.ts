@@ -6,7 +6,7 @@ export interface SeenEvent {
   url: string | null
 }
 
-/** What to put into a site's pages, and whether an event has come of it. */
+/** The snippet for a site's pages, and the first and last event that were received. */
 interface Tracker {
   snippet: string
   script_url: string

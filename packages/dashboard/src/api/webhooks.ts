@@ -14,7 +14,7 @@ export interface WebhookSettings {
   headers: { name: string; value: string }[]
 }
 
-/** A tenant has no more of them. */
+/** A tenant's limit. */
 const ALL = { limit: 200 }
 
 export const webhooksQuery = queryOptions({
@@ -98,7 +98,7 @@ export function resendDelivery({ subscription_id: id, delivery_id: deliveryId }:
   return send('POST', `${deliveryPath(id, deliveryId)}/resend`)
 }
 
-/** Sends again all that failed in a range of days. */
+/** Sends all failed deliveries in a range of days again. */
 export function resendFailed(id: string, range: { from: string; to: string }) {
   return send<{ resent: number }>('POST', `${path(id)}/deliveries/resend`, range)
 }

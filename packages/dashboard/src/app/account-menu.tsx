@@ -7,7 +7,7 @@ import classes from './account-menu.module.css'
 import { useMe } from './may.ts'
 import { useSwitchTenant } from './use-switch-tenant.ts'
 
-/** Who is signed in, for which tenant; to change the tenant, the colours, or to leave. */
+/** The signed-in person and tenant; switches the tenant and the colours, and signs out. */
 export function AccountMenu() {
   const { user, tenant, tenants } = useMe()
   const queryClient = useQueryClient()
@@ -78,7 +78,7 @@ export function AccountMenu() {
 const SCHEMES = [
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
-  { value: 'auto', label: 'As the system' },
+  { value: 'auto', label: 'System' },
 ] as const
 
 function ColorSchemeItems() {

@@ -2,9 +2,9 @@ import { lazyRouteComponent } from '@tanstack/react-router'
 import { requireAnswer } from '../api/client.ts'
 
 /**
- * A page whose script is read when the page is opened. When that fails the router loads the whole window anew, because a
- * newer version may have taken its place. While the service cannot be reached, that would end in the browser's own error
- * page; so that case is an error of the page, which can be tried again.
+ * A page whose script is loaded when the page is opened. If that fails, the router reloads the window, because the
+ * script may belong to an older version. While the service is unreachable, that would lead to the browser's own error
+ * page, so this case is an error of the page, with a retry button.
  */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   read: () => Promise<Module>,

@@ -3,22 +3,22 @@ import { type Me, meQuery, type Role } from '../api/session.ts'
 
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** Who is signed in. Only on pages within the shell, which has made sure that somebody is. */
+/** The signed-in person. Only for pages within the shell, which requires a sign-in. */
 export function useMe(): Member {
   const { tenant, role, ...me } = useSuspenseQuery(meQuery).data
   if (tenant === null || role === null) throw new Error('This page is for members of a tenant.')
   return { ...me, tenant, role }
 }
 
-/** Somebody who is signed in and works in a tenant. */
+/** A person who is signed in to a tenant. */
 type Member = Me & { tenant: NonNullable<Me['tenant']>; role: Role }
 
-/** Whether the signed-in person has a scope (`contacts:write`); what they may not do is not offered to them. */
+/** Whether the signed-in person has a scope (`contacts:write`); actions without permission are not shown. */
 export function useMay(scope: string): boolean {
   return useMe().scopes.includes(scope)
 }
 
-/** Whether they have at least a role. */
+/** Whether they have a role or a higher one. */
 export function useIsAtLeast(role: Role): boolean {
   return isAtLeast(useMe().role, role)
 }

@@ -12,7 +12,7 @@ interface Context {
 
 export const rootRoute = createRootRouteWithContext<Context>()({ component: Outlet })
 
-/** The parent of every page that needs somebody signed in: the frame with the navigation. */
+/** The parent of every page that requires a sign-in: the frame with the navigation. */
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -26,10 +26,10 @@ export const shellRoute = createRoute({
   component: lazyPage(() => import('./shell.tsx'), 'Shell'),
 })
 
-/** An address that is no page, for somebody who is signed in: the navigation stays beside it. */
+/** The page for an unknown address, with the navigation beside it. */
 export const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
-/** Before a page for writing: who has not the role is led to what there is to look at instead. */
+/** Redirects people without the role from a page for editing to one for reading. */
 export async function requireRole({ queryClient }: Context, role: Role, instead: string): Promise<void> {
   const me = await queryClient.ensureQueryData(meQuery)
   if (!isAtLeast(me.role, role)) throw redirect({ to: instead, replace: true })

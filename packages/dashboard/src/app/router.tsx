@@ -36,10 +36,10 @@ export function createAppRouter(queryClient: QueryClient) {
   return createRouter({
     routeTree,
     context: { queryClient },
-    // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
+    // A page starts to load when its link is hovered or focused; the query client decides what is fresh.
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
-    // On a slow network something answers a click before one wonders whether it was one.
+    // On a slow network, shows a loading state before the click seems lost.
     defaultPendingMs: 400,
     defaultPendingMinMs: 200,
     parseSearch,

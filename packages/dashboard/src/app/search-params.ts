@@ -1,4 +1,4 @@
-/** Reads one search parameter; undefined for a value that makes no sense, so that a bad link still opens. */
+/** Parses one search parameter; undefined for an invalid value, so that a bad link still opens. */
 type Reader<Value> = (text: string) => Value | undefined
 
 type Values<Readers extends Record<string, Reader<unknown>>> = {
@@ -6,12 +6,12 @@ type Values<Readers extends Record<string, Reader<unknown>>> = {
 }
 
 /**
- * A `validateSearch` for a route: keeps the parameters that it knows and whose values make sense.
- * URLs hold plain words (`?page=2&search=ada`), so every value arrives as text.
+ * A `validateSearch` for a route: keeps known parameters with valid values. URLs contain plain text
+ * (`?page=2&search=ada`), so every value arrives as text.
  */
 export function searchParams<const Readers extends Record<string, Reader<unknown>>>(readers: Readers) {
   return (search: Record<string, unknown>): Values<Readers> => {
-    // The router lays this answer over what the address held: only what is named here as undefined goes away.
+    // The router merges this result into the old parameters: only keys that are explicitly undefined are removed.
     const values: Record<string, unknown> = Object.fromEntries(Object.keys(search).map((name) => [name, undefined]))
     for (const [name, read] of Object.entries(readers)) {
       const given = search[name]
@@ -35,13 +35,13 @@ export const pageNumber: Reader<number> = (value) => (/^[1-9]\d{0,8}$/.test(valu
 
 export const wholeNumber: Reader<number> = (value) => (/^\d{1,12}$/.test(value) ? Number(value) : undefined)
 
-/** A day as `2026-01-31`. The 31st of February is none, though a Date makes the 3rd of March of it. */
+/** A day as `2026-01-31`. Rejects 31 February, which a Date would turn into 3 March. */
 export const day: Reader<string> = (value) => {
   const date = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? value : Number.NaN)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value) ? value : undefined
 }
 
-/** Words between commas. */
+/** Comma-separated words. */
 export const words: Reader<string[]> = (value) => value.split(',').filter((word) => word !== '')
 
 /** One of the given words. */
@@ -49,12 +49,12 @@ export function oneOf<const Word extends string>(...allowed: Word[]): Reader<Wor
   return (value) => allowed.find((word) => word === value)
 }
 
-/** The router's reading of a query string: texts only. */
+/** Parses a query string for the router: texts only. */
 export function parseSearch(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query))
 }
 
-/** The router's writing of one: lists of words between commas, deeper values as JSON, nothing for undefined. */
+/** Renders a query string for the router: lists as comma-separated words, deeper values as JSON, undefined omitted. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(search)) {

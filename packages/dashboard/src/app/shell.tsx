@@ -8,17 +8,17 @@ import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION } from './navigation.ts'
 import classes from './shell.module.css'
 
-/** The frame of every page: navigation at the side, behind a button on small screens. */
+/** The frame of every page: the navigation at the side, behind a button on small screens. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure()
   const burger = useRef<HTMLButtonElement>(null)
   const shut = () => {
     if (!isOpen) return
     close()
-    // The focus must not stay in what is hidden now.
+    // The focus must not stay in a hidden element.
     burger.current?.focus()
   }
-  // In an open menu the key closes that menu.
+  // In an open menu, the key closes that menu.
   useHotkeys([['Escape', ({ target }) => (target instanceof Element && target.closest('[role=menu]') ? null : shut())]])
   useReadyPages()
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -28,7 +28,7 @@ export function Shell() {
     if (lastPath.current === path) return
     lastPath.current = path
     close()
-    // A screen reader and the keyboard go on where the new page begins.
+    // Screen readers and the keyboard continue at the new page.
     main.current?.focus({ preventScroll: true })
   }, [path, close])
 
@@ -39,7 +39,7 @@ export function Shell() {
       padding={{ base: 'md', lg: 'xl' }}
     >
       <a className={classes.skip} href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" gap="sm">
@@ -80,7 +80,7 @@ export function Shell() {
         </ScrollArea>
         <AccountMenu />
       </AppShell.Navbar>
-      {/* On a phone the navigation covers the page: it goes when the keyboard comes to the page. */}
+      {/* On a phone the navigation covers the page: it closes when the focus enters the page. */}
       <AppShell.Main className={classes.main} onFocus={close}>
         <Box component="section" id="main" ref={main} tabIndex={-1} className={classes.page}>
           <Outlet />
@@ -90,7 +90,7 @@ export function Shell() {
   )
 }
 
-/** Fetches the scripts of the main pages when there is nothing better to do: a finger gives no hint where it will go. */
+/** Fetches the scripts of the main pages when idle: on touch screens, nothing announces the next page. */
 function useReadyPages(): void {
   const router = useRouter()
   useEffect(() => {
@@ -105,10 +105,10 @@ function useReadyPages(): void {
 
 const MAIN_PATHS = new Set<string>(NAVIGATION.flatMap(({ items }) => items.map(({ link }) => link.to)))
 
-/** By then the page that was asked for is there. */
+/** By then the current page has loaded. */
 const IDLE_MS = 2_500
 
-/** How much waits for somebody behind a link. */
+/** The number of waiting items behind a link. */
 function Waiting({ query }: { query: typeof waitingCountQuery }) {
   const { data = 0 } = useQuery(query)
   if (data === 0) return null

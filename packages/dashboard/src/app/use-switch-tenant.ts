@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { switchTenant } from '../api/session.ts'
 
-/** Works in another tenant from now on, beginning at its home page. */
+/** Switches to another tenant and opens its home page. */
 export function useSwitchTenant(): (tenantId: string) => Promise<void> {
   const queryClient = useQueryClient()
   const router = useRouter()
   return async (tenantId) => {
     await switchTenant(tenantId)
-    // Nothing of the tenant before may be shown for a moment longer.
+    // No data of the previous tenant may stay visible.
     queryClient.clear()
     await router.navigate({ to: '/' })
     await router.invalidate()

@@ -15,7 +15,7 @@ import type { Outcome } from './use-decisions.ts'
 export interface ActionCardProps {
   action: WaitingAction
   outcome: Outcome | undefined
-  /** Where the keyboard is. */
+  /** Whether the keyboard shortcuts act on it. */
   isActive: boolean
   isSelected: boolean
   isEditing: boolean
@@ -28,7 +28,7 @@ export interface ActionCardProps {
   onReject: () => void
 }
 
-/** An action that waits: for whom, from whom, why, and exactly what. */
+/** A pending action: recipient, sender, reasoning and exact content. */
 export function ActionCard(props: ActionCardProps) {
   const { action, outcome, isActive, isSelected, isEditing, mayDecide } = props
   const title = useId()
@@ -38,7 +38,7 @@ export function ActionCard(props: ActionCardProps) {
   return (
     <Card
       component="article"
-      // The types of a card know a div's reference only; this card is an article.
+      // The types of a card only know a div's ref; this card is an article.
       ref={props.ref as Ref<HTMLDivElement>}
       tabIndex={-1}
       aria-labelledby={title}
@@ -114,7 +114,7 @@ export function ActionCard(props: ActionCardProps) {
             )}
             <GuardrailList guardrails={action.guardrails} />
             {outcome?.state === 'refused' ? (
-              <Alert color="red" role="alert" title="It goes on waiting">
+              <Alert color="red" role="alert" title="The action is still waiting">
                 {outcome.message}
               </Alert>
             ) : null}
@@ -153,7 +153,7 @@ function Result({ outcome }: { outcome: Outcome }) {
     case 'sending':
       return (
         <Text size="sm" c="dimmed" role="status">
-          {outcome.verb === 'approve' ? 'Approved, being queued …' : 'Rejected, being written down …'}
+          {outcome.verb === 'approve' ? 'Approving…' : 'Rejecting…'}
         </Text>
       )
     case 'done':
@@ -164,7 +164,7 @@ function Result({ outcome }: { outcome: Outcome }) {
       )
     default:
       return (
-        <Alert color="orange" role="alert" title="It does not wait any more">
+        <Alert color="orange" role="alert" title="The action is no longer waiting">
           {outcome.message}
         </Alert>
       )
@@ -174,7 +174,9 @@ function Result({ outcome }: { outcome: Outcome }) {
 function doneWords({ verb, action }: Extract<Outcome, { state: 'done' }>): string {
   if (verb === 'reject') return 'Rejected. It will not be executed.'
   const isLater = action.due_at !== null && Date.parse(action.due_at) > Date.now() + 60_000
-  return isLater ? `Approved. It goes out at ${formatMoment(action.due_at ?? '')}.` : 'Approved. It goes out now.'
+  return isLater
+    ? `Approved. It will be executed at ${formatMoment(action.due_at ?? '')}.`
+    : 'Approved. It is being executed.'
 }
 
 function describePerson({ contact }: WaitingAction): string {
@@ -188,7 +190,7 @@ function senderAndRecipient({ type, identity, contact }: WaitingAction) {
   const address = type === 'email_message' && identity?.address ? ` <${identity.address}>` : ''
   const to = type === 'email_message' ? contact?.email : personName(contact)
   return {
-    from: identity ? `${name}${address}` : 'nobody yet: give the agent an identity',
+    from: identity ? `${name}${address}` : 'no sender: assign an identity to the agent',
     to: to ?? undefined,
   }
 }

@@ -9,7 +9,7 @@ interface ActionFormProps {
   onCancel: () => void
 }
 
-/** The content of an action to be changed before it is approved. */
+/** Edits the content of an action before it is approved. */
 export function ActionForm({ action: { type, params }, onApprove, onCancel }: ActionFormProps) {
   const [draft, setDraft] = useState<Record<string, string>>(() => draftOf(type, params))
   const set = (name: string) => (event: { currentTarget: { value: string } }) => {
@@ -98,7 +98,7 @@ function paramsOf(type: WaitingAction['type'], before: Params, draft: Record<str
   }
 }
 
-/** A number stays a number, an empty field takes the property away; what nobody touched stays as it was. */
+/** A number stays a number, an empty field removes the property, and unchanged values stay as they are. */
 function typedValue(before: unknown, typed: string): unknown {
   if (typed === textOf(before)) return before
   if (typed === '') return null

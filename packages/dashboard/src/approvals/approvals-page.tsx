@@ -19,7 +19,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 
 const route = getRouteApi('/shell/approvals')
 
-/** Everything that agents propose and that a person has to decide about. */
+/** All actions that wait for a decision. */
 export function ApprovalsPage() {
   const { page = 1, agent_id } = route.useSearch()
   const navigate = route.useNavigate()
@@ -33,15 +33,15 @@ export function ApprovalsPage() {
     <>
       <PageHeader
         title="Approvals"
-        description="What agents propose waits here until somebody decides. Nothing leaves before that."
+        description="Actions that agents propose wait here for a decision. Nothing is sent before it is approved."
         actions={mayDecide ? <ShortcutHelp disclosure={help} isOn={isOn} onToggle={setOn} /> : null}
       />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={8} /> : null}
       {data && data.actions.length === 0 ? (
         <Card>
-          <EmptyState icon={IconChecks} title="Nothing waits for you">
-            When an agent proposes a mail or a message, it stands here to be approved, changed or rejected.
+          <EmptyState icon={IconChecks} title="Nothing to approve">
+            When an agent proposes an e-mail or a message, you approve, edit or reject it here.
           </EmptyState>
         </Card>
       ) : null}
@@ -57,7 +57,7 @@ export function ApprovalsPage() {
           {total > PAGE_LENGTH ? (
             <Card mt="md" p={0}>
               <Pager
-                label="actions that wait"
+                label="waiting actions"
                 page={page}
                 limit={PAGE_LENGTH}
                 total={total}
@@ -106,7 +106,7 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
     card?.focus({ preventScroll: true })
     card?.scrollIntoView({ block: 'nearest' })
   }
-  /** On to the next that waits, so that a whole inbox is decided without a pointer. */
+  /** Moves to the next pending action, so that the whole inbox can be decided by keyboard. */
   const goOn = (from: number) => {
     const next = actions.findIndex((action, index) => index > from && isOpen(action))
     if (next >= 0) focus(next)
@@ -157,7 +157,7 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
     await onAllDecided()
     await decisions.startOver()
   }
-  // Another page or a newer answer begins at its first action.
+  // Another page or a newer response starts at its first action.
   const firstKey = actions[0] ? actionKey(actions[0]) : ''
   useEffect(() => {
     if (firstKey) setActive(0)
@@ -177,7 +177,7 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
             />
             {isAllDecided ? (
               <Button size="xs" onClick={loadMore}>
-                All decided: show what else waits
+                All decided: load more
               </Button>
             ) : null}
             {chosen.length > 0 ? (
@@ -206,7 +206,7 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
         </Card>
       ) : (
         <Text size="sm" c="dimmed">
-          Members of the team who may approve decide about these.
+          Your role does not allow approving or rejecting actions.
         </Text>
       )}
       {actions.map((action, index) => {

@@ -1,2 +1,2 @@
-/** How many rows a page of each list has. */
+/** Rows per page. */
 export const PAGE_LENGTH = 20

@@ -3,14 +3,14 @@ import { type FormEvent, useState } from 'react'
 import { upTo } from '../ui/up-to.ts'
 
 interface RejectDialogProps {
-  /** How many are rejected; 0 while it is closed. */
+  /** The number of actions to reject; 0 while the dialog is closed. */
   count: number
   onReject: (reason: string) => void
-  /** Whoever opened it says where the focus goes. */
+  /** The opener sets the focus. */
   onClose: () => void
 }
 
-/** Asks why: whoever reads the audit log, and whoever improves the playbook, wants to know. */
+/** Asks for a reason, for the audit log and for improving the playbook. */
 export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
   const [reason, setReason] = useState('')
   const close = () => {
@@ -32,7 +32,7 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
       <Stack component="form" onSubmit={submit}>
         <Textarea
           label="Reason"
-          description="It is kept in the audit log. You may leave it empty."
+          description="Optional. Stored in the audit log."
           autosize
           minRows={2}
           maxRows={8}

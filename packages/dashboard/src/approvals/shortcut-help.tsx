@@ -8,7 +8,7 @@ const KEYS: [keys: string[], meaning: string][] = [
   [['a'], 'Approve it'],
   [['e'], 'Edit it, then approve'],
   [['r'], 'Reject it with a reason'],
-  [['x'], 'Select it for a decision about several'],
+  [['x'], 'Select it for a bulk decision'],
   [['?'], 'This help'],
 ]
 
@@ -18,7 +18,7 @@ interface ShortcutHelpProps {
   onToggle: (isOn: boolean) => void
 }
 
-/** What the keys do, and a way to switch them off. */
+/** Lists the keyboard shortcuts, and switches them off. */
 export function ShortcutHelp({ disclosure: [isOpen, { open, close }], isOn, onToggle }: ShortcutHelpProps) {
   return (
     <>
@@ -50,7 +50,7 @@ export function ShortcutHelp({ disclosure: [isOpen, { open, close }], isOn, onTo
             </Table.Tbody>
           </Table>
           <Text size="sm" c="dimmed">
-            Inside a field they only write.
+            They are inactive while you type in a field.
           </Text>
           <Switch
             label="Use these shortcuts"

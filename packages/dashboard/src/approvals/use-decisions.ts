@@ -14,17 +14,17 @@ import { messageOf } from '../ui/states.tsx'
 
 export type Verb = 'approve' | 'reject'
 
-/** What became of an action in this inbox since it was read. */
+/** What happened to an action since the inbox was read. */
 export type Outcome =
-  /** Shown as decided already; the service is about to say whether it is. */
+  /** Shown as decided before the service has confirmed it. */
   | { state: 'sending'; verb: Verb }
   | { state: 'done'; verb: Verb; action: Action }
-  /** Somebody or something was faster: it does not wait any more. */
+  /** Someone else decided it first, or it is no longer pending. */
   | { state: 'gone'; message: string }
-  /** It goes on waiting. */
+  /** Still pending. */
   | { state: 'refused'; message: string }
 
-/** Decides about actions: what is decided shows at once, and what the service says of it as soon as it does. */
+/** Decides actions: a decision shows at once, and its result as soon as the service responds. */
 export function useDecisions() {
   const queryClient = useQueryClient()
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map())
@@ -62,7 +62,7 @@ export function useDecisions() {
       }
       await finish()
     },
-    /** Reads the inbox anew, without what has been decided. */
+    /** Refetches the inbox, without the decided actions. */
     startOver: async () => {
       await refreshApprovals(queryClient)
       setOutcomes(new Map())
@@ -75,7 +75,7 @@ function outcomeOf(
   { action, error }: { action: Action | null; error: { code: string; message: string } | null },
 ): Outcome {
   if (action) return { state: 'done', verb, action }
-  const { code, message } = error ?? { code: 'unknown', message: 'The service did not say what became of it.' }
+  const { code, message } = error ?? { code: 'unknown', message: 'The service returned no result for this action.' }
   return { state: isGone(code) ? 'gone' : 'refused', message }
 }
 

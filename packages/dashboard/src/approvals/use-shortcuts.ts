@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Keys that work wherever the focus is on the page, but not in fields, in dialogs, or with a modifier.
- * @param keys what each does; undefined while they are switched off.
+ * Keyboard shortcuts of a page, except in fields, in dialogs, or with a modifier.
+ * @param keys the action of each key; undefined while they are switched off.
  */
 export function useShortcuts(keys: Record<string, () => void> | undefined): void {
   const latest = useRef(keys)

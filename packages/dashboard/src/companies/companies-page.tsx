@@ -69,11 +69,11 @@ export function CompaniesPage() {
         empty={
           isFiltered ? (
             <EmptyState icon={IconBuilding} title="No company matches">
-              Take a filter away, or search for something else.
+              Remove a filter or search for something else.
             </EmptyState>
           ) : (
             <EmptyState icon={IconBuilding} title="No companies yet">
-              They come with forms that name a company, with imports, and over the API.
+              Companies come from forms, imports and the API.
             </EmptyState>
           )
         }
@@ -99,7 +99,7 @@ const NEW_COMPANY = [
   { name: 'domain', label: 'Domain' },
 ]
 
-/** What a saved view keeps of an address. */
+/** The part of the address that a saved view stores. */
 function viewOf({ page: _page, columns: _columns, ...query }: CompanySearch) {
   return given(query)
 }

@@ -28,7 +28,7 @@ const quantity = (key: string, header: string): Column<Company> =>
     },
   })
 
-/** The columns that the list of companies can show. */
+/** The available columns of the list of companies. */
 export const COMPANY_COLUMNS: Column<Company>[] = [
   {
     id: 'name',
@@ -69,7 +69,7 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
 
 export const DEFAULT_COLUMNS = ['name', 'domain', 'industry', 'country', 'numberofemployees', 'created_at']
 
-/** What to call a company. */
+/** The display name of a company. */
 export function companyName({ name, domain }: Pick<Company, 'name' | 'domain'>): string {
-  return name || domain || 'Without a name'
+  return name || domain || 'Unnamed'
 }

@@ -28,7 +28,7 @@ import { CompanyPeople } from './company-people.tsx'
 
 const route = getRouteApi('/shell/companies/$companyId')
 
-/** Everything that is known of one company. */
+/** One company with its contacts, their activity and its properties. */
 export function CompanyPage() {
   const { companyId } = route.useParams()
   const { page, event_type, ...search } = route.useSearch()
@@ -107,11 +107,11 @@ function CompanySide({ company }: { company: Company }) {
   const { company_id: companyId, name, domain } = company
   const save = async (changed: Record<string, unknown>) => {
     const changes = toChanges(changed)
-    const takeBack = await showCompanyChange(queryClient, companyId, changes)
+    const undo = await showCompanyChange(queryClient, companyId, changes)
     try {
       await updateCompany(companyId, changes)
     } catch (error) {
-      takeBack()
+      undo()
       throw error
     }
     void refreshCompanies(queryClient)
@@ -140,7 +140,7 @@ function CompanySide({ company }: { company: Company }) {
 
 const FIRST = ['name', 'domain', 'industry', 'country', 'state', 'city', 'numberofemployees', 'annualrevenue']
 
-/** Name and domain are fields of their own; all else is a property. */
+/** Name and domain are separate fields; all else is a property. */
 function toChanges(changed: Record<string, unknown>): CompanyChanges {
   const { name, domain, ...properties } = changed
   return {
@@ -166,7 +166,7 @@ function DeleteCompany({ company }: { company: Company }) {
     <ConfirmButton
       size="xs"
       title={`Delete ${companyName(company).slice(0, 80)}?`}
-      explanation="The company is removed for good. Its contacts stay, without a company."
+      explanation="The company is deleted permanently. Its contacts are kept, without a company."
       confirmLabel="Delete the company"
       onConfirm={remove}
     >

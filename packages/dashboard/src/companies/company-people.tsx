@@ -19,7 +19,7 @@ interface CompanyPeopleProps {
   onPage: (page: number) => void
 }
 
-/** The contacts of a company; others are put to it, and taken away. */
+/** The contacts of a company, to add and remove. */
 export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
   const { data, error, refetch, isPlaceholderData } = useQuery(contactsQuery(peopleOf(companyId, page)))
   const add = useMay('contacts:write') ? <AddContact companyId={companyId} /> : null
@@ -28,16 +28,16 @@ export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
     <Stack gap="sm">
       {add}
       <DataTable
-        label="Contacts of the company"
-        columns={add ? [...columns, TAKE_AWAY] : columns}
+        label="Company contacts"
+        columns={add ? [...columns, REMOVE] : columns}
         rows={data?.contacts}
         rowKey={({ contact_id }) => contact_id}
         error={error}
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconUsers} title="No contacts of this company">
-            A contact belongs to a company when it is named in a form, an import or over the API, or put to it by hand.
+          <EmptyState icon={IconUsers} title="No contacts in this company">
+            Forms, imports and the API link contacts to a company. You can also add them here.
           </EmptyState>
         }
         paging={{ page, limit: PEOPLE_A_PAGE, total: data?.pagination.total_items ?? 0, onPage }}
@@ -48,29 +48,29 @@ export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
 
 const COLUMNS = ['name', 'email', 'jobtitle', 'lifecyclestage', 'created_at']
 
-const TAKE_AWAY: Column<Contact> = {
+const REMOVE: Column<Contact> = {
   id: 'actions',
   header: 'Actions',
   align: 'right',
-  cell: (contact) => <TakeAway contact={contact} />,
+  cell: (contact) => <RemoveContact contact={contact} />,
 }
 
-function TakeAway({ contact }: { contact: Contact }) {
+function RemoveContact({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const name = contactName(contact).slice(0, 80)
   return (
     <ConfirmButton
       size="compact-xs"
       title={`Take ${name} away?`}
-      explanation="The contact stays, without a company."
-      confirmLabel="Take away"
-      aria-label={`Take away ${name}`}
+      explanation="The contact is kept, without a company."
+      confirmLabel="Remove"
+      aria-label={`Remove ${name}`}
       onConfirm={async () => {
         await updateContact(contact.contact_id, { company_id: null })
         await refreshContacts(queryClient)
       }}
     >
-      Take away
+      Remove
     </ConfirmButton>
   )
 }
@@ -98,7 +98,7 @@ function AddContact({ companyId }: { companyId: string }) {
           useFound={useFoundContacts}
           keyOf={({ contact_id }) => contact_id}
           nameOf={(contact) => `${contactChoice(contact)}${contact.company_id === null ? '' : ' · of another company'}`}
-          isTaken={({ company_id }) => company_id === companyId}
+          isExcluded={({ company_id }) => company_id === companyId}
           onChoose={(contact) => adding.mutate(contact)}
           disabled={adding.isPending}
           autoFocus

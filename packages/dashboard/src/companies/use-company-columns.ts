@@ -4,7 +4,7 @@ import { propertiesQuery } from '../api/properties.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { COMPANY_COLUMNS, propertyColumn } from './company-columns.tsx'
 
-/** All columns of companies: the usual ones, and one for each other property that companies of the tenant have. */
+/** All columns of companies: the standard ones, and one for each other property of the tenant's companies. */
 export function useCompanyColumns(): Column<Company>[] {
   const { data } = useQuery(propertiesQuery('companies'))
   const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'updated_at'])

@@ -13,7 +13,7 @@ const STATES: Record<string, { words: string; color: string }> = {
   agent_action_failed: { words: 'Failed', color: 'red' },
 }
 
-/** What agents proposed and did about a contact. */
+/** What agents proposed and did for a contact. */
 export function AgentActions({ contactId }: { contactId: string }) {
   const { data, error, refetch } = useQuery(contactActionsQuery(contactId))
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
@@ -21,7 +21,7 @@ export function AgentActions({ contactId }: { contactId: string }) {
   if (data.length === 0) {
     return (
       <EmptyState icon={IconRobot} title="No agent has acted on this contact">
-        When an agent watches a group of contacts with this one in it, what it proposes and does stands here.
+        What agents propose and do for this contact appears here.
       </EmptyState>
     )
   }
@@ -52,7 +52,7 @@ function ActionCard({ event: { event, timestamp, data } }: { event: CustomerEven
         <Group gap="sm">
           {typeof data.run_id === 'string' ? (
             <Anchor size="sm" renderRoot={(props) => <Link to={`${RUNS}/${data.run_id}`} {...props} />}>
-              The run
+              View run
             </Anchor>
           ) : null}
           <Moment at={timestamp} size="xs" c="dimmed" />

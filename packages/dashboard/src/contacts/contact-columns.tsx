@@ -6,7 +6,7 @@ import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 
-/** What every list of contacts has of one. */
+/** The fields of a contact that every list has. */
 type Listed = Pick<Contact, 'contact_id' | 'properties' | 'created_at'>
 
 /** The column of a property. */
@@ -20,7 +20,7 @@ export const propertyColumn = (key: string, header: string, more: Partial<Column
   ...more,
 })
 
-/** What is shown first of contacts, wherever they are listed. */
+/** The first columns of every list of contacts. */
 export const FIRST_COLUMNS: Column<Listed>[] = [
   {
     id: 'name',
@@ -57,7 +57,7 @@ export const CREATED_COLUMN: Column<Listed> = {
   cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
 }
 
-/** The columns that the list of contacts can show. */
+/** The available columns of the list of contacts. */
 export const CONTACT_COLUMNS: Column<Contact>[] = [
   ...FIRST_COLUMNS,
   propertyColumn('country', 'Country', { visibleFrom: 'md' }),

@@ -10,7 +10,7 @@ import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 
-/** The company of a contact, chosen and taken away where it stands. */
+/** The company of a contact, changed in place. */
 export function ContactCompany({ contact: { contact_id: contactId, company_id: companyId } }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
@@ -33,7 +33,7 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
           useFound={useFoundCompanies}
           keyOf={({ company_id }) => company_id}
           nameOf={(company) => [company.name, company.domain].filter(Boolean).join(' · ') || companyName(company)}
-          isTaken={({ company_id }) => company_id === companyId}
+          isExcluded={({ company_id }) => company_id === companyId}
           onChoose={({ company_id }) => saving.mutate(company_id)}
           disabled={saving.isPending}
           autoFocus
@@ -55,9 +55,9 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
               size="compact-xs"
               loading={saving.isPending}
               onClick={() => saving.mutate(null)}
-              aria-label="Take away the company"
+              aria-label="Remove the company"
             >
-              Take away
+              Remove
             </Button>
           )}
         </Group>

@@ -18,7 +18,7 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { propertyLabel } from '../ui/property-value.ts'
 import { contactName } from './contact-name.ts'
 
-/** What can be done with the whole of a contact. */
+/** Deletes or erases a contact. */
 export function ContactMenu({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const router = useRouter()
@@ -41,7 +41,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
         <ConfirmButton
           size="xs"
           title={`Delete ${name}?`}
-          explanation="The contact and its notes are removed for good. Its events stay, as those of nobody."
+          explanation="The contact and its notes are deleted permanently. Its events are kept without a contact."
           confirmLabel="Delete the contact"
           onConfirm={remove}
         >
@@ -56,8 +56,8 @@ export function ContactMenu({ contact }: { contact: Contact }) {
           title={`Erase ${name}?`}
           explanation={
             <Text size="sm">
-              Every trace is removed everywhere, as the law asks when a person wishes it: the contact, its notes,
-              conversations and events, and what webhooks and agents kept of them. You get a receipt. It cannot be
+              All data about the person is removed everywhere, as privacy law requires on request: the contact, its
+              notes, conversations and events, and what webhooks and agents stored. You get a receipt. This cannot be
               undone.
             </Text>
           }
@@ -75,7 +75,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
   )
 }
 
-/** What was removed. It proves the erasure to whoever asks, and holds nothing of the person. */
+/** The receipt of an erasure: proof without personal data. */
 function ErasureReceipt({ first }: { first: Receipt }) {
   const { data: receipt } = useQuery({ ...erasureQuery(first.erasure_id), initialData: first })
   const text = JSON.stringify(receipt, null, 2)
@@ -85,7 +85,7 @@ function ErasureReceipt({ first }: { first: Receipt }) {
       {receipt.status === 'running' ? (
         <Group gap="xs" role="status">
           <Loader size={16} aria-hidden />
-          <Text size="sm">There is much to remove. It goes on, also when you leave this page.</Text>
+          <Text size="sm">Removing all data takes a while. It continues if you leave this page.</Text>
         </Group>
       ) : (
         <Alert color="green" role="status">

@@ -1,13 +1,13 @@
 import type { Contact } from '../api/contacts.ts'
 import { propertyText } from '../ui/property-value.ts'
 
-/** What to call a contact: the name, else the e-mail address. */
+/** The display name of a contact: the name, else the e-mail address. */
 export function contactName({ properties }: Pick<Contact, 'properties'>): string {
   const name = [properties.firstname, properties.lastname].map(propertyText).filter(Boolean).join(' ')
-  return name || propertyText(properties.email) || 'Without a name'
+  return name || propertyText(properties.email) || 'Unnamed'
 }
 
-/** What most contacts have, in the order in which people look for it. */
+/** The properties that most contacts have, in the usual order. */
 export const USUAL_PROPERTIES = [
   'email',
   'firstname',

@@ -23,7 +23,7 @@ import { SourceTable } from './source-table.tsx'
 
 const route = getRouteApi('/shell/contacts/$contactId')
 
-/** Everything that is known of one person. */
+/** One contact: timeline, properties, notes, conversations, sources and agent actions. */
 export function ContactPage() {
   const { contactId } = route.useParams()
   const search = route.useSearch()
@@ -34,7 +34,7 @@ export function ContactPage() {
   const tabs = useRef<HTMLDivElement>(null)
   const isThere = data !== undefined
   useEffect(() => {
-    // In a row that is wider than the screen, one sees where one is.
+    // If the row of tabs is wider than the screen, scrolls to the current one.
     const current = isThere && tab ? tabs.current?.querySelector('[role=tab][aria-selected=true]') : null
     current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [tab, isThere])

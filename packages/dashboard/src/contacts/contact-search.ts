@@ -14,7 +14,7 @@ const STAGES = [
   'other',
 ] as const
 
-/** The filters of contacts that the service knows, in the words of people. */
+/** The service's filters of contacts, with labels. */
 export const CONTACT_FILTERS: FilterField[] = [
   { name: 'lifecycle_stage', label: 'Lifecycle stage', kind: 'choice', options: STAGES.map(asOption) },
   { name: 'lead_status', label: 'Lead status', kind: 'text' },
@@ -33,24 +33,24 @@ export const CONTACT_FILTERS: FilterField[] = [
       { value: 'not_enriched', label: 'Not enriched' },
     ],
   },
-  { name: 'company_id', label: 'Of one company', kind: 'text', isOnlyInLinks: true },
+  { name: 'company_id', label: 'Company', kind: 'text', isOnlyInLinks: true },
   { name: 'created_after', label: 'Created from', kind: 'date' },
   { name: 'created_before', label: 'Created until', kind: 'date' },
   ...(
     [
       { name: 'has_event_type', label: 'Event', kind: 'text', description: 'For example page_view.' },
       { name: 'has_event_url_contains', label: 'Address contains', kind: 'text' },
-      { name: 'has_event_text', label: 'Text of the element', kind: 'text' },
+      { name: 'has_event_text', label: 'Element text', kind: 'text' },
       { name: 'has_event_text_contains', label: 'Text contains', kind: 'text' },
       { name: 'has_event_class_contains', label: 'CSS class contains', kind: 'text' },
       { name: 'has_event_element_id', label: 'Element id', kind: 'text' },
       { name: 'has_event_after', label: 'Happened from', kind: 'date' },
       { name: 'has_event_before', label: 'Happened until', kind: 'date' },
     ] as const
-  ).map((field): FilterField => ({ ...field, group: 'Has an event with all of' })),
+  ).map((field): FilterField => ({ ...field, group: 'Has an event that matches all of' })),
 ]
 
-/** What the address of the contacts' list holds. */
+/** The search parameters of the list of contacts. */
 export const contactSearch = searchParams({
   page: pageNumber,
   limit: oneOf('20', '50', '100'),
@@ -82,7 +82,7 @@ export const contactSearch = searchParams({
 
 export type ContactSearch = ReturnType<typeof contactSearch>
 
-/** What to ask the service for an address. */
+/** The query to the service for an address. */
 export function toContactQuery({ columns: _shown, ...search }: ContactSearch): Query {
   return { ...given(search), page: search.page ?? 1, limit: search.limit ?? '20' }
 }

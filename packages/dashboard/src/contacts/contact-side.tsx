@@ -17,17 +17,17 @@ import { Foreign, Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import { USUAL_PROPERTIES } from './contact-name.ts'
 
-/** What is known of a contact, at the side: its properties, company and segments. */
+/** The side of a contact's page: its properties, company and segments. */
 export function ContactSide({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
   const { contact_id: contactId } = contact
   const save = async (properties: PropertyChanges) => {
-    const takeBack = await showContactChange(queryClient, contactId, { properties })
+    const undo = await showContactChange(queryClient, contactId, { properties })
     try {
       await updateContact(contactId, { properties })
     } catch (error) {
-      takeBack()
+      undo()
       throw error
     }
     void refreshContacts(queryClient)

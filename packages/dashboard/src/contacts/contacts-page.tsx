@@ -27,7 +27,7 @@ export function ContactsPage() {
   const queryClient = useQueryClient()
   const query = toContactQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(contactsQuery(query))
-  // A change of what is listed begins at the first page.
+  // A change of the list goes back to the first page.
   const change = (changes: Record<string, unknown>, replace = false) =>
     navigate({ search: (before) => contactSearch({ ...before, page: undefined, ...changes }), replace })
   const openView = (view: SavedView) => navigate({ search: contactSearch({ ...view.query, columns: view.columns }) })
@@ -81,11 +81,11 @@ export function ContactsPage() {
         empty={
           isFiltered ? (
             <EmptyState icon={IconUsers} title="No contact matches">
-              Take a filter away, or search for something else.
+              Remove a filter or search for something else.
             </EmptyState>
           ) : (
             <EmptyState icon={IconUsers} title="No contacts yet">
-              They appear when a visitor identifies, a form is sent in, or your systems write them over the API.
+              Contacts appear when a visitor is identified, a form is submitted, or your systems send them to the API.
             </EmptyState>
           )
         }
@@ -106,7 +106,7 @@ export function ContactsPage() {
   )
 }
 
-/** What a file has in the place of the name. */
+/** The columns of an exported file that replace the name. */
 const NAMES = ['contact_id', 'firstname', 'lastname']
 
 const NEW_CONTACT = [
@@ -117,7 +117,7 @@ const NEW_CONTACT = [
   { name: 'jobtitle', label: 'Job title' },
 ]
 
-/** What a saved view keeps of an address. */
+/** The part of the address that a saved view stores. */
 function viewOf({ page: _page, columns: _columns, ...query }: ContactSearch) {
   return given(query)
 }

@@ -6,7 +6,7 @@ import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { MessageCard } from './message-card.tsx'
 
-/** The mails and chats with a contact, one thread below the other, the latest first. */
+/** The e-mails and chats with a contact by thread, newest first. */
 export function Conversations({ contactId }: { contactId: string }) {
   const { data, error, refetch } = useQuery(conversationsQuery(contactId))
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
@@ -14,7 +14,7 @@ export function Conversations({ contactId }: { contactId: string }) {
   if (data.conversations.length === 0) {
     return (
       <EmptyState icon={IconMessages} title="No conversations">
-        Mails appear when the mailbox of an identity is connected, chats when your messaging tool sends them.
+        E-mails appear once an identity's mailbox is connected, chats once your messaging tool sends them.
       </EmptyState>
     )
   }
@@ -42,7 +42,7 @@ function Thread({ conversation }: { conversation: Conversation }) {
         <Group justify="space-between" wrap="nowrap" gap="sm">
           <div style={{ minWidth: 0 }}>
             <Text size="sm" fw={600} truncate>
-              <Foreign max={160}>{subject || 'Without a subject'}</Foreign>
+              <Foreign max={160}>{subject || 'No subject'}</Foreign>
             </Text>
             <Text size="xs" c="dimmed" truncate>
               <Foreign max={160}>{participants.map(participantName).join(', ')}</Foreign>

@@ -6,13 +6,13 @@ import { formatMoment } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
 import classes from './message-card.module.css'
 
-/** One message: as text, or as its sender made it in a frame in which nothing can run. */
+/** One message: as text, or as HTML in a frame without scripts. */
 export function MessageCard({ message }: { message: Message }) {
   const { direction, from, to, sent_at, text, html, attachments, truncated } = message
   const [isHtml, setHtml] = useState(false)
   const canHtml = html !== undefined && html !== ''
   return (
-    <Card padding="sm" component="article" aria-label={`Message of ${nameOf(from)}`}>
+    <Card padding="sm" component="article" aria-label={`Message from ${nameOf(from)}`}>
       <Group justify="space-between" gap="xs" mb="xs">
         <Text size="xs" c="dimmed" component="div">
           <Badge color={direction === 'inbound' ? 'teal' : 'ink'} mr={6}>
@@ -26,15 +26,15 @@ export function MessageCard({ message }: { message: Message }) {
         </Text>
         {canHtml ? (
           <Button variant="subtle" size="compact-xs" onClick={() => setHtml(!isHtml)}>
-            {isHtml ? 'Show the text' : 'Show as sent'}
+            {isHtml ? 'Show as text' : 'Show as sent'}
           </Button>
         ) : null}
       </Group>
       {isHtml && canHtml ? (
         <iframe
           className={classes.frame}
-          title={`Message of ${nameOf(from)}`}
-          // Without allow-scripts and allow-same-origin nothing in it runs or reaches this page.
+          title={`Message from ${nameOf(from)}`}
+          // Without allow-scripts and allow-same-origin, nothing in it runs or reaches this page.
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           srcDoc={`<!doctype html><meta charset="utf-8"><style nonce="${styleNonce()}">${FRAME_STYLE}</style>${html}`}
         />
@@ -45,7 +45,7 @@ export function MessageCard({ message }: { message: Message }) {
       )}
       {truncated ? (
         <Text size="xs" c="dimmed" mt="xs">
-          The rest of this message was too long to be shown here.
+          The rest of this message is too long to show here.
         </Text>
       ) : null}
       {attachments.length > 0 ? (
@@ -65,5 +65,5 @@ export function MessageCard({ message }: { message: Message }) {
 const FRAME_STYLE = 'body{font:14px/1.5 system-ui,sans-serif;margin:8px;overflow-wrap:anywhere}img{max-width:100%}'
 
 function nameOf({ name, address }: Participant): string {
-  return name || address || 'somebody'
+  return name || address || 'unknown'
 }

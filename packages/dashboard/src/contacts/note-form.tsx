@@ -8,14 +8,14 @@ const LENGTH_MAX = 100_000
 
 interface NoteFormProps {
   label: string
-  /** What the button says. */
+  /** The label of the button. */
   action: string
   initial?: string
   onSave: (content: string) => Promise<unknown>
   onCancel?: () => void
 }
 
-/** A note being written. What was typed stays when it could not be saved. */
+/** The form for a note. It keeps the text if saving fails. */
 export function NoteForm({ label, action, initial = '', onSave, onCancel }: NoteFormProps) {
   const [content, setContent] = useState(initial)
   const saving = useMutation({ mutationFn: () => onSave(content), onSuccess: () => setContent(initial && content) })
@@ -46,7 +46,7 @@ export function NoteForm({ label, action, initial = '', onSave, onCancel }: Note
       ) : null}
       <Group justify="space-between" gap="xs">
         <Text size="xs" c="dimmed">
-          Markdown. Ctrl and Enter saves.
+          Markdown. Ctrl+Enter saves.
         </Text>
         <Group gap="xs">
           {onCancel ? (

@@ -10,16 +10,16 @@ import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Moment } from '../ui/text.tsx'
 import { NoteForm } from './note-form.tsx'
 
-// Reading markdown is only needed where there is a note.
+// Loaded on demand: only needed if there is a note.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
 
-/** What people wrote down about a contact, the latest first. */
+/** The notes about a contact, newest first. */
 export function Notes({ contactId }: { contactId: string }) {
   const queryClient = useQueryClient()
   const all = useInfiniteQuery(notesQuery(contactId))
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = all
   const mayWrite = useMay('contacts:write')
-  // One that was written meanwhile moves the others on, to a page that is read after it.
+  // A note added meanwhile shifts the others to pages that are read later, so duplicates are removed.
   const notes = [...new Map(data?.pages.flatMap((page) => page.notes).map((note) => [note.note_id, note])).values()]
   const earlier = (data?.pages.at(-1)?.pagination.total_items ?? 0) - notes.length
   const add = async (content: string) => {
@@ -37,7 +37,7 @@ export function Notes({ contactId }: { contactId: string }) {
       {!error && !data ? <LoadingState lines={4} /> : null}
       {data && notes.length === 0 ? (
         <EmptyState icon={IconNotes} title="No notes yet">
-          Write down what the next one who talks with this contact should know.
+          Record what the next person who talks to this contact should know.
         </EmptyState>
       ) : null}
       {notes.map((note) => (
@@ -95,7 +95,7 @@ function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
               color="gray"
               size="compact-xs"
               title="Delete this note?"
-              explanation="It cannot be brought back."
+              explanation="This cannot be undone."
               confirmLabel="Delete the note"
               onConfirm={remove}
             >

@@ -12,7 +12,7 @@ const list = createRoute({
   path: '/contacts',
   validateSearch: contactSearch,
   loaderDeps: ({ search }) => search,
-  // Not awaited: the page opens at once and shows what it has.
+  // Not awaited: the page opens at once and shows its data when it arrives.
   loader: ({ context, deps }) => {
     void context.queryClient.prefetchQuery(contactsQuery(toContactQuery(deps)))
     void context.queryClient.prefetchQuery(viewsQuery)

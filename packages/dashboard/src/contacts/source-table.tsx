@@ -9,7 +9,7 @@ import { Foreign, Moment, None } from '../ui/text.tsx'
 import { USUAL_PROPERTIES } from './contact-name.ts'
 import classes from './source-table.module.css'
 
-/** What every source says of a contact, side by side, and which value is in use. */
+/** The values of a contact from each source side by side, and which one is in use. */
 export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
   const [onlyConflicts, setOnlyConflicts] = useState(false)
   const sources = Object.keys(profile.sources)
@@ -18,7 +18,7 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
   const conflicts = all.filter(([, field]) => field.has_conflict).length
   if (all.length === 0) {
     return (
-      <EmptyState icon={IconDatabase} title="No source has said anything yet">
+      <EmptyState icon={IconDatabase} title="No source data yet">
         A source is whatever writes to this contact: people, forms, the tracker, an import, your CRM.
       </EmptyState>
     )
@@ -34,7 +34,7 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
         </Text>
         {conflicts > 0 ? (
           <Switch
-            label="Only what differs"
+            label="Only differences"
             checked={onlyConflicts}
             onChange={(event) => setOnlyConflicts(event.currentTarget.checked)}
           />
@@ -71,7 +71,7 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
   )
 }
 
-/** The usual properties in their usual order, then the others. */
+/** The usual properties first, in their order. */
 function rank(name: string): number {
   const place = USUAL_PROPERTIES.indexOf(name)
   return place < 0 ? USUAL_PROPERTIES.length : place

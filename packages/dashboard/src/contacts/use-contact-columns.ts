@@ -4,7 +4,7 @@ import { propertiesQuery } from '../api/properties.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { CONTACT_COLUMNS, propertyColumn } from './contact-columns.tsx'
 
-/** All columns of contacts: the usual ones, and one for each other property that contacts of the tenant have. */
+/** All columns of contacts: the standard ones, and one for each other property of the tenant's contacts. */
 export function useContactColumns(): Column<Contact>[] {
   const { data } = useQuery(propertiesQuery('contacts'))
   const usual = new Set([...CONTACT_COLUMNS.map(({ id }) => id), ...IN_OTHERS])
@@ -12,5 +12,5 @@ export function useContactColumns(): Column<Contact>[] {
   return [...CONTACT_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, label))]
 }
 
-/** What the usual columns show under another name. */
+/** Properties that the standard columns show under another name. */
 const IN_OTHERS = ['firstname', 'lastname', 'company_id', 'updated_at']

@@ -15,7 +15,7 @@ const field = (id: TextKey, header: string, more: Partial<Column<Event>> = {}): 
   ...more,
 })
 
-/** The columns that the list of events can show. */
+/** The available columns of the list of events. */
 export const EVENT_COLUMNS: Column<Event>[] = [
   {
     id: 'event',
@@ -78,11 +78,11 @@ export const EVENT_COLUMNS: Column<Event>[] = [
 
 export const DEFAULT_EVENT_COLUMNS = ['event', 'timestamp', 'url', 'contact', 'title', 'device_type']
 
-/** Whose event it is: a contact's name, or that nobody knows (yet). */
+/** The contact of an event; otherwise the visitor is anonymous. */
 export function Who({ event: { internal_contact_id: contactId, contact } }: { event: Event }) {
   if (contactId === null) return <Badge color="gray">anonymous</Badge>
   if (contact === null) return <Badge color="gray">deleted contact</Badge>
-  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || 'Without a name'
+  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || 'Unnamed'
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
       <Foreign max={80}>{name}</Foreign>

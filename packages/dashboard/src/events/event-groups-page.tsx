@@ -26,7 +26,7 @@ import { EventsLink } from './events-link.tsx'
 
 const route = getRouteApi('/shell/events/groups')
 
-/** Events counted by whatever they can be grouped by, as a chart and as numbers. */
+/** Event counts by a dimension, as a chart and as numbers. */
 export function EventGroupsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -39,7 +39,7 @@ export function EventGroupsPage() {
     <>
       <PageHeader
         title="Events by group"
-        description="Counted over the chosen days by whatever you want to know."
+        description="Event counts for the selected days, by any dimension."
         actions={<DateRange value={search} onChange={change} />}
       />
       <EventTabs current="groups" />
@@ -66,7 +66,7 @@ export function EventGroupsPage() {
           </Group>
           {data.buckets.length === 0 ? (
             <EmptyState icon={IconChartBar} title="Nothing to count">
-              No event of these days matches. Choose more days, or take a filter away.
+              No event in this period matches. Widen the date range or remove a filter.
             </EmptyState>
           ) : (
             <Groups dimension={dimension} groups={data} search={search} />
@@ -89,7 +89,7 @@ function Groups({
   const { buckets, distinct_groups: distinct } = groups
   if (dimension === 'day') {
     const byDay = new Map(buckets.map(({ key, value }) => [key, value ?? 0]))
-    // The service gives the most recent days that have events; the axis begins at the first of them.
+    // The service returns the most recent days that have events; the axis starts at the first of them.
     const first = String(buckets[0]?.key)
     const days = daysOf(resolveRange(search)).filter((day) => buckets.length < MOST || day >= first)
     return (
@@ -128,7 +128,7 @@ interface GroupLinkProps {
   name: string | null
 }
 
-/** A group's name, which leads to its events where a filter says which they are. */
+/** A group's name, linked to its events if a filter can select them. */
 function GroupLink({ search, bucket, name }: GroupLinkProps) {
   const events = eventsOfGroup(search, bucket)
   const shown = name === null ? <None /> : <Foreign max={160}>{name}</Foreign>

@@ -13,7 +13,7 @@ import { Who } from './event-columns.tsx'
 const route = getRouteApi('/shell/events/$eventId')
 const SHOWN_MAX = 20_000
 
-/** All that is known of one event. */
+/** All fields of one event. */
 export function EventPage() {
   const { eventId } = route.useParams()
   const { data: event, error, refetch } = useQuery(eventQuery(eventId))
@@ -40,9 +40,9 @@ export function EventPage() {
       />
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
         <Stack gap="md">
-          <FactTable title="What and where" facts={placeOf(event)} />
+          <FactTable title="Event and page" facts={placeOf(event)} />
           <FactTable title="Who" facts={personOf(event)} />
-          <FactTable title="With what" facts={deviceOf(event)} />
+          <FactTable title="Device" facts={deviceOf(event)} />
         </Stack>
         <Stack gap="md">
           <FactTable title="Data" facts={dataOf(event)} />
@@ -137,7 +137,7 @@ function personOf(event: Event): Fact[] {
             inherit
             renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
           >
-            <Foreign max={120}>{company.name ?? company.domain ?? 'Without a name'}</Foreign>
+            <Foreign max={120}>{company.name ?? company.domain ?? 'Unnamed'}</Foreign>
           </Anchor>
         ),
     },
@@ -161,7 +161,7 @@ function personOf(event: Event): Fact[] {
   ]
 }
 
-/** What else a visitor, a session or a user of another tool did. */
+/** Links to the other events of a visitor, a session or a user of an analytics tool. */
 function Groups({ name, value }: { name: GroupName; value: string }) {
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/events/groups" search={{ [name]: value }} {...props} />}>

@@ -5,7 +5,7 @@ import { daysOfPeriod, rangeSearch, resolveRange } from '../ui/range.ts'
 
 const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'bot'].map((value) => ({ value, label: value }))
 
-/** What events can be grouped by, in the words of people. */
+/** The dimensions of events, with labels. */
 export const DIMENSIONS = [
   { value: 'event_type', label: 'Event' },
   { value: 'day', label: 'Day' },
@@ -16,8 +16,8 @@ export const DIMENSIONS = [
   { value: 'title', label: 'Page title' },
   { value: 'domain', label: 'Domain' },
   { value: 'referring_domain', label: 'Referring domain' },
-  { value: 'text', label: 'Text of the element' },
-  { value: 'element_type', label: 'Kind of element' },
+  { value: 'text', label: 'Element text' },
+  { value: 'element_type', label: 'Element type' },
   { value: 'element_id', label: 'Element id' },
   { value: 'class', label: 'CSS class' },
   { value: 'device_type', label: 'Device' },
@@ -33,10 +33,10 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number]['value']
 
-/** The filters of events, as POST /v1/aggregate and GET /v1/events know them. */
+/** The filters of events in POST /v1/aggregate and GET /v1/events. */
 export const EVENT_GROUP_FILTERS: FilterField[] = [
   { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
-  { name: 'identified_only', label: 'Of known contacts only', kind: 'yes_no' },
+  { name: 'identified_only', label: 'Identified contacts only', kind: 'yes_no' },
   { name: 'is_bot', label: 'Bots', kind: 'yes_no' },
   { name: 'origin_mismatch', label: 'Sent from a different host', kind: 'yes_no' },
   ...inGroup('Page', [
@@ -50,9 +50,9 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
     { name: 'text_contains', label: 'Text contains', kind: 'text' },
     { name: 'class_contains', label: 'CSS class contains', kind: 'text' },
     { name: 'element_id', label: 'Element id', kind: 'text' },
-    { name: 'element_type', label: 'Kind of element', kind: 'text' },
+    { name: 'element_type', label: 'Element type', kind: 'text' },
   ]),
-  ...inGroup('Who and with what', [
+  ...inGroup('Visitor and device', [
     { name: 'contact_id', label: 'Contact id', kind: 'text' },
     { name: 'visitor_id', label: 'Visitor id', kind: 'text' },
     { name: 'session_id', label: 'Session id', kind: 'text' },
@@ -63,14 +63,14 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
   ]),
 ]
 
-/** The list has those of the days too, and those that only a group's link has. */
+/** The list also has filters of days, and some that only a group's link sets. */
 export const EVENT_LIST_FILTERS: FilterField[] = [
   ...EVENT_GROUP_FILTERS,
   { name: 'date_after', label: 'From', kind: 'date' },
   { name: 'date_before', label: 'Until', kind: 'date' },
   { name: 'url', label: 'Address', kind: 'text', isOnlyInLinks: true },
   { name: 'title', label: 'Page title', kind: 'text', isOnlyInLinks: true },
-  { name: 'text', label: 'Text of the element', kind: 'text', isOnlyInLinks: true },
+  { name: 'text', label: 'Element text', kind: 'text', isOnlyInLinks: true },
 ]
 
 const filters = {
@@ -114,7 +114,7 @@ export const eventListSearch = searchParams({
 
 export type EventListSearch = ReturnType<typeof eventListSearch>
 
-/** What to ask the service for an address of the list. */
+/** The query to the service for an address of the list. */
 export function toEventQuery({ columns: _shown, ...search }: EventListSearch): Query {
   return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
 }
@@ -129,7 +129,7 @@ export type EventGroupSearch = ReturnType<typeof eventGroupSearch>
 
 const BUCKETS_MAX = 50
 
-/** What to ask the service for an address of the groups. */
+/** The request to the service for an address of the groups. */
 export function toGroupRequest({ range, from, to, group_by, ...filters }: EventGroupSearch) {
   const days = resolveRange({ ...(range ? { range } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}) })
   return {
@@ -140,8 +140,8 @@ export function toGroupRequest({ range, from, to, group_by, ...filters }: EventG
 }
 
 /**
- * The events of one group, as the list is asked for them: those that the groups are counted from, with the group's value as
- * one more filter. Undefined where no filter says which they are.
+ * The list of one group's events: the filters of the groups, plus the group's value. Undefined if no filter can select
+ * them.
  */
 export function eventsOfGroup(search: EventGroupSearch, key: string | boolean | null): EventListSearch | undefined {
   const { group_by: dimension, filters: counted } = toGroupRequest(search)
@@ -149,7 +149,7 @@ export function eventsOfGroup(search: EventGroupSearch, key: string | boolean | 
   if (key === null || key === '') return undefined
   if (dimension === 'day' || dimension === 'week' || dimension === 'month') {
     const { from, to } = daysOfPeriod(key)
-    // A week or a month may begin before the days that were counted, or end after them.
+    // A week or a month may start before the counted days, or end after them.
     if (from > counted.date_after) counted.date_after = from
     if (to < counted.date_before) counted.date_before = to
     return counted

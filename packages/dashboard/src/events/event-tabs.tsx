@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 
-/** The two ways to look at events. */
+/** The two views of events. */
 export function EventTabs({ current }: { current: 'list' | 'groups' }) {
   const navigate = useNavigate()
   return (
@@ -9,7 +9,7 @@ export function EventTabs({ current }: { current: 'list' | 'groups' }) {
       value={current}
       mb="md"
       onChange={(tab) => navigate({ to: tab === 'groups' ? '/events/groups' : '/events' })}
-      // Each is a page with an address of its own: choosing happens with Enter, not by passing over it.
+      // Each is a page with its own address, so arrow keys alone do not switch.
       activateTabWithKeyboard={false}
     >
       <Tabs.List aria-label="Events">

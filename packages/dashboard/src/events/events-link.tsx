@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { text } from '../app/search-params.ts'
 import type { EventListSearch } from './event-search.ts'
 
-/** Leads from what was counted to the events themselves. A text that an address would cut short leads nowhere. */
+/** Links a count to its events. Text that is too long for the address is not linked. */
 export function EventsLink({ search, children }: { search: EventListSearch; children: ReactNode }) {
   if (Object.values(search).some((value) => typeof value === 'string' && text(value) !== value)) return children
   return (

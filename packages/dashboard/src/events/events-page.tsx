@@ -17,7 +17,7 @@ import { EventTabs } from './event-tabs.tsx'
 
 const route = getRouteApi('/shell/events')
 
-/** Everything that was recorded: searched, filtered, sorted and paged by the service. */
+/** All recorded events: searched, filtered, sorted and paged by the service. */
 export function EventsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -30,7 +30,10 @@ export function EventsPage() {
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
     <>
-      <PageHeader title="Events" description="What visitors and contacts did, and what the service did itself." />
+      <PageHeader
+        title="Events"
+        description="What visitors and contacts did, and events that the service recorded itself."
+      />
       <EventTabs current="list" />
       <FilterBar
         fields={EVENT_LIST_FILTERS}
@@ -48,7 +51,7 @@ export function EventsPage() {
           variant={search.include === 'system' ? 'light' : 'default'}
           onClick={() => change({ include: search.include === 'system' ? undefined : 'system' })}
         >
-          The service's own
+          System events
         </ToolbarButton>
         <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
@@ -65,7 +68,7 @@ export function EventsPage() {
         empty={
           isFiltered ? (
             <EmptyState icon={IconActivity} title="No event matches">
-              Take a filter away, or look at more days.
+              Remove a filter or widen the date range.
             </EmptyState>
           ) : (
             <EmptyState icon={IconActivity} title="No events yet">
@@ -90,12 +93,12 @@ export function EventsPage() {
   )
 }
 
-/** What a view keeps; which page was open is of the moment. */
+/** What a view stores: everything but the page. */
 function viewOf({ page: _page, columns: _columns, ...query }: EventListSearch) {
   return query
 }
 
-/** A column's name in the export, where it is another one. */
+/** The name of a column in the export, if it differs. */
 function csvColumn(id: string): string {
   if (id === 'contact') return 'internal_contact_id'
   return id === 'title' ? 'data.title' : id

@@ -3,7 +3,7 @@ import type { Overview } from '../api/overview.ts'
 import classes from './home-page.module.css'
 import { StatCard } from './stat-card.tsx'
 
-/** The four numbers at the top, each beside that of the period before. */
+/** The four numbers at the top, each compared to the previous period. */
 export function Figures({ overview }: { overview: Overview }) {
   const { previous, by_day } = overview
   return (

@@ -7,10 +7,10 @@ import { domainsQuery } from '../api/domains.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { ErrorState } from '../ui/states.tsx'
 
-/** Domains that are named. */
+/** Domains that are listed. */
 const SHOWN = 10
 
-/** What to do before anything can be seen: a domain, the script in its pages, a first visit. */
+/** The setup of a new tenant: a domain, the script on its pages, a first visit. */
 export function FirstSteps({ snippet }: { snippet: string }) {
   const domains = useQuery({ ...domainsQuery({ limit: SHOWN, verified: true }), refetchInterval: 10_000 })
   const verified = domains.data?.domains ?? []
@@ -21,20 +21,20 @@ export function FirstSteps({ snippet }: { snippet: string }) {
         Three steps to your first event
       </Title>
       <Text c="dimmed" size="sm" mb="lg">
-        This page fills by itself as soon as somebody visits your site.
+        This page fills up once someone visits your site.
       </Text>
       {domains.error ? <ErrorState error={domains.error} onRetry={domains.refetch} /> : null}
       <List component="ol" listStyleType="none" spacing="xl">
-        <Step number={1} title="Say which site is yours" isDone={verified.length > 0}>
+        <Step number={1} title="Add your domain" isDone={verified.length > 0}>
           {verified.length > 0 ? (
             <Text size="sm">
-              {verified.map(({ domain }) => domain).join(', ')} may send events, its subdomains too.
+              {verified.map(({ domain }) => domain).join(', ')} may send events, including their subdomains.
             </Text>
           ) : (
             <>
               <Text size="sm">
-                Add its domain, and show with a record in its DNS that it is yours. Nobody else can send events in its
-                name then.
+                Add the domain of your site and prove with a DNS record that you own it. Nobody else can send events for
+                it.
               </Text>
               <Button variant="light" size="xs" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
                 {claimed.data?.domains.length ? 'Verify your domain' : 'Add a domain'}
@@ -42,9 +42,9 @@ export function FirstSteps({ snippet }: { snippet: string }) {
             </>
           )}
         </Step>
-        <Step number={2} title="Put the tracker into its pages">
+        <Step number={2} title="Install the tracker">
           <Text size="sm">
-            Once, in the head of every page. It sets no cookie of anybody else and asks no other server.
+            Paste it once into the head of every page. It sets no third-party cookies and contacts no other server.
           </Text>
           <Group gap="xs" wrap="nowrap" w="100%">
             <Code
@@ -67,7 +67,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
             <Text size="sm">Waiting for the first event…</Text>
           </Group>
           <Text size="sm" c="dimmed">
-            No site at hand? Your servers can send contacts and events too: see the{' '}
+            No site yet? Your servers can send contacts and events too: see the{' '}
             <Anchor href="/docs" inherit underline="always">
               API reference
             </Anchor>

@@ -17,14 +17,14 @@ import { Trend } from './trend.tsx'
 
 const route = getRouteApi('/shell/')
 
-/** What happens on the sites of the tenant, at a glance. */
+/** The activity on the tenant's sites at a glance. */
 export function HomePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(overviewQuery(overviewRange(search)))
   const tracker = useQuery({
     ...trackerQuery,
-    // Whoever has just put the script into a page waits for its first event.
+    // A new tenant is waiting for its first event.
     refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
   })
   const days = resolveRange(search)
@@ -33,7 +33,7 @@ export function HomePage() {
     <>
       <PageHeader
         title="Home"
-        description={isNew ? undefined : 'Days are in UTC. Bots do not count.'}
+        description={isNew ? undefined : 'Days are in UTC. Bots are excluded.'}
         actions={isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range })} />}
       />
       {isNew && tracker.data ? <FirstSteps snippet={tracker.data.snippet} /> : null}

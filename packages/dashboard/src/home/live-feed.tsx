@@ -11,10 +11,10 @@ import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
 import { FEED_LENGTH } from './overview-range.ts'
 
-/** How soon after its event a contact's name is asked for: many events share one question. */
+/** The delay before contacts' names are fetched, so that many events share one request. */
 const NAMES_MS = 3_000
 
-/** Events as they arrive, newest first. Whoever wants to read in peace pauses it. */
+/** Events as they arrive, newest first, with a pause button. */
 export function LiveFeed() {
   const latest = useQuery(latestEventsQuery(FEED_LENGTH))
   const [arrived, setArrived] = useState<LiveEvent[]>([])
@@ -31,7 +31,7 @@ export function LiveFeed() {
   const events = [...arrived, ...read.filter(({ event_id }) => !seen.has(event_id))]
     .slice(0, FEED_LENGTH)
     .map((event) => ({ ...event, contact_name: event.contact_name ?? names.get(event.contact_id) }))
-  // What arrives does not say the contact's name; what is read does.
+  // Live events have no contact names; fetched events do.
   const isNameless = events.some(({ contact_id, contact_name }) => contact_id !== null && contact_name === undefined)
   const { refetch } = latest
   useEffect(() => {

@@ -6,8 +6,8 @@ export const FEED_LENGTH = 12
 const STEP_MS = 5 * 60_000
 
 /**
- * The range to ask for. One that ends today ends now, not tonight: else half a day would be compared with a whole one.
- * Now is counted in steps of five minutes, so that what was fetched a moment ago is still the answer.
+ * The range to request. A range that includes today ends now instead of tonight, so that the same part of a day is
+ * compared. Now is rounded to five minutes, so that recent responses can be reused.
  */
 export function overviewRange(search: RangeSearch, now = new Date()): { from: string; to: string } {
   const { from, to } = resolveRange(search, now)

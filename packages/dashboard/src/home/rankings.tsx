@@ -9,7 +9,7 @@ import { Foreign } from '../ui/text.tsx'
 
 interface RankingProps {
   overview: Overview
-  /** The first and the last of the days that were counted. */
+  /** The first and the last counted day. */
   days: { from: string; to: string }
 }
 
@@ -19,7 +19,7 @@ export function TopPages({ overview, days }: RankingProps) {
       <RankingHead title="Top pages" unit="views" />
       <BarList
         unit="views"
-        empty="No page was viewed in these days."
+        empty="No page views in this period."
         rows={overview.top_pages.map(({ url_path, views }) => ({
           key: url_path,
           label: (
@@ -40,7 +40,7 @@ export function TopSources({ overview, days }: RankingProps) {
       <RankingHead title="Sources" unit="visitors" />
       <BarList
         unit="visitors"
-        empty="Nobody came in these days."
+        empty="No visitors in this period."
         rows={overview.sources.map(({ source, visitors }) => ({
           key: source ?? '',
           label:
@@ -58,12 +58,12 @@ export function TopSources({ overview, days }: RankingProps) {
   )
 }
 
-/** What the rankings are counted from, as the list of events is asked for it. */
+/** The events that the rankings count, as a filter of the list of events. */
 function viewsOf({ from, to }: RankingProps['days']) {
   return { event_type: 'page_view', is_bot: false, date_after: from, date_before: to }
 }
 
-/** What is ranked, and over the numbers what they count; each row says it to screen readers. */
+/** The title, and the unit above the numbers; for screen readers, each row names the unit. */
 function RankingHead({ title, unit }: { title: string; unit: string }) {
   return (
     <Group justify="space-between" mb="sm" wrap="nowrap">
@@ -77,7 +77,7 @@ function RankingHead({ title, unit }: { title: string; unit: string }) {
   )
 }
 
-/** What the agents want to do and may not without somebody's word. */
+/** The number of actions that wait for approval. */
 export function WaitingForApproval({ count }: { count: number }) {
   return (
     <Card>
@@ -87,15 +87,15 @@ export function WaitingForApproval({ count }: { count: number }) {
         </ThemeIcon>
         <div>
           <Title order={2} size="h5">
-            {count > 0 ? `${formatNumber(count)} waiting for approval` : 'Nothing waits for you'}
+            {count > 0 ? `${formatNumber(count)} waiting for approval` : 'Nothing to approve'}
           </Title>
           {count > 0 ? (
             <Anchor size="sm" renderRoot={(props) => <Link to={APPROVALS} {...props} />}>
-              Look at what the agents propose
+              Review proposed actions
             </Anchor>
           ) : (
             <Text size="sm" c="dimmed">
-              No agent asks for an approval.
+              No agent is waiting for approval.
             </Text>
           )}
         </div>

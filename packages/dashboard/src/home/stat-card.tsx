@@ -6,12 +6,12 @@ import { Sparkline } from '../ui/sparkline.tsx'
 interface StatCardProps {
   label: string
   value: number
-  /** The same number in the period before. */
+  /** The number in the previous period. */
   before: number
   byDay?: number[]
 }
 
-/** A number with how it compares to the period before. */
+/** A number, compared to the previous period. */
 export function StatCard({ label, value, before, byDay }: StatCardProps) {
   return (
     <Card>
@@ -33,7 +33,7 @@ export function StatCard({ label, value, before, byDay }: StatCardProps) {
       <Group gap={6} mt={2}>
         <Change value={value} before={before} />
         <Text size="xs" c="dimmed">
-          {before === 0 ? 'none in the period before' : `from ${formatNumber(before)}`}
+          {before === 0 ? 'none in the previous period' : `from ${formatNumber(before)}`}
         </Text>
       </Group>
     </Card>

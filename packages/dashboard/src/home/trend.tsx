@@ -7,11 +7,11 @@ type Metric = 'events' | 'visitors'
 
 const WORDS: Record<Metric, string> = { events: 'Events', visitors: 'Visitors' }
 
-/** Events or visitors by day, with the days of the period before behind them. */
+/** Events or visitors by day, with the previous period behind them. */
 export function Trend({ overview }: { overview: Overview }) {
   const [metric, setMetric] = useState<Metric>('events')
   const before = overview.previous.by_day.slice(-overview.by_day.length)
-  // A line along the ground says less than its absence.
+  // Without data, no line is clearer than a line at zero.
   const hasBefore = before.some((day) => day[metric] > 0)
   const offset = overview.by_day.length - before.length
   return (
@@ -22,7 +22,7 @@ export function Trend({ overview }: { overview: Overview }) {
         </Title>
         <SegmentedControl
           size="xs"
-          aria-label="What the chart shows"
+          aria-label="Metric"
           value={metric}
           onChange={(value) => setMetric(value === 'visitors' ? 'visitors' : 'events')}
           data={Object.entries(WORDS).map(([value, label]) => ({ value, label }))}

@@ -22,7 +22,7 @@ interface EmailAccountCardProps {
   mayWrite: boolean
 }
 
-/** An identity's mailbox: how it is reached, and whether its servers let us in. */
+/** An identity's mailbox: its settings, and whether the log-ins work. */
 export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCardProps) {
   const queryClient = useQueryClient()
   const { identity_id: identityId } = identity
@@ -47,7 +47,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
       </Group>
       {account === null ? (
         <Text size="sm" c="dimmed" mb={mayWrite ? 'sm' : 0}>
-          It has none, so it can send no mails.
+          No mailbox: this identity cannot send e-mail.
         </Text>
       ) : null}
       {mayWrite && (account === null || isEditing) ? (
@@ -61,7 +61,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
       {account !== null && !isEditing ? (
         <Stack gap="md">
           {account.error === null ? null : (
-            <Alert color="red" role="alert" title="The servers do not let it in">
+            <Alert color="red" role="alert" title="The mail servers reject the log-in">
               <Foreign max={1_000}>{account.error}</Foreign>
             </Alert>
           )}
@@ -74,8 +74,8 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 account.imap ? <Foreign key="imap">{serverWords(account.imap)}</Foreign> : <None key="imap" />,
               ],
               ['Logs in with', <Foreign key="login">{loginWords(account)}</Foreign>],
-              ['At most a day', `${formatNumber(account.daily_limit)} mails`],
-              ['Between two mails', `${formatNumber(account.spacing_seconds)} s`],
+              ['Maximum per day', `${formatNumber(account.daily_limit)} e-mails`],
+              ['Interval between e-mails', `${formatNumber(account.spacing_seconds)} s`],
               [
                 'Log-in worked',
                 account.verified_at === null ? <None key="at" /> : <Moment key="at" at={account.verified_at} />,
@@ -108,7 +108,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
               <ConfirmButton
                 leftSection={<IconTrash size={16} aria-hidden />}
                 title="Remove the mailbox?"
-                explanation="The service forgets its password, sends nothing through it and reads nothing from it any more. What was read stays."
+                explanation="The service deletes the password and stops sending and reading e-mail. E-mail that it has read is kept."
                 confirmLabel="Remove mailbox"
                 onConfirm={remove}
               >
@@ -128,5 +128,5 @@ function loginWords({ smtp, renewal }: EmailAccount): string {
 }
 
 function serverWords({ host, port, security, user }: EmailAccount['smtp']): string {
-  return `${host}:${port} (${security === 'none' ? 'in the clear' : security.toUpperCase()}) as ${user}`
+  return `${host}:${port} (${security === 'none' ? 'unencrypted' : security.toUpperCase()}) as ${user}`
 }

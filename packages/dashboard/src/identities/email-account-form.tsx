@@ -31,7 +31,7 @@ interface ServerDraft {
   security: EmailAccountInput['smtp']['security']
 }
 
-/** How a mailbox is reached. It is kept once both servers have let the service in, and what they answer is shown. */
+/** The settings of a mailbox. They are stored once the service has logged in to both servers; errors are shown. */
 export function EmailAccountForm({ identityId, account, onSaved, onCancel }: EmailAccountFormProps) {
   const queryClient = useQueryClient()
   const [provider, setProvider] = useState(() => presetOf(account))
@@ -99,7 +99,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
           <Group grow align="flex-start">
             <TextInput
               label="User name"
-              placeholder="as the address"
+              placeholder="same as the address"
               maxLength={320}
               autoComplete="off"
               value={user}
@@ -107,7 +107,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
             />
             <PasswordInput
               label="Password"
-              placeholder={account === null ? undefined : 'stays as it is'}
+              placeholder={account === null ? undefined : 'unchanged'}
               required={account === null}
               maxLength={8_192}
               autoComplete="new-password"
@@ -116,19 +116,19 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
               onChange={(event) => setPassword(event.currentTarget.value)}
             />
           </Group>
-          {provider === OTHER ? <ServerFields legend="Sends through (SMTP)" value={smtp} onChange={setSmtp} /> : null}
+          {provider === OTHER ? <ServerFields legend="Outgoing mail (SMTP)" value={smtp} onChange={setSmtp} /> : null}
           <Switch
-            label="Read its mail"
-            description="Replies of contacts are seen, and agents stay silent after one."
+            label="Read incoming e-mail"
+            description="Detects replies from contacts, after which agents stay quiet."
             checked={reads}
             onChange={(event) => setReads(event.currentTarget.checked)}
           />
           {provider === OTHER && reads ? (
-            <ServerFields legend="Reads from (IMAP)" value={imap} onChange={setImap} />
+            <ServerFields legend="Incoming mail (IMAP)" value={imap} onChange={setImap} />
           ) : null}
           <Group grow align="flex-start">
             <NumberInput
-              label="At most a day"
+              label="Maximum per day"
               required
               min={1}
               max={10_000}
@@ -137,7 +137,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
               onChange={setDailyLimit}
             />
             <NumberInput
-              label="Seconds between two"
+              label="Seconds between e-mails"
               required
               min={0}
               max={86_400}

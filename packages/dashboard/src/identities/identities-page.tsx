@@ -15,7 +15,7 @@ import { PAGE_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/identities')
 
-/** Whom agents write as. */
+/** The senders of agents' messages. */
 export function IdentitiesPage() {
   const { page = 1, search } = route.useSearch()
   const navigate = route.useNavigate()
@@ -41,11 +41,7 @@ export function IdentitiesPage() {
   ) : null
   return (
     <>
-      <PageHeader
-        title="Identities"
-        description="The people that mails and messages of agents are from."
-        actions={create}
-      />
+      <PageHeader title="Identities" description="The senders of your agents' e-mails and messages." actions={create} />
       {search !== undefined || total > PAGE_LENGTH ? (
         <Group mb="md">
           <SearchField
@@ -65,10 +61,10 @@ export function IdentitiesPage() {
         isUpdating={isPlaceholderData}
         empty={
           search !== undefined ? (
-            <EmptyState icon={IconSearch} title="Nobody is found" />
+            <EmptyState icon={IconSearch} title="No identity matches" />
           ) : (
             <EmptyState icon={IconUserCircle} title="No identities yet" action={create}>
-              An identity has a name, a mailbox and, if you like, a profile on a social network. Agents write as one.
+              An identity has a name, a mailbox and, optionally, a social profile. Agents send as an identity.
             </EmptyState>
           )
         }

@@ -24,7 +24,7 @@ import { SocialCard } from './social-card.tsx'
 
 const route = getRouteApi('/shell/identities/$identityId')
 
-/** One identity: who it is, its mailbox, its profile on the social network, the agents that write as it. */
+/** One identity: its name, mailbox, social profile, and the agents that use it. */
 export function IdentityPage() {
   const { identityId } = route.useParams()
   const { data: identity, error, refetch } = useQuery(identityQuery(identityId))
@@ -91,12 +91,12 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
       title="Delete the identity?"
       explanation={
         <Stack gap="xs">
-          <Text size="sm">Its mailbox and its social log-in are forgotten with it. This cannot be undone.</Text>
+          <Text size="sm">Its mailbox and its social log-in are deleted too. This cannot be undone.</Text>
           {agents.length > 0 ? (
             <div>
               <Text size="sm">
-                {agents.length === 1 ? 'This agent loses' : 'These agents lose'} it, and can send nothing until they
-                have another:
+                {agents.length === 1 ? 'This agent uses' : 'These agents use'} it, and can send nothing until you choose
+                another one:
               </Text>
               <List size="sm" mt={4}>
                 {agents.slice(0, 10).map(({ agent_id, name }) => (
@@ -182,11 +182,11 @@ function Agents({ connections }: { connections: IdentityConnections | undefined 
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
-        Agents that write as this identity
+        Agents that use this identity
       </Title>
       {connections && connections.agents.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None yet. Choose it in an agent.
+          None yet. Choose this identity in an agent's settings.
         </Text>
       ) : null}
       <List size="sm" listStyleType="none" spacing={4}>

@@ -20,13 +20,13 @@ interface SocialCardProps {
   mayWrite: boolean
 }
 
-/** How an identity stands with the social network; logging in, with whatever step the network asks for. */
+/** The social connection of an identity, and the log-in with its steps. */
 export function SocialCard({ identity, connections, mayWrite }: SocialCardProps) {
   const queryClient = useQueryClient()
   const { identity_id: identityId, social } = identity
   const { social_login: login, is_sandbox: isSandbox } = connections
   const [isAsking, setAsking] = useState(false)
-  // What was begun in this window, or before it was opened and is still under way.
+  // A log-in that was started in this window, or earlier and is still in progress.
   const [begun, setBegun] = useState<string | null>(null)
   const session = login && (login.session_id === begun || !isEnded(login.status)) ? login : null
   const isUnderWay = session !== null && !isEnded(session.status)
@@ -34,7 +34,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
   const renewing = useMutation({
     mutationFn: () => startSocialLogin(identityId, {}),
     onSuccess: ({ login_result: { session_id } }) => setBegun(session_id),
-    // A log-in that the network refuses at once is a session too.
+    // A log-in that the network rejects at once is a session too.
     onSettled: refresh,
   })
   const checking = useMutation({ mutationFn: () => checkSocial(identityId), onSuccess: refresh })
@@ -58,7 +58,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
         ) : null}
         {social.profile_id === null ? (
           <Text size="sm" c="dimmed">
-            It has no profile yet, so it can send no messages and invitations.
+            No profile yet: this identity cannot send messages or invitations.
           </Text>
         ) : (
           <Text size="sm">
@@ -88,9 +88,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
         )}
         {checking.data ? (
           <Text size="sm" role="status" c={checking.data.connected ? 'teal' : 'orange'}>
-            {checking.data.connected
-              ? 'The network accepts it.'
-              : 'The network does not accept it any more: log in again.'}
+            {checking.data.connected ? 'The session is valid.' : 'The session is no longer valid: log in again.'}
           </Text>
         ) : null}
         {isAsking && mayWrite ? (

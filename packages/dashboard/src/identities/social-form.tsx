@@ -10,7 +10,7 @@ interface SocialFormProps {
   onCancel: () => void
 }
 
-/** Who logs in, and from where. */
+/** The credentials for a social log-in, and its country. */
 export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
   const queryClient = useQueryClient()
   const [username, setUsername] = useState('')
@@ -38,7 +38,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
       <Group grow align="flex-start">
         <PasswordInput
           label="Password"
-          description="Forgotten as soon as the log-in ends."
+          description="Deleted as soon as the log-in ends."
           required
           autoComplete="new-password"
           maxLength={1_000}
@@ -48,7 +48,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
         />
         <TextInput
           label="Country"
-          description="Two letters: where it usually logs in."
+          description="Two-letter code of the country where it usually logs in."
           required
           minLength={2}
           maxLength={2}
@@ -57,7 +57,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
         />
       </Group>
       {beginning.isError ? (
-        <Alert color="red" role="alert" title="The log-in did not work">
+        <Alert color="red" role="alert" title="The log-in failed">
           {messageOf(beginning.error)}
         </Alert>
       ) : null}

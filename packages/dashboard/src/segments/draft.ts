@@ -7,8 +7,8 @@ import type {
 } from '../../../server/src/segments/filter.ts'
 
 /**
- * A filter while somebody writes it: every condition has an id of its own, so that its fields keep their place, and
- * every value is a text as it stands in its field.
+ * The state of the filter form: every condition has an id, so that its fields keep their place, and every value is text
+ * as its field has it.
  */
 export interface GroupDraft {
   id: string
@@ -58,7 +58,7 @@ export function newEvent(): EventDraft {
   return { id: newId(), kind: 'event', operator: 'did', texts: { type: '' }, withinDays: '', minCount: '' }
 }
 
-/** A stored filter, to be changed. */
+/** The form's state for a stored filter. */
 export function draftOf({ match, conditions }: SegmentFilter): GroupDraft {
   return newGroup(match, conditions.map(conditionDraft))
 }
@@ -80,7 +80,7 @@ function conditionDraft(condition: SegmentCondition): Draft {
   }
 }
 
-/** The filter that a draft says so far: conditions that are not finished are left out. */
+/** The filter of a draft; incomplete conditions are omitted. */
 export function filterOf(draft: GroupDraft, types: PropertyTypes): SegmentFilter {
   const finished = draft.conditions.filter(isFinished)
   return { match: draft.match, conditions: finished.map((condition) => toCondition(condition, types)) }
@@ -107,7 +107,7 @@ function toMatch({ texts, withinDays, minCount }: EventDraft): EventMatch {
   }
 }
 
-/** How many conditions still lack something. */
+/** The number of incomplete conditions. */
 export function countUnfinished(draft: Draft): number {
   if (draft.kind !== 'group') return isFinished(draft) ? 0 : 1
   return draft.conditions.reduce((count, condition) => count + countUnfinished(condition), 0)
@@ -120,7 +120,7 @@ export function countConditions(draft: Draft): number {
 
 export function isFinished(draft: Draft): boolean {
   if (draft.kind === 'group') return true
-  // A stored condition may ask for any event at all; it has no fields. One with fields wants one of them filled in.
+  // A stored condition may match any event and then has no fields. One with fields needs a value in one of them.
   if (draft.kind === 'event') return Object.keys(draft.texts).length === 0 || Object.keys(toMatch(draft)).length > 0
   if (draft.property.trim() === '') return false
   if (needsNoValue(draft.operator)) return true
@@ -137,7 +137,7 @@ export function takesList(operator: PropertyOperator): boolean {
 
 const OF_NUMBERS: readonly PropertyOperator[] = ['gt', 'gte', 'lt', 'lte', 'within_days']
 
-/** What is typed becomes what the property holds: the text "5" is not the number 5. */
+/** Converts text to the type of the property: the text "5" is not the number 5. */
 function scalarOf(text: string, operator: PropertyOperator, type: string): Scalar {
   const isNumber = OF_NUMBERS.includes(operator) || (type === 'number' && operator !== 'contains')
   if (isNumber && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
@@ -145,7 +145,7 @@ function scalarOf(text: string, operator: PropertyOperator, type: string): Scala
   return text
 }
 
-/** The same draft with one of its conditions changed (null: taken away), wherever it stands. */
+/** A copy of the draft with one condition changed, or removed if null, at any depth. */
 export function replaceIn(group: GroupDraft, id: string, changed: Draft | null): GroupDraft {
   const conditions = group.conditions.flatMap((condition): Draft[] => {
     if (condition.id === id) return changed === null ? [] : [changed]

@@ -58,17 +58,17 @@ export function EventCondition({ draft, onChange }: { draft: EventDraft; onChang
         ))}
       </Group>
       <Group gap="xs">
-        <Amount label="At least so many times" words="at least" unit="times" value={minCount} placeholder="1">
+        <Amount label="Minimum count" words="at least" unit="times" value={minCount} placeholder="1">
           {(value) => onChange({ ...draft, minCount: value })}
         </Amount>
-        <Amount label="Within the last days" words="in the last" unit="days" value={withinDays} placeholder="ever">
+        <Amount label="Number of days" words="in the last" unit="days" value={withinDays} placeholder="ever">
           {(value) => onChange({ ...draft, withinDays: value })}
         </Amount>
         {others.length > 0 ? (
           <Menu position="bottom-start">
             <Menu.Target>
               <Button variant="subtle" size="compact-sm" leftSection={<IconPlus size={14} aria-hidden />}>
-                Narrow it
+                Add details
               </Button>
             </Menu.Target>
             <Menu.Dropdown>

@@ -6,18 +6,18 @@ import { EventCondition } from './event-condition.tsx'
 import classes from './filter-builder.module.css'
 import { PropertyCondition } from './property-condition.tsx'
 
-/** As deep as the service allows. */
+/** The service's limit. */
 const LEVELS_MAX = 5
 
 interface FilterBuilderProps {
   draft: GroupDraft
   properties: readonly Property[]
-  /** Replaces the condition with that id; null takes it away. */
+  /** Replaces the condition with that id; null removes it. */
   onReplace: (id: string, changed: Draft | null) => void
   level?: number
 }
 
-/** A group of conditions of which all or any must hold; a condition may be a group itself. */
+/** A group of conditions, all or any of which must match; a condition may be a group itself. */
 export function FilterBuilder({ draft, properties, onReplace, level = 1 }: FilterBuilderProps) {
   const add = (condition: Draft) => onReplace(draft.id, { ...draft, conditions: [...draft.conditions, condition] })
   return (
@@ -45,8 +45,8 @@ export function FilterBuilder({ draft, properties, onReplace, level = 1 }: Filte
         {draft.conditions.length === 0 ? (
           <Text size="sm" c="dimmed">
             {draft.match === 'all'
-              ? 'Without a condition every contact belongs.'
-              : 'Without a condition nobody belongs.'}
+              ? 'Without conditions, every contact matches.'
+              : 'Without conditions, no contact matches.'}
           </Text>
         ) : null}
         {draft.conditions.map((condition, index) => (

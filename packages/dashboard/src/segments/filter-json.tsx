@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { SegmentFilter } from '../api/segments.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 
-/** The filter as the API has it, to copy into a script or to paste from one. */
+/** The filter in the API's format, to copy or to paste. */
 export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste: (filter: SegmentFilter) => void }) {
   const [isOpen, { open, close }] = useDisclosure()
   const [typed, setTyped] = useState('')
@@ -29,7 +29,7 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
       <Modal opened={isOpen} onClose={close} title="The filter as JSON" size="lg">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            As the API and the command line take it.
+            The format that the API and the command line accept.
           </Text>
           <JsonInput
             aria-label="Filter as JSON"
@@ -51,7 +51,7 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
   )
 }
 
-/** Whether it looks like a filter; the service says the rest about it. */
+/** Parses a filter roughly; the service validates the rest. */
 function readFilter(text: string): SegmentFilter | null {
   try {
     const value: unknown = JSON.parse(text)

@@ -9,7 +9,7 @@ export function NewSegmentPage() {
     <>
       <PageHeader
         title="New segment"
-        description="Say which contacts belong. They enter and leave by themselves as they change and act."
+        description="Define which contacts belong. They are added and removed automatically as they change and act."
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
             Segments

@@ -1,6 +1,6 @@
 import type { PropertyOperator } from '../../../server/src/segments/filter.ts'
 
-/** The operators in the words of people, as they stand between a property and its value. */
+/** The label of each operator, as it is shown between a property and its value. */
 export const OPERATOR_WORDS: Record<PropertyOperator, string> = {
   equals: 'is',
   not_equals: 'is not',
@@ -26,18 +26,18 @@ const OF_TIME: PropertyOperator[] = ['before', 'after', 'within_days', ...KNOWN]
 const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source']
 const COLUMNS_OF_TIME = ['created_at', 'updated_at', 'first_seen_at']
 
-/** What can be asked of a property. */
+/** The operators that a property supports. */
 export function operatorsFor(property: string, type: string | undefined): PropertyOperator[] {
   if (COLUMNS_OF_TIME.includes(property)) return OF_TIME
   if (COLUMNS_OF_TEXT.includes(property)) return OF_TEXT
   if (type === 'number') return OF_NUMBERS
   if (type === 'boolean') return ['equals', 'not_equals', ...KNOWN]
   if (type === 'date') return [...OF_TIME, 'equals', 'not_equals']
-  // A property may hold anything: texts of numbers and dates compare too.
+  // A property may have any type: numbers and dates in texts compare too.
   return [...OF_TEXT, 'gt', 'gte', 'lt', 'lte', 'before', 'after', 'within_days']
 }
 
-/** Which field a value is typed into. */
+/** The input for a value. */
 export function fieldFor(operator: PropertyOperator, type: string | undefined): 'text' | 'number' | 'date' | 'yes_no' {
   if (operator === 'before' || operator === 'after') return 'date'
   if (operator === 'within_days') return 'number'

@@ -1,3 +1,3 @@
-/** How many rows a page of each list has. */
+/** Rows per page. */
 export const PAGE_LENGTH = 50
 export const MEMBERS_LENGTH = 20

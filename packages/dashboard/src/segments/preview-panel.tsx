@@ -9,18 +9,18 @@ import { propertyText } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 
-/** Long enough that a word is typed to its end, short enough to feel immediate. */
+/** Long enough to finish a word, short enough to feel immediate. */
 const PAUSE_MS = 300
 
-/** Who would belong by the filter as it is written now. */
+/** The contacts that match the filter as it is edited. */
 export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; unfinished: number }) {
-  const [settled] = useDebouncedValue(filter, PAUSE_MS)
-  const { data, error, isFetching, refetch } = useQuery(segmentPreviewQuery(settled))
+  const [debounced] = useDebouncedValue(filter, PAUSE_MS)
+  const { data, error, isFetching, refetch } = useQuery(segmentPreviewQuery(debounced))
   return (
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          Who belongs
+          Matching contacts
         </Title>
         {isFetching ? <Loader size="xs" role="status" aria-label="Counting" /> : null}
       </Group>
@@ -58,7 +58,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
       ) : null}
       {unfinished > 0 ? (
         <Text size="sm" c="dimmed" mt="sm">
-          {unfinished === 1 ? 'One condition is' : `${unfinished} conditions are`} not finished and left out.
+          {unfinished === 1 ? 'One condition is' : `${unfinished} conditions are`} incomplete and ignored.
         </Text>
       ) : null}
     </Card>

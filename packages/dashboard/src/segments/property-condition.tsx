@@ -33,7 +33,7 @@ export function PropertyCondition({ draft, properties, onChange }: PropertyCondi
         onChange={(event) => choose(event.currentTarget.value)}
         data={[
           { value: '', label: 'Choose a property' },
-          // A filter may name a property that no contact has (any more).
+          // A filter may name a property that no contact has.
           ...(property !== '' && !isKnown ? [{ value: property, label: property.slice(0, 100) }] : []),
           ...options,
         ]}

@@ -21,13 +21,13 @@ import { FilterJson } from './filter-json.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
 
 interface SegmentFormProps {
-  /** The segment that is changed; none for a new one. */
+  /** The segment to edit; absent for a new one. */
   segment?: Segment
   submitLabel: string
   save: (definition: SegmentDefinition) => Promise<{ segment: Segment }>
 }
 
-/** Name, description and filter, with a count of who belongs beside them. */
+/** Name, description and filter, with the number of matching contacts beside them. */
 export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -84,7 +84,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
           <Card>
             <Group justify="space-between" mb="sm">
               <Title order={2} size="h5">
-                Contacts that belong
+                Filter
               </Title>
               <FilterJson filter={filter} onPaste={(pasted) => setDraft(draftOf(pasted))} />
             </Group>

@@ -27,10 +27,10 @@ import { segmentSearch } from './segment-search.ts'
 import { filterWords } from './words.ts'
 
 const route = getRouteApi('/shell/segments/$segmentId')
-/** Contacts enter and leave by themselves, and within ten seconds of what they do. */
+/** Segments are updated within ten seconds of a change. */
 const REFRESH_MS = 5_000
 
-/** One segment: its filter, how it grew, and who belongs. */
+/** One segment: its filter, its growth and its members. */
 export function SegmentPage() {
   const { segmentId } = route.useParams()
   const { data: segment, error, refetch } = useQuery({ ...segmentQuery(segmentId), refetchInterval: REFRESH_MS })
@@ -89,7 +89,7 @@ function Actions({ segment }: { segment: Segment }) {
       <ConfirmButton
         leftSection={<IconTrash size={16} aria-hidden />}
         title="Delete the segment?"
-        explanation="Its contacts stay. Agents and lists that use it find nobody any more. This cannot be undone."
+        explanation="Its contacts are kept. Agents and lists that use it will match nobody. This cannot be undone."
         confirmLabel="Delete segment"
         onConfirm={remove}
       >
@@ -105,7 +105,7 @@ function Definition({ segment }: { segment: Segment }) {
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
-        Who belongs
+        Filter
       </Title>
       <Text fz={36} fw={650} lh={1.1}>
         {segment.contact_count === null ? 'Counting…' : formatNumber(segment.contact_count)}
@@ -175,7 +175,7 @@ function Members({ segmentId }: { segmentId: string }) {
         Contacts
       </Title>
       <DataTable
-        label="Contacts of the segment"
+        label="Segment members"
         columns={MEMBER_COLUMNS}
         rows={data?.contacts}
         rowKey={({ contact_id }) => contact_id}
@@ -185,11 +185,11 @@ function Members({ segmentId }: { segmentId: string }) {
         empty={
           data?.counting ? (
             <EmptyState icon={IconUsers} title="Counting…">
-              The service is finding out who belongs.
+              The service is finding the contacts that match.
             </EmptyState>
           ) : (
-            <EmptyState icon={IconUsers} title="Nobody belongs now">
-              Contacts enter as soon as the filter is true of them.
+            <EmptyState icon={IconUsers} title="No contacts in this segment">
+              Contacts are added as soon as they match the filter.
             </EmptyState>
           )
         }

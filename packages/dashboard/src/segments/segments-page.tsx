@@ -15,7 +15,7 @@ import { filterWords } from './words.ts'
 
 const route = getRouteApi('/shell/segments')
 
-/** All segments with their sizes. */
+/** All segments with their numbers of contacts. */
 export function SegmentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -44,7 +44,7 @@ export function SegmentsPage() {
         isUpdating={isPlaceholderData}
         empty={
           <EmptyState icon={IconFilter} title="No segments yet" action={create}>
-            A segment is a filter over properties and events, such as leads who looked at the prices twice this week.
+            A segment is a filter on properties and events, such as leads who viewed pricing twice this week.
           </EmptyState>
         }
         paging={{
@@ -81,7 +81,7 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
     },
     {
       id: 'filter',
-      header: 'Who belongs',
+      header: 'Filter',
       visibleFrom: 'sm',
       cell: ({ filter }) => (
         <Text size="sm" c="dimmed" truncate maw={520}>

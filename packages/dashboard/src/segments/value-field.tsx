@@ -10,14 +10,14 @@ const SUGGESTION_LENGTH_MAX = 120
 
 interface ValueTextProps {
   label: string
-  /** What the value is of: a property, or a part of an event such as `event.type`. */
+  /** The property, or the field of an event such as `event.type`. */
   property: string
   value: string
   onChange: (value: string) => void
   placeholder?: string
 }
 
-/** A value, with those that contacts have to choose from. */
+/** A value, with suggestions from existing contacts. */
 export function ValueText({ label, property, value, onChange, placeholder }: ValueTextProps) {
   const suggestions = useSuggestions(property, value)
   return (
@@ -27,7 +27,7 @@ export function ValueText({ label, property, value, onChange, placeholder }: Val
       value={value}
       onChange={onChange}
       data={suggestions}
-      // The service has filtered them.
+      // The service has already filtered them.
       filter={({ options }) => options}
       {...upTo(LENGTH_MAX)}
       autoComplete="off"
@@ -64,8 +64,8 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
 }
 
 function useSuggestions(property: string, typed: string): string[] {
-  const [settled] = useDebouncedValue(typed, 200)
-  const { data } = useQuery({ ...suggestionsQuery(property, settled.slice(0, 200)), enabled: property !== '' })
+  const [debounced] = useDebouncedValue(typed, 200)
+  const { data } = useQuery({ ...suggestionsQuery(property, debounced.slice(0, 200)), enabled: property !== '' })
   const values = (data ?? []).map(({ value }) => String(value)).filter((text) => text.length <= SUGGESTION_LENGTH_MAX)
   return [...new Set(values)]
 }

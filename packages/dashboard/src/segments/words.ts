@@ -3,7 +3,7 @@ import { OPERATOR_WORDS } from './operators.ts'
 
 const TEXT_MAX = 60
 
-/** A filter as a sentence would put it: "Country is FR and Employees is at least 50". */
+/** A filter as a sentence: "Country is FR and Employees is at least 50". */
 export function filterWords({ match, conditions }: SegmentFilter, labels: ReadonlyMap<string, string>): string {
   if (conditions.length === 0) return match === 'all' ? 'Every contact' : 'No contact'
   return conditions.map((condition) => conditionWords(condition, labels)).join(match === 'all' ? ' and ' : ' or ')

@@ -15,7 +15,7 @@ import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/audit')
 
-/** Who changed what of the configuration, and when. */
+/** All changes of settings: what, who and when. */
 export function AuditPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -32,7 +32,7 @@ export function AuditPage() {
     <>
       <PageHeader
         title="Audit log"
-        description="Every change to the settings, and everything that was erased or exported: who did it, and when."
+        description="Every change to the settings, every erasure and every export: who did it and when."
       />
       <FilterBar fields={AUDIT_FILTERS} values={{ actor, subject_kind, subject_id }} onChange={change} />
       <DataTable
@@ -44,8 +44,8 @@ export function AuditPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconHistory} title={isFiltered ? 'No entry matches' : 'Nothing has been changed yet'}>
-            {isFiltered ? 'Take a filter away to see more.' : 'Every change to the settings is written down here.'}
+          <EmptyState icon={IconHistory} title={isFiltered ? 'No entry matches' : 'No changes yet'}>
+            {isFiltered ? 'Remove a filter to see more.' : 'Every change to the settings is recorded here.'}
           </EmptyState>
         }
         paging={{
@@ -55,7 +55,7 @@ export function AuditPage() {
           onPage: (page) => change({ page: page === 1 ? undefined : page }),
         }}
       />
-      <Modal opened={opened !== undefined} onClose={close} title="Entry of the audit log" size="lg">
+      <Modal opened={opened !== undefined} onClose={close} title="Audit log entry" size="lg">
         {opened ? <Entry entry={opened} onNarrow={narrow} /> : null}
       </Modal>
     </>
@@ -77,16 +77,16 @@ function Entry({ entry, onNarrow }: EntryProps) {
           ['What', <Foreign key="what">{actionWords(action)}</Foreign>],
           ['When', formatMoment(at)],
           ['Who', <Actor key="who" actor={actor} />],
-          ['Kind of who', ACTORS[actor.kind]],
+          ['Actor type', ACTORS[actor.kind]],
           ['Their id', actorId === undefined ? <None key="id" /> : <Foreign key="id">{actorId}</Foreign>],
-          ['Kind of subject', <Foreign key="kind">{kind}</Foreign>],
+          ['Subject type', <Foreign key="kind">{kind}</Foreign>],
           ['Its id', id === null ? <None key="subject" /> : <Foreign key="subject">{id}</Foreign>],
           ['Entry', entryId],
         ]}
       />
       {Object.keys(details).length === 0 ? (
         <Text size="sm" c="dimmed">
-          There are no further details.
+          No further details.
         </Text>
       ) : (
         <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Details' }}>
@@ -95,7 +95,7 @@ function Entry({ entry, onNarrow }: EntryProps) {
       )}
       <Group gap="xs" justify="flex-end">
         <Button variant="default" size="xs" onClick={() => onNarrow({ actor: actorId ?? actor.kind })}>
-          All by the same
+          All by this actor
         </Button>
         {id === null ? null : (
           <Button variant="default" size="xs" onClick={() => onNarrow({ subject_kind: kind, subject_id: id })}>
@@ -124,7 +124,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
       id: 'actor',
       header: 'Who',
       cell: ({ actor }) => (
-        // A phone has room for the words of what was done only where a long name is broken before them.
+        // Long names wrap, so that the actions fit on a phone.
         <Text size="sm" className={classes.name} miw={56}>
           <Actor actor={actor} />
         </Text>
@@ -162,7 +162,7 @@ function actionWords(action: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** What people call the subject, where the entry says it. */
+/** The name of the subject, if the entry has it. */
 function subjectWords(kind: string, id: string | null, details: AuditLogEntry['details']): string {
   const called = [details.name, details.domain, details.email, details.event].find((name) => typeof name === 'string')
   return `${kind.replaceAll('_', ' ').replace(/^api\b/, 'API')} ${called ?? id ?? ''}`.trim()

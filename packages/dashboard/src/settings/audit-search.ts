@@ -6,7 +6,7 @@ const AUDIT_LENGTH = 50
 
 const SUBJECTS = ['agent', 'api_key', 'contact', 'domain', 'export', 'invitation', 'member', 'segment', 'webhook']
 
-/** The filters of the audit log, as the service knows them. */
+/** The service's filters of the audit log. */
 export const AUDIT_FILTERS: FilterField[] = [
   {
     name: 'actor',
@@ -15,8 +15,8 @@ export const AUDIT_FILTERS: FilterField[] = [
     description: 'The id of a person, key or agent; or a kind: user, api_key, agent, command_line, service.',
     suggestions: ['user', 'api_key', 'agent', 'command_line', 'service'],
   },
-  { name: 'subject_kind', label: 'Kind of subject', kind: 'text', suggestions: SUBJECTS },
-  { name: 'subject_id', label: 'Id of the subject', kind: 'text' },
+  { name: 'subject_kind', label: 'Subject type', kind: 'text', suggestions: SUBJECTS },
+  { name: 'subject_id', label: 'Subject id', kind: 'text' },
 ]
 
 export const auditSearch = searchParams({
@@ -30,7 +30,7 @@ export const auditSearch = searchParams({
 
 export type AuditSearch = ReturnType<typeof auditSearch>
 
-/** What to ask the service for an address of the log. */
+/** The query to the service for an address of the log. */
 export function toAuditQuery({ entry: _open, ...search }: AuditSearch): Query & { page: number; limit: number } {
   return { ...search, page: search.page ?? 1, limit: AUDIT_LENGTH }
 }

@@ -22,14 +22,11 @@ import classes from './settings-table.module.css'
 const route = getRouteApi('/shell/settings/data')
 const REFRESH_MS = 1_500
 
-/** All data of the tenant to take away, and what was erased of it. */
+/** Exports of all the tenant's data, and erasures. */
 export function DataPage() {
   return (
     <>
-      <PageHeader
-        title="Data"
-        description="What is kept here is yours: take all of it away, and see what was erased."
-      />
+      <PageHeader title="Data" description="Export all of your data and see what was erased." />
       <Stack gap="xl">
         <Exports />
         <Erasures />
@@ -64,7 +61,7 @@ function Exports() {
             Exports
           </Title>
           <Text size="sm" c="dimmed">
-            Everything of this tenant as one file, made in the background and kept for a day, or until somebody is
+            All data of this tenant as one file, created in the background and kept for a day, or until a contact is
             erased.
           </Text>
         </div>
@@ -97,8 +94,8 @@ function isUnderWay({ status }: Export): boolean {
 }
 
 const EXPORT_COLUMNS: Column<Export>[] = [
-  { id: 'created', header: 'Ordered', cell: ({ created_at: at }) => <Moment at={at} fw={550} /> },
-  { id: 'state', header: 'State', cell: (each) => <ExportState each={each} /> },
+  { id: 'created', header: 'Requested', cell: ({ created_at: at }) => <Moment at={at} fw={550} /> },
+  { id: 'state', header: 'Status', cell: (each) => <ExportState each={each} /> },
   {
     id: 'records',
     header: 'Records',
@@ -144,7 +141,7 @@ const EXPORT_COLUMNS: Column<Export>[] = [
 
 const EXPORT_STATES = {
   queued: { color: 'gray', label: 'waiting' },
-  running: { color: 'yellow', label: 'under way' },
+  running: { color: 'yellow', label: 'in progress' },
   ready: { color: 'green', label: 'ready' },
   failed: { color: 'red', label: 'failed' },
   expired: { color: 'gray', label: 'expired' },
@@ -185,7 +182,7 @@ function Erasures() {
         Erasures
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        The proof that somebody was erased everywhere: what was removed, and no personal data.
+        Proof that a contact was erased everywhere: what was removed, without personal data.
       </Text>
       <DataTable
         label="Erasures"
@@ -196,8 +193,8 @@ function Erasures() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconEraser} title="Nobody has been erased">
-            An administrator erases somebody on the page of the contact.
+          <EmptyState icon={IconEraser} title="No erasures yet">
+            An administrator erases a contact on the contact's page.
           </EmptyState>
         }
         paging={{
@@ -212,7 +209,7 @@ function Erasures() {
 }
 
 const ERASURE_STATES = {
-  running: { color: 'yellow', label: 'under way' },
+  running: { color: 'yellow', label: 'in progress' },
   erased: { color: 'green', label: 'erased' },
   verified: { color: 'green', label: 'erased, verified' },
 } as const
@@ -229,10 +226,10 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
   },
   {
     id: 'state',
-    header: 'State',
+    header: 'Status',
     cell: ({ status }) => <Badge color={ERASURE_STATES[status].color}>{ERASURE_STATES[status].label}</Badge>,
   },
-  { id: 'at', header: 'Ordered', visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+  { id: 'at', header: 'Requested', visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
   {
     id: 'by',
     header: 'By',

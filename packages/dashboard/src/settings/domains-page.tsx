@@ -24,7 +24,7 @@ import { DOMAINS_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/settings/domains')
 
-/** The sites that may send events, each with the record that proves whose it is. */
+/** The tenant's domains, each with the DNS record that proves ownership. */
 export function DomainsPage() {
   const queryClient = useQueryClient()
   const { page = 1 } = route.useSearch()
@@ -46,7 +46,7 @@ export function DomainsPage() {
     <>
       <PageHeader
         title="Domains"
-        description="Events are taken from pages of a verified domain and its subdomains. Nobody else can verify it then."
+        description="Events are accepted from pages of a verified domain and its subdomains. Nobody else can verify it."
         actions={create}
       />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
@@ -54,7 +54,7 @@ export function DomainsPage() {
       {data && total === 0 ? (
         <Card>
           <EmptyState icon={IconWorld} title="No domains yet" action={create}>
-            Add the domain of your site, and show with a record in its DNS that it is yours.
+            Add your site's domain and prove with a DNS record that you own it.
           </EmptyState>
         </Card>
       ) : null}
@@ -108,7 +108,7 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
             <ConfirmButton
               size="xs"
               title={`Remove ${name}?`}
-              explanation="Events from its pages are refused from now on. What has been recorded stays."
+              explanation="Events from its pages will be rejected. Recorded events are kept."
               confirmLabel="Remove domain"
               onConfirm={remove}
             >
@@ -119,8 +119,8 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
       </Group>
       <Text size="sm" c="dimmed" mt={4}>
         {isVerified
-          ? `Verified on ${formatDay(verifiedAt)}. Leave the record where it is.`
-          : 'Set this record in the DNS of the domain, then check it. A new record may take up to an hour to be seen.'}
+          ? `Verified on ${formatDay(verifiedAt)}. Keep the DNS record.`
+          : 'Add this record to the DNS of the domain, then check it. A new record can take up to an hour to appear.'}
       </Text>
       {isVerified ? null : <TxtRecord domain={domain} />}
       {checking.isError ? (
@@ -136,8 +136,8 @@ function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
 function TxtRecord({ domain: { txt_name: name, txt_value: value } }: { domain: Domain }) {
   const rows = [
     ['Type', 'TXT', null],
-    ['Name', name, 'name of the record'],
-    ['Value', value, 'value of the record'],
+    ['Name', name, 'record name'],
+    ['Value', value, 'record value'],
   ] as const
   return (
     <Table withRowBorders={false} verticalSpacing={4} horizontalSpacing={0} mt="sm" layout="fixed">
@@ -163,9 +163,9 @@ function TxtRecord({ domain: { txt_name: name, txt_value: value } }: { domain: D
 }
 
 const PROBLEMS = {
-  no_record: 'DNS knows no TXT record under this name yet. If you have just set it, try again in a while.',
+  no_record: 'No TXT record under this name yet. If you have just added it, try again later.',
   other_value: 'There is a TXT record under this name, but with another value:',
-  dns_unavailable: 'DNS did not answer. Try again in a while.',
+  dns_unavailable: 'DNS did not respond. Try again later.',
 } as const
 
 function CheckResult({ check: { verified, problem, found } }: { check: Check }) {

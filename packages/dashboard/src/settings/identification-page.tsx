@@ -14,14 +14,14 @@ import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { SIGNING_CODE } from './signing-code.ts'
 
-/** How the tenant's pages prove who a visitor is. */
+/** The settings for signed identification. */
 export function IdentificationPage() {
   const { data: tenant, error, refetch } = useQuery(tenantQuery)
   return (
     <>
       <PageHeader
         title="Identification"
-        description="Anybody can open your site and claim to be somebody else. A signature proves that an identification comes from you."
+        description="Anyone can open your site and claim to be someone else. A signature proves that an identification comes from you."
       />
       {error && !tenant ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !tenant ? <LoadingState lines={8} /> : null}
@@ -117,14 +117,14 @@ function stateOf(secret: TenantObject['identity_secret']): string {
 
 function SecretShown({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
-    <Alert icon={<IconKey aria-hidden />} title="Keep the secret now: it is not shown again" role="status">
+    <Alert icon={<IconKey aria-hidden />} title="Save the secret now: it is not shown again" role="status">
       <Stack gap="sm">
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret}</Code>
           <CopyButton value={secret} label="identity secret" withText />
         </Group>
         <Button mr="auto" onClick={onDone}>
-          I have kept it
+          I have saved it
         </Button>
       </Stack>
     </Alert>
@@ -143,13 +143,13 @@ function Requirement({ tenant }: { tenant: TenantObject }) {
     <>
       <Switch
         label="Require signed identification"
-        description="Unsigned identifications from pages are left out, and forms link no visitor. Events are kept."
+        description="Unsigned identifications from pages are ignored, and forms link no visitor. Events are recorded."
         checked={saving.isPending ? saving.variables : isRequired}
         disabled={!mayWrite || saving.isPending}
         onChange={(event) => saving.mutate(event.currentTarget.checked)}
       />
       {isRequired && tenant.identity_secret === null ? (
-        <Alert color="yellow">There is no identity secret, so pages cannot identify anybody. Create one.</Alert>
+        <Alert color="yellow">There is no identity secret, so pages cannot identify anyone. Create one.</Alert>
       ) : null}
       {saving.isError ? (
         <Alert color="red" role="alert">

@@ -22,7 +22,7 @@ import { Foreign, Moment } from '../ui/text.tsx'
 import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
 
-/** Who has been invited and has not joined yet. */
+/** Pending invitations. */
 export function Invitations() {
   const { data, error, refetch } = useQuery(invitationsQuery)
   return (
@@ -34,8 +34,8 @@ export function Invitations() {
       error={error}
       onRetry={refetch}
       empty={
-        <EmptyState icon={IconMailForward} title="Nobody is invited">
-          An invitation is a link for one e-mail address and one role. It is good for a week.
+        <EmptyState icon={IconMailForward} title="No pending invitations">
+          An invitation is a link for one e-mail address and one role. It is valid for a week.
         </EmptyState>
       }
     />
@@ -75,14 +75,14 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
         size="xs"
         title={canMail ? 'Send the invitation again?' : 'Create a new link?'}
         explanation="The previous link stops working; the new one is valid for a week."
-        confirmLabel={canMail ? 'Send again' : 'Create link'}
-        aria-label={canMail ? `Send again to ${email}` : `New link for ${email}`}
+        confirmLabel={canMail ? 'Resend' : 'Create link'}
+        aria-label={canMail ? `Resend to ${email}` : `New link for ${email}`}
         onConfirm={async () => {
           setMade(await renewInvitation(id))
           await refreshTeam(queryClient)
         }}
       >
-        {canMail ? 'Send again' : 'New link'}
+        {canMail ? 'Resend' : 'New link'}
       </ConfirmButton>
       <Modal opened={made !== null} onClose={() => setMade(null)} title={canMail ? 'Invitation' : 'New link'}>
         {made ? <LinkMade made={made} onDone={() => setMade(null)} /> : null}
@@ -109,9 +109,9 @@ export function InviteButton() {
   return (
     <>
       <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-        Invite somebody
+        Invite someone
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Invite somebody">
+      <Modal opened={isOpen} onClose={close} title="Invite someone">
         <InviteForm onDone={close} />
       </Modal>
     </>

@@ -15,7 +15,7 @@ import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/keys')
 
-/** The keys with which programs use the API. */
+/** The tenant's API keys. */
 export function KeysPage() {
   const queryClient = useQueryClient()
   const { page = 1 } = route.useSearch()
@@ -30,7 +30,7 @@ export function KeysPage() {
     <>
       <PageHeader
         title="API keys"
-        description="Each opens the API to one program of yours, as far as its scopes go."
+        description="Each key gives one of your programs access to the API, limited by its scopes."
         actions={create}
       />
       <DataTable
@@ -43,7 +43,7 @@ export function KeysPage() {
         isUpdating={isPlaceholderData}
         empty={
           <EmptyState icon={IconKey} title="No API keys yet" action={create}>
-            Your servers need one to send contacts and events, or to read what is here.
+            Your servers need one to send contacts and events, or to read data.
           </EmptyState>
         }
         paging={{
@@ -68,7 +68,7 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
         </Text>
       ),
     },
-    { id: 'state', header: 'State', cell: (key) => <KeyState apiKey={key} /> },
+    { id: 'state', header: 'Status', cell: (key) => <KeyState apiKey={key} /> },
     { id: 'scopes', header: 'Scopes', visibleFrom: 'md', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     {
       id: 'used',
@@ -99,8 +99,8 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
             title="Revoke the key?"
             explanation={
               <>
-                Whatever uses <Foreign max={80}>{key.name}</Foreign> is refused from now on, and the invitations that it
-                created are withdrawn. This cannot be undone.
+                Requests with <Foreign max={80}>{key.name}</Foreign> will be rejected, and the invitations that it
+                created are revoked. This cannot be undone.
               </>
             }
             confirmLabel="Revoke key"
@@ -128,7 +128,7 @@ function KeyState({ apiKey }: { apiKey: Key }) {
 
 const SCOPES_SHOWN = 2
 
-/** The first few; all of them for the pointer, the focus and screen readers. */
+/** The first scopes; hover, focus and screen readers get all of them. */
 function Scopes({ scopes }: { scopes: string[] }) {
   const more = scopes.slice(SCOPES_SHOWN)
   return (
@@ -140,7 +140,7 @@ function Scopes({ scopes }: { scopes: string[] }) {
       ))}
       {more.length > 0 ? (
         <Tooltip label={more.join(', ')} multiline maw={320}>
-          {/* The keyboard has no other way to the other scopes. */}
+          {/* Focusable, because the keyboard has no other way to the other scopes. */}
           <Badge color="gray" tabIndex={0} role="note" aria-label={`and ${more.join(', ')}`}>
             +{more.length}
           </Badge>

@@ -11,20 +11,20 @@ import classes from './settings-table.module.css'
 
 const REFRESH_MS = 10_000
 
-/** How many requests are taken, and how many there are. */
+/** The rate limits and their use. */
 export function LimitsPage() {
   const { data, error, refetch } = useQuery({ ...limitsQuery, refetchInterval: REFRESH_MS })
   const perMinute = (name: string) => data?.limits.find((limit) => limit.name === name)?.per_minute ?? null
   const used: Usage[] | undefined = data && [
     {
       id: 'tracking',
-      what: 'Tracking requests of all visitors',
+      what: 'Tracking requests, all visitors',
       requests: data.requests.tracking,
       limit: perMinute('trackPerTenantPerMinute'),
     },
     {
       id: 'forms',
-      what: 'Form submissions of all people',
+      what: 'Form submissions, all visitors',
       requests: data.requests.forms,
       limit: perMinute('formPerTenantPerMinute'),
     },
@@ -39,12 +39,12 @@ export function LimitsPage() {
     <>
       <PageHeader
         title="Rate limits"
-        description="Above a limit, requests are answered with 429 and told when to come again. Whoever runs the service sets the limits."
+        description="Requests above a limit get 429 and the time to wait. The operator of the service sets the limits."
       />
       <Stack gap="xl">
         {data && !data.enabled ? (
           <Alert color="yellow" icon={<IconGauge aria-hidden />} title="Rate limits are off">
-            This service takes as many requests as it can answer.
+            This service accepts as many requests as it can process.
           </Alert>
         ) : null}
         <section>
@@ -58,16 +58,16 @@ export function LimitsPage() {
             rowKey={({ id }) => id}
             error={error}
             onRetry={refetch}
-            empty={<EmptyState icon={IconGauge} title="Nothing is counted" />}
+            empty={<EmptyState icon={IconGauge} title="No usage to show" />}
           />
         </section>
         {data?.enabled ? (
           <section>
             <Title order={2} size="h4" mb="sm">
-              Limits in force
+              Current limits
             </Title>
             <DataTable
-              label="Limits in force"
+              label="Current limits"
               columns={LIMIT_COLUMNS}
               rows={data.limits}
               rowKey={({ name }) => name}
@@ -83,7 +83,7 @@ export function LimitsPage() {
 interface Usage {
   id: string
   what: string
-  /** null where nothing is counted. */
+  /** null if nothing is counted. */
   requests: number | null
   limit: number | null
 }
@@ -121,7 +121,7 @@ const LIMIT_COLUMNS: Column<{ name: string; label: string; per_minute: number }>
   { id: 'label', header: 'What', cell: ({ label }) => <What>{label}</What> },
   {
     id: 'per_minute',
-    header: 'A minute',
+    header: 'Per minute',
     align: 'right',
     cell: ({ per_minute: count }) => formatNumber(count),
   },

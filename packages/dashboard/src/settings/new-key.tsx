@@ -8,7 +8,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 
-/** A button with the form for a new key, which is shown once when it is made. */
+/** A button with the form for a new key, which is shown once. */
 export function NewKeyButton() {
   const [isOpen, { open, close }] = useDisclosure()
   const [made, setMade] = useState<string | null>(null)
@@ -26,7 +26,7 @@ export function NewKeyButton() {
         onClose={close}
         title={made === null ? 'New key' : 'Your new key'}
         size="lg"
-        // A key that nobody has kept must not go away by a slip of the pointer.
+        // A click outside must not close the dialog before the key is saved.
         closeOnClickOutside={made === null}
         closeOnEscape={made === null}
         withCloseButton={made === null}
@@ -61,7 +61,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
         label="Name"
-        description="So that you know later what uses it."
+        description="Helps you recognize later what uses it."
         required
         {...upTo(200)}
         data-autofocus
@@ -75,7 +75,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
             size="compact-xs"
             onClick={() => setScopes(known.filter((scope) => scope.endsWith(':read')))}
           >
-            Only reading
+            Read only
           </Button>
           <Button variant="default" size="compact-xs" onClick={() => setScopes(known)}>
             All
@@ -129,14 +129,14 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
 function KeyShown({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
   return (
     <Stack gap="md">
-      <Alert icon={<IconKey aria-hidden />} title="Keep the key now: it is not shown again" role="status">
+      <Alert icon={<IconKey aria-hidden />} title="Save the key now: it is not shown again" role="status">
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere' }}>{apiKey}</Code>
           <CopyButton value={apiKey} label="API key" withText />
         </Group>
       </Alert>
       <Button ml="auto" onClick={onDone} autoFocus>
-        I have kept it
+        I have saved it
       </Button>
     </Stack>
   )
@@ -147,13 +147,13 @@ const LIVES = {
   month: { label: 'In 30 days', days: 30 },
   quarter: { label: 'In 90 days', days: 90 },
   year: { label: 'In a year', days: 365 },
-  day: { label: 'After a day of your choice', days: null },
+  day: { label: 'After a chosen day', days: null },
 } as const
 
 const DAY_MS = 86_400_000
 
 function expiryOf(life: keyof typeof LIVES, lastDay: string): { expires_at?: string } {
-  // A bare day means its end to the service.
+  // A date without a time means the end of that day.
   if (life === 'day') return { expires_at: lastDay }
   const { days } = LIVES[life]
   return days === null ? {} : { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }

@@ -10,7 +10,7 @@ import { upTo } from '../ui/up-to.ts'
 import { SettingsPart } from './settings-part.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
-/** What belongs to the person who is signed in, in every tenant. */
+/** The signed-in person's settings, which are the same in every tenant. */
 export function ProfilePage() {
   const { user, sign_in: signIn } = useMe()
   return (
@@ -26,7 +26,7 @@ export function ProfilePage() {
         ) : (
           <SettingsPart title="Password">
             <Text size="sm">
-              You have none here: you sign in with {signIn.oidc.label ?? 'your organisation'}, which looks after your
+              You have no password here: you sign in with {signIn.oidc.label ?? 'your organisation'}, which manages your
               password and a second factor.
             </Text>
           </SettingsPart>
@@ -50,7 +50,7 @@ function Name() {
       <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
         <TextInput
           label="Your name"
-          description="Others see it in the team, at notes and in the audit log."
+          description="Shown to others in the team, on notes and in the audit log."
           w="100%"
           required
           withAsterisk={false}
@@ -62,7 +62,7 @@ function Name() {
             saving.reset()
           }}
         />
-        <Outcome error={saving.error} success={saving.isSuccess ? 'Your name is changed.' : null} />
+        <Outcome error={saving.error} success={saving.isSuccess ? 'Name saved.' : null} />
         <Button type="submit" variant="default" loading={saving.isPending} disabled={name.trim() === user.name}>
           Save the name
         </Button>
@@ -88,10 +88,10 @@ function ChangePassword({ email }: { email: string }) {
   return (
     <SettingsPart title="Password">
       <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
-        {/* So that a password manager knows whose password it keeps. */}
+        {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
-          label="Your password now"
+          label="Current password"
           name="password"
           autoComplete="current-password"
           w="100%"
@@ -100,7 +100,7 @@ function ChangePassword({ email }: { email: string }) {
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
           visibilityToggleButtonProps={{
-            'aria-label': 'Show the password that you have now',
+            'aria-label': 'Show your existing one',
             tabIndex: 0,
             'aria-hidden': false,
           }}
@@ -110,7 +110,7 @@ function ChangePassword({ email }: { email: string }) {
         </div>
         <Outcome
           error={changing.error}
-          success={changing.isSuccess ? 'Your password is changed, and every other session has ended.' : null}
+          success={changing.isSuccess ? 'Password changed. All other sessions have ended.' : null}
         />
         <Button type="submit" variant="default" loading={changing.isPending}>
           Change the password

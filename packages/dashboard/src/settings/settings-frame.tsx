@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react'
 import { useIsAtLeast } from '../app/may.ts'
 import classes from './settings-frame.module.css'
 
-/** The pages of the settings; some show nothing to those who may not decide about them. */
+/** The pages of the settings; some are hidden from people without permission. */
 const PAGES = [
   { label: 'Profile and security', link: linkOptions({ to: '/settings/profile' }) },
   { label: 'Team', link: linkOptions({ to: '/settings/team' }) },
@@ -19,7 +19,7 @@ const PAGES = [
   { label: 'Data', link: linkOptions({ to: '/settings/data' }), isForAdmins: true },
 ]
 
-/** All settings with the way between them: at the side, and as a row on small screens. */
+/** The frame of the settings: their navigation at the side, or as a row on small screens. */
 export function SettingsFrame() {
   const isAdmin = useIsAtLeast('admin')
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -27,7 +27,7 @@ export function SettingsFrame() {
   const navigation = useRef<HTMLElement>(null)
   useEffect(() => {
     if (path === '' || width === 0) return
-    // In a row that is wider than the screen, one sees where one is.
+    // If the row is wider than the screen, scrolls to the current link.
     const row = navigation.current
     const current = row?.querySelector<HTMLElement>('[aria-current="page"]')
     if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - 24

@@ -1,7 +1,7 @@
 import { Card, Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** One thing to set, under its heading. */
+/** A section of a settings page. */
 export function SettingsPart({ title, children }: { title: ReactNode; children: ReactNode }) {
   return (
     <Card>

@@ -1,4 +1,4 @@
-/** How a server signs an identification; the same as in docs/identification.md, where a test runs it. */
+/** Server code that signs an identification; the same as in docs/identification.md, where a test runs it. */
 export const SIGNING_CODE = {
   'Node.js': `import { createHmac } from 'node:crypto'
 

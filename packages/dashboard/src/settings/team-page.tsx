@@ -18,7 +18,7 @@ import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/team')
 
-/** Who works here, and as what. */
+/** The members of the tenant and their roles. */
 export function TeamPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -29,7 +29,7 @@ export function TeamPage() {
     <>
       <PageHeader
         title="Team"
-        description="Everybody who can sign in to this tenant."
+        description="Everyone who can sign in to this tenant."
         actions={isAdmin ? <InviteButton /> : null}
       />
       <Stack gap="xl">
@@ -99,7 +99,7 @@ function columnsWith(myRole: Role, myId: string): Column<Member>[] {
   return [...columns, actions]
 }
 
-/** Whether somebody with my role may change or remove this member. */
+/** Whether a person with my role may change or remove this member. */
 function isMine(member: Member, myRole: Role): boolean {
   return rolesToGive(myRole).includes(member.role)
 }
@@ -150,17 +150,17 @@ function Remove({ member: { user_id: id, name, email } }: { member: Member }) {
 }
 
 const ROLE_WORDS: [Role, string][] = [
-  ['viewer', 'looks at everything and changes nothing.'],
-  ['member', 'changes contacts and companies too, starts agents and approves what they want to do.'],
-  ['admin', 'also decides about agents, identities, keys, domains, webhooks, erasure and export, and invites people.'],
-  ['owner', 'also makes and removes owners, and makes other tenants.'],
+  ['viewer', 'can view everything and change nothing.'],
+  ['member', 'can also change contacts and companies, run agents and approve their actions.'],
+  ['admin', 'can also manage agents, identities, keys, domains, webhooks, erasure and export, and invite people.'],
+  ['owner', 'can also add and remove owners, and create tenants.'],
 ]
 
 function RoleWords() {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        What the roles may do
+        What each role can do
       </Title>
       <Stack gap={4}>
         {ROLE_WORDS.map(([role, words]) => (

@@ -14,7 +14,7 @@ import classes from './settings-table.module.css'
 
 type Tenant = Me['tenants'][number]
 
-/** The tenants that somebody belongs to; an owner makes others. */
+/** The tenants of the signed-in person; owners can create more. */
 export function TenantsPage() {
   const { tenant, tenants } = useMe()
   const open = useSwitchTenant()
@@ -32,7 +32,7 @@ export function TenantsPage() {
     <>
       <PageHeader
         title="Tenants"
-        description="Each has its own contacts, events, team and keys, and sees nothing of the others."
+        description="Each tenant has its own contacts, events, team and keys, and cannot see the others."
         actions={create}
       />
       <DataTable
@@ -57,7 +57,7 @@ function columnsWith(currentId: string): Column<Tenant>[] {
         </Text>
       ),
     },
-    { id: 'role', header: 'You are its', visibleFrom: 'xs', cell: ({ role }) => role },
+    { id: 'role', header: 'Your role', visibleFrom: 'xs', cell: ({ role }) => role },
     {
       id: 'actions',
       header: 'Actions',

@@ -12,14 +12,14 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { SettingsPart } from './settings-part.tsx'
 
-/** Often while somebody waits for the first event; later only to show when the last one came. */
+/** Frequent until the first event arrives; later only to update the last one. */
 const WAITING_MS = 3_000
 const LATER_MS = 30_000
 
-/** Whether there is one that may send events. */
+/** Whether any domain may send events. */
 const ANY_VERIFIED = { limit: 1, verified: true }
 
-/** What to put into a site's pages, and whether an event has come of it. */
+/** The snippet for a site's pages, and whether events arrive. */
 export function TrackerPage() {
   const {
     data: tracker,
@@ -33,14 +33,14 @@ export function TrackerPage() {
   const isUnverified = verified.data?.domains.length === 0
   return (
     <>
-      <PageHeader title="Tracker" description="One script in the pages of your site records what visitors do there." />
+      <PageHeader title="Tracker" description="A script on the pages of your site records what visitors do." />
       {error && !tracker ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !tracker ? <LoadingState lines={8} /> : null}
       {tracker ? (
         <Stack gap="md">
           {isUnverified ? (
             <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title="No domain is verified yet">
-              Events are taken from your own sites only.{' '}
+              Events are accepted only from your own sites.{' '}
               <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
                 Verify your domain
               </Anchor>{' '}
@@ -48,17 +48,19 @@ export function TrackerPage() {
             </Alert>
           ) : null}
           <FirstEvent first={tracker.first_event} last={tracker.last_event} />
-          <SettingsPart title="Put it into every page">
-            <Text size="sm">Once, in the head. It sets no cookie of anybody else and asks no other server.</Text>
+          <SettingsPart title="Add it to every page">
+            <Text size="sm">
+              Paste it once into the head. It sets no third-party cookies and contacts no other server.
+            </Text>
             <Snippet code={tracker.snippet} label="the snippet" />
           </SettingsPart>
-          <SettingsPart title="Say who a visitor is">
+          <SettingsPart title="Identify visitors">
             <Text size="sm">
               Call this when a visitor signs in or leaves an email address. Their earlier activity moves to the contact.
             </Text>
-            <Snippet code={IDENTIFY} label="the code that identifies" />
+            <Snippet code={IDENTIFY} label="the identification code" />
             <Text size="sm">
-              Anybody can claim to be anybody here.{' '}
+              Without a signature, anyone can claim to be anyone.{' '}
               <Anchor
                 inherit
                 underline="always"
@@ -69,8 +71,8 @@ export function TrackerPage() {
               to prove that it comes from you.
             </Text>
           </SettingsPart>
-          <SettingsPart title="Record events of your own">
-            <Snippet code={TRACK} label="the code that records" />
+          <SettingsPart title="Record custom events">
+            <Snippet code={TRACK} label="the event code" />
           </SettingsPart>
           <SettingsPart title="More">
             <Facts
@@ -121,7 +123,7 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
           <div>
             <Text fw={550}>Waiting for your first event…</Text>
             <Text size="sm" c="dimmed">
-              Open a page of your site that has the script. This page notices by itself.
+              Open a page of your site that has the script. This page updates automatically.
             </Text>
           </div>
         </Group>
@@ -141,7 +143,7 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
         {last === null ? null : (
           <>
             {' '}
-            The last one came <Moment at={last.timestamp} />.
+            The last one arrived <Moment at={last.timestamp} />.
           </>
         )}
       </Text>

@@ -27,20 +27,20 @@ type Step =
   | { kind: 'codes'; codes: string[] }
 
 const TITLES: Record<Step['kind'], string> = {
-  begin: 'Switch the second factor on',
-  end: 'Switch the second factor off',
+  begin: 'Turn on the second factor',
+  end: 'Turn off the second factor',
   renew: 'New backup codes',
   scan: 'Set up your authenticator',
   codes: 'Your backup codes',
 }
 
-/** The second factor: on, off, and the codes for when the authenticator is lost. Each asks for the password. */
+/** Turns the second factor on and off and renews the backup codes. Each step requires the password. */
 export function TwoFactor({ isOn }: { isOn: boolean }) {
   const queryClient = useQueryClient()
   const [step, setStep] = useState<Step | null>(null)
   const close = () => setStep(null)
   const refresh = () => refreshMe(queryClient)
-  // Codes that nobody has kept must not go away by a slip of the pointer.
+  // A click outside must not close the dialog before the codes are saved.
   const isShown = step?.kind === 'codes'
   return (
     <SettingsPart
@@ -50,8 +50,8 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
     >
       <Text size="sm">
         {isOn
-          ? 'After the password, your authenticator is asked for a code.'
-          : 'A code from an authenticator app beside your password: whoever learns the password alone opens nothing.'}
+          ? 'After your password, you enter a code from your authenticator.'
+          : 'Signing in requires a code from an authenticator app in addition to your password.'}
       </Text>
       <Group gap="xs">
         {isOn ? (
@@ -60,7 +60,7 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
               New backup codes
             </Button>
             <Button variant="default" onClick={() => setStep({ kind: 'end' })}>
-              Switch off
+              Turn off
             </Button>
           </>
         ) : (
@@ -96,8 +96,8 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
         {step?.kind === 'codes' ? <BackupCodes codes={step.codes} onDone={close} /> : null}
         {step?.kind === 'renew' ? (
           <PasswordStep
-            explanation="The codes that you have now are good no more."
-            confirmLabel="Make new codes"
+            explanation="Your current codes stop working."
+            confirmLabel="Create new codes"
             onPassword={async (password) => {
               const { backupCodes } = await newBackupCodes(password)
               setStep({ kind: 'codes', codes: backupCodes })
@@ -106,8 +106,8 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
         ) : null}
         {step?.kind === 'end' ? (
           <PasswordStep
-            explanation="Your password alone opens everything then, and your backup codes are good no more."
-            confirmLabel="Switch off"
+            explanation="You will sign in with your password alone, and your backup codes stop working."
+            confirmLabel="Turn off"
             isDangerous
             onPassword={async (password) => {
               await endTwoFactor(password)
@@ -193,7 +193,7 @@ function ScanStep({ address, onVerified }: { address: string; onVerified: () => 
         </Group>
       </Stack>
       <TextInput
-        label="Code that the app shows"
+        label="Code from the app"
         required
         withAsterisk={false}
         autoComplete="one-time-code"
@@ -208,7 +208,7 @@ function ScanStep({ address, onVerified }: { address: string; onVerified: () => 
         </Alert>
       ) : null}
       <Button type="submit" ml="auto" loading={checking.isPending}>
-        Switch on
+        Turn on
       </Button>
     </Stack>
   )
@@ -218,7 +218,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
   return (
     <Stack gap="md">
       <Text size="sm" role="status">
-        Keep these now: they are not shown again. Each lets you in once when your authenticator is lost.
+        Save these now: they are not shown again. Each lets you in once when your authenticator is lost.
       </Text>
       <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs" component="ul" m={0} p={0}>
         {codes.map((code) => (
@@ -230,7 +230,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
       <Group justify="space-between">
         <CopyButton value={codes.join('\n')} label="backup codes" withText />
         <Button onClick={onDone} autoFocus>
-          I have kept them
+          I have saved them
         </Button>
       </Group>
     </Stack>

@@ -5,7 +5,7 @@ import { LoadingState } from '../ui/states.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { useEnter } from './use-enter.ts'
 
-/** For somebody who was removed from the tenant that they worked in. */
+/** For a person who was removed from the current tenant. */
 export function ChooseTenantPage() {
   const me = useQuery(meQuery)
   const enter = useEnter()
@@ -16,7 +16,7 @@ export function ChooseTenantPage() {
     <EntryFrame title="Choose a tenant" error={me.error ?? choosing.error}>
       {me.isPending ? <LoadingState lines={3} /> : null}
       {me.data && tenants.length === 0 ? (
-        <Text size="sm">You belong to no tenant any more. Ask an owner or an admin of yours for an invitation.</Text>
+        <Text size="sm">You no longer belong to a tenant. Ask an owner or an admin for an invitation.</Text>
       ) : null}
       <Stack gap="xs">
         {tenants.map(({ tenant_id, name }) => (

@@ -5,7 +5,7 @@ import { ApiError } from '../api/client.ts'
 import { verifyCode } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
 
-/** The second step of a sign-in: the authenticator's code, or one of the codes kept for when it is lost. */
+/** The second step of a sign-in: a code from an authenticator, or a backup code. */
 export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: () => void }) {
   const [kind, setKind] = useState<'totp' | 'backup-code'>('totp')
   const [code, setCode] = useState('')
@@ -28,7 +28,7 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
       ) : null}
       <TextInput
         key={kind}
-        label={kind === 'totp' ? 'Code from your authenticator' : 'Recovery code'}
+        label={kind === 'totp' ? 'Code from your authenticator' : 'Backup code'}
         name="code"
         required
         withAsterisk={false}
@@ -42,16 +42,16 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
         Continue
       </Button>
       <Button variant="subtle" size="compact-sm" onClick={change}>
-        {kind === 'totp' ? 'Use a recovery code' : 'Use your authenticator'}
+        {kind === 'totp' ? 'Use a backup code' : 'Use your authenticator'}
       </Button>
       <Button variant="subtle" color="gray" size="compact-sm" onClick={onBack}>
-        Back to the password
+        Back
       </Button>
     </Stack>
   )
 }
 
-/** What to tell a person whose code was refused. */
+/** The message for a rejected code. */
 export function codeMessage(error: unknown): string {
   return error instanceof ApiError && error.status === 401
     ? 'The code is wrong, expired or already used. Wait for the next one.'

@@ -5,13 +5,13 @@ import { requestPasswordReset } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
 
 interface ForgottenPasswordProps {
-  /** What has been typed into the form above. */
+  /** The address from the sign-in form. */
   email: string
-  /** Whether the service can send mail; otherwise whoever runs it makes the link. */
+  /** Whether the service can send mail; otherwise the operator creates the link. */
   canMail: boolean
 }
 
-/** What to do when the password is forgotten. */
+/** Instructions for a forgotten password. */
 export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
   const [isOpen, setOpen] = useState(false)
   const asking = useMutation({ mutationFn: () => requestPasswordReset(email.trim()) })
@@ -29,7 +29,7 @@ export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
       </Anchor>
       {isOpen && !canMail ? (
         <Text size="sm" c="dimmed">
-          Whoever runs this service can make you a link to set a new one, on its command line.
+          The operator of this service can create a reset link for you on the command line.
         </Text>
       ) : null}
       {isOpen && canMail && !asking.isSuccess ? (
@@ -50,7 +50,7 @@ export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
       ) : null}
       {asking.isSuccess ? (
         <Alert color="green" role="status">
-          If there is an account with this address, the link is on its way.
+          If an account with this address exists, the link has been sent.
         </Alert>
       ) : null}
       {asking.isError ? (

@@ -12,7 +12,7 @@ import { useEnter } from './use-enter.ts'
 
 const route = getRouteApi('/invitation/$token')
 
-/** Somebody follows the link of an invitation: they join as who they are, or make an account. */
+/** Accepts an invitation with the signed-in account or with a new one. */
 export function InvitationPage() {
   const { token } = route.useParams()
   const invitation = useQuery(invitationQuery(token))
@@ -30,8 +30,8 @@ export function InvitationPage() {
       <EntryFrame title="Your invitation">
         {isGone ? (
           <Alert color="yellow">
-            This invitation has been used, withdrawn or is too old. Ask for a new one, or{' '}
-            <Link to="/sign-in">sign in</Link> when you have an account.
+            This invitation was used, was revoked or has expired. Ask for a new one, or{' '}
+            <Link to="/sign-in">sign in</Link> if you have an account.
           </Alert>
         ) : (
           <ErrorState error={invitation.error} onRetry={() => invitation.refetch()} />
@@ -68,11 +68,11 @@ interface CreateAccountProps {
   token: string
   email: string
   provesAddress: boolean
-  /** Whether the reader has the session of an account that only one tenant vouches for, which cannot join another. */
+  /** Whether the reader is signed in with an account that only one tenant vouches for, which cannot join another. */
   isSignedIn: boolean
 }
 
-/** Looks the same whether or not the address has an account: the inviter may be the one who reads it. */
+/** Looks the same whether or not the address has an account, because the reader may be the inviter. */
 function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccountProps) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
@@ -109,7 +109,7 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
         </>
       )}
       <Stack component="form" gap="md" onSubmit={submit}>
-        {/* So that a password manager knows whose password it keeps. */}
+        {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <TextInput
           label="Your name"

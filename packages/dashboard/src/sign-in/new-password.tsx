@@ -6,18 +6,16 @@ interface NewPasswordProps {
   value: string
   onChange: (password: string) => void
   label?: string
-  /** Why it may stay empty, where it may. */
+  /** Why it may stay empty, if it may. */
   whenEmpty?: string
 }
 
-/** The field for a password that is new. */
+/** The field for a new password. */
 export function NewPassword({ value, onChange, label = 'Password', whenEmpty }: NewPasswordProps) {
   return (
     <PasswordInput
       label={label}
-      description={[`At least ${LENGTH_MIN} characters; a few words make a good one.`, whenEmpty]
-        .filter(Boolean)
-        .join(' ')}
+      description={[`At least ${LENGTH_MIN} characters; a few words work well.`, whenEmpty].filter(Boolean).join(' ')}
       name="new-password"
       autoComplete="new-password"
       required={whenEmpty === undefined}

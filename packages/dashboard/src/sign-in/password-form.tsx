@@ -7,10 +7,10 @@ import { messageOf } from '../ui/states.tsx'
 import { ForgottenPassword } from './forgotten-password.tsx'
 
 interface PasswordFormProps {
-  /** What the button of the organisation's own provider says, where there is one. */
+  /** The button of the organisation's own provider, if there is one. */
   oidcLabel: string | undefined
   redirect: string | undefined
-  /** Whether a forgotten password can be asked for by mail. */
+  /** Whether the service can mail a reset link. */
   canMail: boolean
   onDone: (step: SignInStep) => unknown
 }
@@ -35,14 +35,14 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
   if (tenants.length > 0) {
     return (
       <Stack gap="xs">
-        <Text size="sm">You have several accounts with this address and password. Where do you want to go?</Text>
+        <Text size="sm">You have several accounts with this address and password. Choose a tenant.</Text>
         {tenants.map(({ tenant_id, name }) => (
           <Button key={tenant_id} variant="default" onClick={() => entering.mutate(tenant_id)}>
             <bdi>{name}</bdi>
           </Button>
         ))}
         <Button variant="subtle" color="gray" size="compact-sm" onClick={() => entering.reset()}>
-          Back to the password
+          Back
         </Button>
       </Stack>
     )
@@ -93,7 +93,7 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
 }
 
 function signInMessage(error: unknown): string {
-  // Which of the two is wrong is nobody's business.
-  if (error instanceof ApiError && error.status === 401) return 'The e-mail address or the password is not right.'
+  // Does not reveal which of the two is wrong.
+  if (error instanceof ApiError && error.status === 401) return 'The e-mail address or the password is incorrect.'
   return messageOf(error)
 }

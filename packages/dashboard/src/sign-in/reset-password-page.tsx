@@ -8,7 +8,7 @@ import { NewPassword } from './new-password.tsx'
 
 const route = getRouteApi('/reset-password')
 
-/** Somebody follows the link that they were sent, or given by whoever runs the service. */
+/** Sets a new password with a reset link. */
 export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const [password, setPassword] = useState('')

@@ -7,7 +7,7 @@ import { oneOf, searchParams, text } from '../app/search-params.ts'
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  // After a sign-in at the provider, the service leads here for the code.
+  // After a sign-in at the provider, the service redirects here for the code.
   validateSearch: searchParams({ redirect: text, step: oneOf('code') }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(signInOptionsQuery),
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),

@@ -9,7 +9,7 @@ import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
 import { useSetupToken } from './use-setup-token.ts'
 
-/** The first page of a new service. Only the link from its console leads further. */
+/** The first page of a new service. It requires the link from the console. */
 export function SetupPage() {
   const options = useQuery(signInOptionsQuery)
   const token = useSetupToken()
@@ -54,7 +54,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
   return (
     <EntryFrame
       title="Welcome"
-      description="This service has no accounts yet. Create yours: it will own everything here."
+      description="This service has no accounts yet. Create the owner's account."
       error={making.error ?? error}
     >
       <Stack component="form" gap="md" onSubmit={submit}>

@@ -10,7 +10,7 @@ import { useEnter } from './use-enter.ts'
 
 const route = getRouteApi('/sign-in')
 
-/** E-mail address and password, then the code of the second factor where there is one. */
+/** E-mail address and password, then the second-factor code if there is one. */
 export function SignInPage() {
   const { redirect, step } = route.useSearch()
   const options = useQuery(signInOptionsQuery)

@@ -2,8 +2,8 @@ import { useLocation, useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
 /**
- * The token in the fragment of the setup link. It leaves the address bar at once, so that it stays neither in the history
- * nor in a picture of the screen.
+ * The token in the fragment of the setup link. It is removed from the address bar at once, so that it does not appear in
+ * the history or in a screenshot.
  */
 export function useSetupToken(): string | null {
   const router = useRouter()

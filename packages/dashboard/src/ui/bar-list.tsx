@@ -5,12 +5,12 @@ import { formatNumber } from './format.ts'
 
 interface BarListProps {
   rows: { key: string; label: ReactNode; value: number }[]
-  /** What the values count. */
+  /** The unit of the values. */
   unit: string
   empty: string
 }
 
-/** A ranking: every row as wide as its share of the first. */
+/** A ranking: the first row has the full width, the others a share of it. */
 export function BarList({ rows, unit, empty }: BarListProps) {
   const max = Math.max(1, ...rows.map(({ value }) => value))
   if (rows.length === 0) {

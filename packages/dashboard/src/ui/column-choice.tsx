@@ -9,7 +9,7 @@ interface ColumnChoiceProps {
   onChange: (ids: string[]) => void
 }
 
-/** Which columns of a table are shown; their order stays the table's. */
+/** Chooses the visible columns of a table; their order is fixed. */
 export function ColumnChoice({ columns, chosen, onChange }: ColumnChoiceProps) {
   return (
     <Popover position="bottom-end" trapFocus returnFocus>
@@ -23,7 +23,7 @@ export function ColumnChoice({ columns, chosen, onChange }: ColumnChoiceProps) {
               key={id}
               label={header}
               checked={chosen.includes(id)}
-              // A table without any column shows nothing.
+              // At least one column stays visible.
               disabled={chosen.length === 1 && chosen.includes(id)}
               onChange={({ currentTarget: { checked } }) =>
                 onChange(

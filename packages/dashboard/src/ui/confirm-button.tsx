@@ -5,19 +5,19 @@ import { type ReactNode, useState } from 'react'
 import { messageOf } from './states.tsx'
 
 interface ConfirmButtonProps extends ButtonProps {
-  /** What the button says. */
+  /** The label of the button. */
   children: ReactNode
   title: string
   /** What will happen, and whether it can be undone. */
   explanation: ReactNode
-  /** What the button that does it says. */
+  /** The label of the confirming button. */
   confirmLabel: string
-  /** A word that has to be typed first, for what cannot be undone. */
+  /** A word to type first, for actions that cannot be undone. */
   typeToConfirm?: string
   onConfirm: () => Promise<unknown>
 }
 
-/** A button that asks before it acts, and says what went wrong when it did. */
+/** A button that asks for confirmation, and shows the error if the action fails. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { children, title, explanation, confirmLabel, typeToConfirm, onConfirm, ...button } = props
   const [isOpen, { open, close }] = useDisclosure()

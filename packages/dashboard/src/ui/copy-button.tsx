@@ -2,10 +2,10 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
-/** Browsers have no clipboard for pages that came over plain HTTP, and people may forbid it. */
-const REFUSED = 'Not copied, select it instead'
+/** Over plain HTTP, browsers have no clipboard; people can also deny access. */
+const REFUSED = 'Copying failed: select it instead'
 
-/** Puts a text on the clipboard. @param label what is copied ("Contact id"). */
+/** Copies text to the clipboard. @param label what is copied ("Contact id"). */
 export function CopyButton({ value, label, withText = false }: { value: string; label: string; withText?: boolean }) {
   const { copied, copy, error } = useClipboard({ timeout: 1_500 })
   const icon = copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />

@@ -6,14 +6,14 @@ import { type FormEvent, useState } from 'react'
 import { Problem } from './problem.tsx'
 
 interface CreateDialogProps {
-  /** What the button and the dialog say ("New contact"). */
+  /** The label of the button and the dialog ("New contact"). */
   title: string
   fields: { name: string; label: string; type?: 'email' | 'text'; required?: boolean }[]
-  /** Called with the texts that are not empty. */
+  /** Called with the values that are not empty. */
   onCreate: (values: Record<string, string>) => Promise<unknown>
 }
 
-/** A button with a small form that makes something. */
+/** A button with a small form that creates a record. */
 export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
   const [isOpen, { open, close }] = useDisclosure()
   const [values, setValues] = useState<Record<string, string>>({})

@@ -1,10 +1,10 @@
 import type { KeyboardEvent } from 'react'
 
-/** Up and down go to the same place in the row before or after, so that a long list is read without the tab key. */
+/** The up and down keys move to the same position in the previous or next row, without the tab key. */
 export function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
   const { target } = event
-  // Within a field the arrows are the field's.
+  // In a field, the arrows belong to the field.
   if (!(target instanceof HTMLElement) || target.matches('input, textarea, select')) return
   const row = target.closest('tr')
   const next = event.key === 'ArrowDown' ? row?.nextElementSibling : row?.previousElementSibling

@@ -10,23 +10,23 @@ export interface Column<Row> {
   id: string
   header: string
   cell: (row: Row) => ReactNode
-  /** The name that the service sorts by; without it the column cannot be sorted. */
+  /** The service's name for sorting; without it, the column cannot be sorted. */
   sortBy?: string
   align?: 'left' | 'right'
   width?: number | string
-  /** Shown from this width of the window on, so that narrow screens keep what matters. */
+  /** The minimum window width at which it is shown. */
   visibleFrom?: 'xs' | 'sm' | 'md' | 'lg'
 }
 
 interface DataTableProps<Row> {
-  /** What the table holds ("Contacts"), for screen readers. */
+  /** What the table lists ("Contacts"), for screen readers. */
   label: string
   columns: Column<Row>[]
   rows: Row[] | undefined
   rowKey: (row: Row) => string
   error?: unknown
   onRetry?: () => unknown
-  /** The page before is still shown while the next one is read. */
+  /** Whether the previous page is still shown while the next one loads. */
   isUpdating?: boolean
   empty: ReactNode
   sorting?: Sorting
@@ -34,8 +34,8 @@ interface DataTableProps<Row> {
 }
 
 /**
- * A list of which the service gives one page at a time. The first cell of a row usually holds its link; the up and down
- * keys go from row to row.
+ * A list that the service returns in pages. The first cell of a row usually has its link; the up and down keys move
+ * between rows.
  */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowKey, error, onRetry, isUpdating = false, empty, sorting, paging } = props
@@ -46,7 +46,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         {rows === undefined ? <LoadingState lines={10} label={`Loading ${label.toLowerCase()}`} /> : null}
         {rows?.length === 0 ? empty : null}
         {rows && rows.length > 0 ? (
-          // Wide tables are scrolled within their frame, by keyboard too.
+          // Wide tables scroll within their frame, by keyboard too.
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable
           <section className={classes.scroll} aria-label={label} tabIndex={0}>
             <Table className={classes.table} highlightOnHover>

@@ -8,11 +8,11 @@ import { useMenuButton } from './use-menu-button.ts'
 
 interface DateRangeProps {
   value: RangeSearch
-  /** All three keys are given, so that the ones before are replaced. */
+  /** All three keys are set, so that they replace the previous ones. */
   onChange: (value: { range: RangeSearch['range']; from: string | undefined; to: string | undefined }) => void
 }
 
-/** Which days a page is about: one of the usual spans, or a first and a last day. */
+/** Chooses the days of a page: a preset, or a first and a last day. */
 export function DateRange({ value, onChange }: DateRangeProps) {
   const [isOpen, { open, close }] = useDisclosure()
   const { button, afterFocus } = useMenuButton()
@@ -43,10 +43,10 @@ export function DateRange({ value, onChange }: DateRangeProps) {
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Item onClick={afterFocus(open)}>Other days…</Menu.Item>
+          <Menu.Item onClick={afterFocus(open)}>Custom dates…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isOpen} onClose={close} title="Which days" size="sm">
+      <Modal opened={isOpen} onClose={close} title="Date range" size="sm">
         <Days
           from={from}
           to={to}
@@ -79,7 +79,7 @@ function Days(props: { from: string; to: string; onApply: (days: { from: string;
         />
         <TextInput type="date" label="To" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
       </Group>
-      <Button type="submit">Show these days</Button>
+      <Button type="submit">Apply dates</Button>
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { propertyLabel } from './property-value.ts'
 
-/** The few words of an event's data that say what it was about; empty when there are none. */
+/** A short summary of an event's data; empty if there is nothing to say. */
 export function eventDetails(event: string, data: Record<string, unknown>): string {
   switch (event) {
     case 'page_leave':
@@ -36,7 +36,7 @@ function duration(seconds: unknown): string {
   return whole < 60 ? `after ${whole} s` : `after ${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
-/** Only texts and numbers are worth a place in a line. */
+/** Only texts and numbers are shown in a line. */
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

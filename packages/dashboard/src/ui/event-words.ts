@@ -20,15 +20,15 @@ const KNOWN: Record<string, { words: string; icon: Icon }> = {
   first_visit: { words: 'First visit', icon: IconSparkles },
   button_click: { words: 'Clicked a button', icon: IconClick },
   link_click: { words: 'Clicked a link', icon: IconLink },
-  form_submit: { words: 'Sent a form', icon: IconFileText },
-  form_submission: { words: 'Sent a form', icon: IconFileText },
+  form_submit: { words: 'Submitted a form', icon: IconFileText },
+  form_submission: { words: 'Submitted a form', icon: IconFileText },
   video_play: { words: 'Played a video', icon: IconPlayerPlay },
   video_pause: { words: 'Paused a video', icon: IconPlayerPlay },
-  video_milestone: { words: 'Watched more of a video', icon: IconPlayerPlay },
-  video_complete: { words: 'Watched a video to its end', icon: IconPlayerPlay },
-  video_conversion: { words: 'Left an address in a video', icon: IconPlayerPlay },
+  video_milestone: { words: 'Reached a video milestone', icon: IconPlayerPlay },
+  video_complete: { words: 'Finished a video', icon: IconPlayerPlay },
+  video_conversion: { words: 'Left an e-mail address in a video', icon: IconPlayerPlay },
   contact_created: { words: 'Contact created', icon: IconUserCheck },
-  contact_updated: { words: 'Contact changed', icon: IconUserEdit },
+  contact_updated: { words: 'Contact updated', icon: IconUserEdit },
   contact_deleted: { words: 'Contact deleted', icon: IconUserEdit },
   contact_identified: { words: 'Identified', icon: IconUserCheck },
   lifecycle_stage_changed: { words: 'Lifecycle stage changed', icon: IconUserEdit },
@@ -39,7 +39,7 @@ const KNOWN: Record<string, { words: string; icon: Icon }> = {
   agent_action_failed: { words: "An agent's action failed", icon: IconRobot },
 }
 
-/** An event's name as people would say it; the names that tenants give stay as they are. */
+/** The label of an event; custom names are unchanged. */
 export function eventWords(event: string): string {
   return KNOWN[event]?.words ?? event.slice(0, 200)
 }

@@ -1,7 +1,7 @@
 import { IconDownload } from '@tabler/icons-react'
 import { ToolbarButton } from './toolbar-button.tsx'
 
-/** Downloads what a list shows, all pages of it. */
+/** Downloads all pages of a list. */
 export function ExportButton({ href, label }: { href: string; label: string }) {
   return (
     <ToolbarButton

@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Names with their values, one a line. */
+/** Names with their values, one per line. */
 export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
   return (
     <Stack component="dl" gap={8} m={0}>

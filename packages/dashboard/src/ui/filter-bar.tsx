@@ -8,20 +8,20 @@ import { SearchField, type SearchFieldProps } from './search-field.tsx'
 interface FilterBarProps {
   fields: FilterField[]
   values: FilterValues
-  /** Only the names that change; undefined takes a filter away. */
+  /** Only the names that change; undefined removes a filter. */
   onChange: (values: FilterValues) => void
-  /** The words of the search field, where the list can be searched. */
+  /** The search field, if the list can be searched. */
   search?: SearchFieldProps
   /** Saved views, columns, export … at the right. */
   children?: ReactNode
 }
 
-/** Narrows a list: words to search for, filters in a drawer, and every filter in force as something to take away. */
+/** Search, filters in a drawer, and a removable badge for every active filter. */
 export function FilterBar({ fields, values, onChange, search, children }: FilterBarProps) {
   const [isOpen, { open, close }] = useDisclosure()
   const button = useRef<HTMLButtonElement>(null)
-  // What took a filter away goes with it; the focus stays nearby.
-  const take = (names: string[]) => {
+  // The badge that removed a filter disappears with it; the focus stays nearby.
+  const remove = (names: string[]) => {
     button.current?.focus()
     onChange(Object.fromEntries(names.map((name) => [name, undefined])))
   }
@@ -52,7 +52,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               bg="var(--mantine-color-body)"
               bd="1px solid var(--cds-line)"
               withRemoveButton
-              onRemove={() => take([field.name])}
+              onRemove={() => remove([field.name])}
               removeButtonProps={{
                 'aria-label': `Remove the filter ${field.label}`,
                 'aria-hidden': false,
@@ -65,7 +65,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               <bdi>{valueText(field, values[field.name]).slice(0, 60)}</bdi>
             </Pill>
           ))}
-          <Button variant="subtle" size="compact-sm" onClick={() => take(active.map(({ name }) => name))}>
+          <Button variant="subtle" size="compact-sm" onClick={() => remove(active.map(({ name }) => name))}>
             Clear
           </Button>
         </Group>

@@ -5,19 +5,19 @@ import { upTo } from './up-to.ts'
 export type FilterValue = string | number | boolean | undefined
 export type FilterValues = Record<string, FilterValue>
 
-/** A filter that a list offers; its name is the search parameter's and the service's. */
+/** A filter of a list; its name is the search parameter's and the service's. */
 export interface FilterField {
   name: string
   label: string
   kind: 'text' | 'number' | 'date' | 'yes_no' | 'choice'
   /** For a choice. */
   options?: readonly { value: string; label: string }[]
-  /** The heading under which it stands. */
+  /** The heading of its group. */
   group?: string
   description?: string
-  /** For a text: what is offered while somebody types. */
+  /** For a text: suggestions while typing. */
   suggestions?: readonly string[] | undefined
-  /** Comes from a link and can be taken away, but is nothing to type in. */
+  /** Set only by links: it can be removed, but not entered. */
   isOnlyInLinks?: boolean
 }
 
@@ -73,7 +73,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
 
 interface FilterInputProps {
   field: FilterField
-  /** Where the focus is when the filters open. */
+  /** Gets the focus when the filters open. */
   isFirst: boolean
   value: string
   onChange: (value: string) => void
@@ -118,7 +118,7 @@ function toValue({ kind }: FilterField, text: string): FilterValue {
   return kind === 'number' ? Number(trimmed) : trimmed
 }
 
-/** A filter's value in words. */
+/** The label of a filter's value. */
 export function valueText({ kind, options = [] }: FilterField, value: FilterValue): string {
   if (kind === 'yes_no') return value === true ? 'yes' : 'no'
   return options.find((option) => option.value === String(value))?.label ?? textOf(value)

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { ErrorState } from './states.tsx'
 import { Foreign } from './text.tsx'
 
-/** What is read for a `FindField` at once: somebody who does not see what they look for types more. */
+/** The number of results of a `FindField`: a longer search narrows them. */
 export const FOUND_MAX = 6
 
 interface Found<Item> {
@@ -17,29 +17,29 @@ interface Found<Item> {
 interface FindFieldProps<Item> {
   label: string
   placeholder: string
-  /** What is found ("Contacts"), for screen readers. */
+  /** What is searched ("Contacts"), for screen readers. */
   what: string
-  /** A hook that asks the service, for the first `FOUND_MAX` of the matches. */
+  /** A hook that fetches the first `FOUND_MAX` results. */
   useFound: (search: string) => Found<Item>
-  /** Those that somebody sees before they have typed anything. */
+  /** Whether results are shown before anything is typed. */
   offersAll?: boolean
   keyOf: (item: Item) => string
   nameOf: (item: Item) => string
-  /** Those that cannot be chosen (again). */
-  isTaken?: (item: Item) => boolean
+  /** Results that cannot be chosen, such as those already chosen. */
+  isExcluded?: (item: Item) => boolean
   onChoose: (item: Item) => void
   disabled?: boolean
   autoFocus?: boolean
 }
 
-/** Finds one of very many by some of its words, and lets somebody choose it. */
+/** Searches a long list and lets people choose a result. */
 export function FindField<Item>(props: FindFieldProps<Item>) {
-  const { label, placeholder, what, useFound, offersAll = false, keyOf, nameOf, isTaken, onChoose } = props
+  const { label, placeholder, what, useFound, offersAll = false, keyOf, nameOf, isExcluded, onChoose } = props
   const [typed, setTyped] = useState('')
   const [search] = useDebouncedValue(typed.trim(), 250)
   const { items, isFetching, error, refetch } = useFound(search)
   const isAsked = search !== '' || offersAll
-  const found = isAsked ? (items ?? []).filter((item) => !isTaken?.(item)) : []
+  const found = isAsked ? (items ?? []).filter((item) => !isExcluded?.(item)) : []
   return (
     <Stack gap="xs">
       <TextInput
@@ -47,7 +47,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
         placeholder={placeholder}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
-        // Enter would send the form that it stands in before anything is chosen.
+        // Enter would submit the surrounding form.
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         rightSection={isFetching ? <Loader size="xs" role="status" aria-label="Searching" /> : null}
         autoFocus={props.autoFocus}
@@ -73,7 +73,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
       ) : null}
       {search !== '' && items?.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing is found.
+          No results.
         </Text>
       ) : null}
     </Stack>

@@ -1,7 +1,7 @@
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric' } as const
 const DAY = new Intl.DateTimeFormat(undefined, DAY_PARTS)
-/** A day of the calendar is the same day everywhere: west of Greenwich, midnight UTC would be the day before. */
+/** A calendar day is the same everywhere: west of Greenwich, midnight UTC would be the day before. */
 const CALENDAR_DAY = new Intl.DateTimeFormat(undefined, { ...DAY_PARTS, timeZone: 'UTC' })
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 const UNITS = [
@@ -15,14 +15,14 @@ export function formatMoment(at: string): string {
   return Number.isNaN(date.getTime()) ? at : MOMENT.format(date)
 }
 
-/** The day of a moment where the reader is, or a day of the calendar (`2026-01-31`). */
+/** A time as a day in the reader's time zone, or a calendar day (`2026-01-31`). */
 export function formatDay(at: string): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return at
   return (at.length === 10 ? CALENDAR_DAY : DAY).format(date)
 }
 
-/** "3 hr. ago", within a month; further away the date says more. */
+/** "3 hr. ago" within a month, else the date. */
 export function formatAgo(at: string): string {
   const age = new Date(at).getTime() - Date.now()
   if (Number.isNaN(age) || Math.abs(age) > 30 * 86_400_000) return formatDay(at)

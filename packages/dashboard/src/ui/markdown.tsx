@@ -5,8 +5,8 @@ import classes from './markdown.module.css'
 import { isWebAddress } from './text.tsx'
 
 /**
- * Markdown as React's elements. Markup inside it stays a text, links lead to web and mail addresses only, and pictures are
- * not loaded: what somebody else wrote must neither run here nor tell anybody who reads it.
+ * Markdown as React elements. HTML in it stays text, links lead to web and mail addresses only, and images are not
+ * loaded: text from others must neither run code nor reveal who reads it.
  */
 export function Markdown({ children }: { children: string }) {
   return <div className={classes.markdown}>{blocks(lexer(children))}</div>
@@ -21,7 +21,7 @@ function block(token: Tokens.Generic): ReactNode {
   switch (token.type) {
     case 'heading':
       return (
-        // Below the headings of the page, whatever the note's own order.
+        // Below the headings of the page, whatever levels the note uses.
         <Title order={4} size={token.depth <= 2 ? 'h5' : 'h6'} dir="auto">
           {inline(token.tokens)}
         </Title>
@@ -113,7 +113,7 @@ function inlineToken(token: Tokens.Generic): ReactNode {
     case 'text':
       return token.tokens ? inline(token.tokens) : withoutEntities(String(token.text))
     default:
-      // Markup, and whatever else there is, as it was written.
+      // HTML and unknown tokens stay as written.
       return token.raw
   }
 }
@@ -129,7 +129,7 @@ function link(href: string, label: ReactNode): ReactNode {
 
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
 
-/** The lexer escapes what a writer of HTML would have to; React does it again. */
+/** The lexer escapes HTML, and React escapes it again. */
 function withoutEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity)
 }

@@ -5,14 +5,14 @@ import { createPortal } from 'react-dom'
 
 interface Movable {
   element: HTMLElement
-  /** What had the focus when the place was taken away. */
+  /** The element that had the focus before the move. */
   focused: HTMLElement | null
 }
 
 /**
- * The part that stands beside the rest of a page, and in a tab of its own on a narrow window. It is made once, and
- * moved: made anew in each of its places, it would lose what somebody is writing there.
- * @param openTab Called when the window gets narrow while somebody is writing there: they go on where it is now.
+ * A part that is beside the rest of a page, or in a separate tab in a narrow window. It is rendered once and moved,
+ * because rendering it again would lose unsaved input.
+ * @param openTab called when the window gets narrow while a person is typing there, so that they can continue.
  */
 export function useSide(openTab: () => void): { side: Movable; isNarrow: boolean } {
   const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
@@ -26,12 +26,12 @@ export function useSide(openTab: () => void): { side: Movable; isNarrow: boolean
   return { side, isNarrow }
 }
 
-/** What is in it, given once, wherever its place is. */
+/** The content, rendered once. */
 export function MovableContent({ of, children }: { of: Movable; children: ReactNode }) {
   return createPortal(children, of.element)
 }
 
-/** Where it stands now. */
+/** A place where the content may be. */
 export function MovablePlace({ of }: { of: Movable }) {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -39,7 +39,7 @@ export function MovablePlace({ of }: { of: Movable }) {
     of.focused?.focus()
     of.focused = null
     return () => {
-      // Whatever leaves the page loses the focus, and gets it back at the next place.
+      // An element that leaves the page loses the focus; it is restored at the next place.
       const { activeElement } = document
       of.focused = activeElement instanceof HTMLElement && of.element.contains(activeElement) ? activeElement : null
     }

@@ -3,16 +3,16 @@ import { type ReactNode, useEffect } from 'react'
 
 interface PageHeaderProps {
   title: ReactNode
-  /** The window's title, where `title` is not a text. */
+  /** The window's title, if `title` is not a text. */
   documentTitle?: string
   description?: ReactNode
   /** Buttons at the right. */
   actions?: ReactNode
-  /** What leads back up. */
+  /** Links to parent pages. */
   breadcrumb?: ReactNode
 }
 
-/** The head of every page: its one h1, and what can be done with the whole of it. */
+/** The header of every page: its only h1, and its actions. */
 export function PageHeader({ title, documentTitle, description, actions, breadcrumb }: PageHeaderProps) {
   const name = documentTitle ?? (typeof title === 'string' ? title : undefined)
   useTitle(name)

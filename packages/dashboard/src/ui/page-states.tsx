@@ -4,7 +4,7 @@ import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-route
 import { useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 
-/** A page that broke while it was made or loaded. */
+/** A page that failed to load or to render. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const retry = () => {
@@ -18,18 +18,18 @@ export function PageError({ error, reset }: ErrorComponentProps) {
   )
 }
 
-/** A page whose script is still on its way. */
+/** A page whose script is loading. */
 export function PagePending() {
   return <LoadingState lines={8} />
 }
 
-/** An address that is no page, or the page of something that does not exist (any more). */
+/** An unknown address, or the page of a record that does not exist. */
 export function NotFoundPage() {
-  useTitle('Nothing here')
+  useTitle('Page not found')
   return (
     <EmptyState
       icon={IconMapPinOff}
-      title="Nothing here"
+      title="Page not found"
       order={1}
       action={
         <Button renderRoot={(props) => <Link to="/" {...props} />} variant="light">
@@ -37,7 +37,7 @@ export function NotFoundPage() {
         </Button>
       }
     >
-      The page does not exist, or what it showed has been deleted.
+      The page does not exist, or its content has been deleted.
     </EmptyState>
   )
 }

@@ -9,16 +9,16 @@ export interface Paging {
   limit: number
   total: number
   onPage: (page: number) => void
-  /** Where the number of rows a page can be chosen. */
+  /** Given if the number of rows per page can be chosen. */
   onLimit?: (limit: number) => void
 }
 
-/** Which rows these are out of how many, and the way to the others. */
+/** The range of rows and their total, with links to the other pages. */
 export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & { label: string }) {
   const pages = Math.max(1, Math.ceil(total / limit))
   const first = Math.min((page - 1) * limit + 1, total)
   const router = useRouter()
-  // Every list holds its page in the address; the next one begins to load when the pointer or the focus comes near.
+  // The page is in the address; the next one starts to load when its button is hovered or focused.
   const near = (next: number) => ({
     onPointerEnter: () => prefetch(next),
     onFocus: () => prefetch(next),
@@ -37,7 +37,7 @@ export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & {
       {onLimit ? (
         <NativeSelect
           size="xs"
-          aria-label="Rows a page"
+          aria-label="Rows per page"
           value={String(limit)}
           data={['20', '50', '100']}
           onChange={(event) => onLimit(Number(event.currentTarget.value))}

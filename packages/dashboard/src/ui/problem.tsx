@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 import { messageOf } from './states.tsx'
 
-/** What went wrong, with the way to the record that stands in the way when there is one. */
+/** An error, with a link to the conflicting record if there is one. */
 export function Problem({ error }: { error: unknown }) {
   const details = error instanceof ApiError && error.status === 409 ? error.details : []
   const idOf = (name: string) => details.find(({ path }) => path === name)?.message

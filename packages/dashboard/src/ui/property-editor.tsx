@@ -11,7 +11,7 @@ export type PropertyMap = Record<string, PropertyValue>
 
 interface PropertyEditorProps {
   properties: PropertyMap
-  /** Keys that come first, and are offered even while they have no value. */
+  /** Keys that come first, and are offered even without a value. */
   first: readonly string[]
   /** Keys that cannot be removed. */
   mustStay?: readonly string[]
@@ -19,11 +19,11 @@ interface PropertyEditorProps {
   choices?: Record<string, readonly string[]>
   /** Where each value came from. */
   provenance?: Record<string, { source: string; updated_at: string }> | undefined
-  /** Undefined where nothing may be changed. Null takes a key away. */
+  /** Undefined if nothing may be changed. Null removes a key. */
   onSave: ((changes: Record<string, PropertyValue | null>) => Promise<unknown>) | undefined
 }
 
-/** The properties of a record, each changed where it stands. */
+/** The properties of a record, edited in place. */
 export function PropertyEditor(props: PropertyEditorProps) {
   const { properties, first, mustStay = [], choices = {}, provenance, onSave } = props
   const others = Object.keys(properties).filter((key) => !first.includes(key))
@@ -99,7 +99,7 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
           {...upTo(128)}
           autoFocus
           value={name}
-          error={exists ? 'has a value above' : undefined}
+          error={exists ? 'already has a value above' : undefined}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <TextInput

@@ -26,7 +26,7 @@ interface PropertyRowProps {
   onSave: ((value: PropertyValue | null) => Promise<unknown>) | undefined
 }
 
-/** One property: its value, which becomes a field when it is pressed. */
+/** One property, edited in place. */
 export function PropertyRow({ name, value, source, choices, canRemove, onSave }: PropertyRowProps) {
   const [typed, setTyped] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -34,12 +34,12 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
   const text = propertyText(value)
   const close = () => {
     setTyped(null)
-    // The button is there again after the next picture.
+    // The button is rendered again in the next frame.
     requestAnimationFrame(() => button.current?.focus())
   }
   const saving = useMutation({
     mutationFn: (changed: PropertyValue | null) => onSave?.(changed) ?? Promise.resolve(),
-    // What was typed comes back, to be corrected.
+    // Restores the input, to be corrected.
     onError: (_error, changed) => setTyped(propertyText(changed)),
   })
   const save = (event: FormEvent) => {
@@ -138,7 +138,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
   )
 }
 
-/** What the button says: the value itself, and to who cannot see where it stands, whose value it is. */
+/** The label of the button: the value, and for screen readers the property's name. */
 function EditLabel({ label, text }: { label: string; text: string }) {
   if (text === '' || isWebAddress(text)) {
     return (

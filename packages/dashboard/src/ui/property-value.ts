@@ -7,8 +7,8 @@ export function propertyText(value: unknown): string {
 }
 
 /**
- * What somebody typed, in the kind that the value had before: a number stays a number where it can, a list a list. An
- * empty text takes the value away.
+ * Converts input to the type of the previous value: a number stays a number if possible, a list a list. Empty text
+ * removes the value.
  */
 export function typedValue(text: string, before: PropertyValue | undefined): PropertyValue | null {
   const trimmed = text.trim()
@@ -23,7 +23,7 @@ export function typedValue(text: string, before: PropertyValue | undefined): Pro
   return trimmed
 }
 
-/** `lifecyclestage` is "Lifecycle stage", `favourite_colour` "Favourite colour". */
+/** `lifecyclestage` becomes "Lifecycle stage", `favourite_colour` "Favourite colour". */
 export function propertyLabel(name: string): string {
   const known = LABELS[name]
   if (known !== undefined) return known

@@ -5,8 +5,8 @@ import { qrCode } from './qr-code.ts'
 const drawn = (text: string) => qrCode(text)?.map((row) => row.map(Number).join('')) ?? []
 const hashOf = (text: string) => createHash('sha256').update(drawn(text).join('\n')).digest('hex')
 
-// Both made with another encoder, and read with a third program.
-test('a short text is drawn module for module as other encoders draw it', () => {
+// Both expected results were made with another encoder and decoded with a third program.
+test('short text is encoded module for module as by other encoders', () => {
   expect(drawn('hello')).toEqual([
     '111111100110001111111',
     '100000101100001000001',
@@ -32,14 +32,14 @@ test('a short text is drawn module for module as other encoders draw it', () => 
   ])
 })
 
-test('the address of an authenticator, with blocks, alignment and version bits, is drawn as other encoders draw it', () => {
+test('an otpauth address, with blocks, alignment and version bits, is encoded as by other encoders', () => {
   const address =
     'otpauth://totp/Customer%20Data%20Service:ada%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Customer%20Data%20Service&digits=6&period=30'
   expect(drawn(address).length).toBe(49)
   expect(hashOf(address)).toBe('cf824931aeb50a3ef39e231521c4e8b879dec6554c0b565f2604bf5409b808c4')
 })
 
-test('a text that no code here can hold is refused', () => {
+test('text that is too long is rejected', () => {
   expect(qrCode('x'.repeat(666))?.length).toBe(97)
   expect(qrCode('x'.repeat(667))).toBeNull()
   expect(qrCode('é'.repeat(334))).toBeNull()

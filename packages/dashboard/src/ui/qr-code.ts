@@ -1,17 +1,17 @@
-/** A QR code (ISO/IEC 18004) of a text: byte mode, error correction level M, the versions that an address needs. */
+/** A QR code (ISO/IEC 18004): byte mode, error correction level M, the versions that an otpauth address needs. */
 
-/** For each version, from 1 on, at level M: code words of error correction a block, and the number of blocks. */
+/** For each version from 1 on, at level M: error correction code words per block, and the number of blocks. */
 const CORRECTION = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26]
 const BLOCKS = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16]
 
 const BYTE_MODE = 0b0100
-/** From this version on the length is written in two bytes. */
+/** From this version on, the length takes two bytes. */
 const LONG_LENGTH_FROM = 10
 const LEVEL_M = 0b00
 
 type Grid = Uint8Array[]
 
-/** Which of eight patterns is laid over the data, by row and column. */
+/** The eight mask patterns, by row and column. */
 const MASKS: ((y: number, x: number) => boolean)[] = [
   (y, x) => (x + y) % 2 === 0,
   (y) => y % 2 === 0,
@@ -23,7 +23,7 @@ const MASKS: ((y: number, x: number) => boolean)[] = [
   (y, x) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ]
 
-/** @returns rows of modules, true for a dark one, without the quiet zone; null for a text that is too long. */
+/** @returns rows of modules, true for a dark one, without the quiet zone; null if the text is too long. */
 export function qrCode(text: string): boolean[][] | null {
   const bytes = new TextEncoder().encode(text)
   const version = BLOCKS.findIndex((_, index) => bytes.length <= capacity(index + 1)) + 1
@@ -42,7 +42,7 @@ export function qrCode(text: string): boolean[][] | null {
   return best ? best.grid.map((row) => Array.from(row, (dark) => dark === 1)) : null
 }
 
-/** Modules of a version that hold data or its correction. */
+/** The modules of a version for data and error correction. */
 function rawModules(version: number): number {
   const aligned = Math.floor(version / 7) + 2
   const alignment = version === 1 ? 0 : (25 * aligned - 10) * aligned - 55
@@ -57,7 +57,7 @@ function capacity(version: number): number {
   return dataLength(version) - (version < LONG_LENGTH_FROM ? 2 : 3)
 }
 
-/** Mode, length and bytes, filled up. */
+/** Mode, length and bytes, padded. */
 function dataOf(bytes: Uint8Array, version: number): Uint8Array {
   const bits: number[] = []
   const push = (value: number, length: number) => {
@@ -75,7 +75,7 @@ function dataOf(bytes: Uint8Array, version: number): Uint8Array {
   )
 }
 
-/** Cuts the data into blocks, adds to each its correction, and takes from all in turn. */
+/** Splits the data into blocks, adds error correction to each, and interleaves them. */
 function withCorrection(data: Uint8Array, version: number): number[] {
   const correction = CORRECTION[version - 1] ?? 0
   const count = BLOCKS[version - 1] ?? 1
@@ -129,7 +129,7 @@ function remainder(data: Uint8Array, divisor: number[]): number[] {
   return rest
 }
 
-/** Everything that is the same for all texts of a version; the places of the format are only kept free. */
+/** The parts that are the same for all texts of a version; the format bits are reserved. */
 function frameOf(version: number, size: number): { grid: Grid; isFunction: Grid } {
   const grid = Array.from({ length: size }, () => new Uint8Array(size))
   const isFunction = Array.from({ length: size }, () => new Uint8Array(size))
@@ -194,14 +194,14 @@ function alignmentCentres(version: number, size: number): number[] {
   return [6, ...Array.from({ length: count - 1 }, (_, index) => size - 7 - (count - 2 - index) * step)]
 }
 
-/** The remainder of a division of polynomials, which lets a reader mend what it read wrong. */
+/** The remainder of a polynomial division, with which readers correct errors. */
 function checked(value: number, length: number, polynomial: number): number {
   let rest = value
   for (let bit = 0; bit < length; bit++) rest = (rest << 1) ^ ((rest >>> (length - 1)) * polynomial)
   return rest
 }
 
-/** Two columns at a time, up and down in turn, from the right. */
+/** Two columns at a time, alternately up and down, from the right. */
 function placeData(grid: Grid, isFunction: Grid, words: number[]): void {
   const size = grid.length
   let bit = 0
@@ -229,7 +229,7 @@ function placeFormat(grid: Grid, mask: number): void {
     if (row) row[x] = (bits >>> at) & 1
   }
   for (let at = 0; at < 15; at++) {
-    // Beside the upper left corner, round the timing lines; and once more split between the other two.
+    // Around the upper left corner, skipping the timing lines; the second copy is split between the other two corners.
     if (at < 8) set(at < 6 ? at : at + 1, 8, at)
     else set(8, at === 8 ? 7 : 14 - at, at)
     if (at < 8) set(8, size - 1 - at, at)
@@ -237,7 +237,7 @@ function placeFormat(grid: Grid, mask: number): void {
   }
 }
 
-/** How hard it is to read: long runs, blocks, what looks like a corner, and too much of one shade. */
+/** The penalty score: long runs, blocks, patterns like a finder, and an unbalanced number of dark modules. */
 function penaltyOf(grid: Grid): number {
   const size = grid.length
   const columns = grid.map((_, x) => Uint8Array.from(grid, (row) => row[x] ?? 0))

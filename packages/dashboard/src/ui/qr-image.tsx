@@ -2,14 +2,14 @@ import { qrCode } from './qr-code.ts'
 
 const QUIET_ZONE = 4
 
-/** A QR code, drawn here: what it says goes to nobody. Nothing when the text is too long for one. */
+/** A QR code, drawn locally, because its content is secret. Nothing if the text is too long. */
 export function QrImage({ text, label, size = 208 }: { text: string; label: string; size?: number }) {
   const rows = qrCode(text)
   if (!rows) return null
   const width = rows.length + 2 * QUIET_ZONE
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x},${y}h1v1h-1z`] : []))).join('')
   return (
-    // Dark on white in both colour schemes: many readers know nothing else.
+    // Dark on white in both colour schemes, because many readers support nothing else.
     <svg
       role="img"
       aria-label={label}

@@ -1,6 +1,6 @@
 import { day, oneOf } from '../app/search-params.ts'
 
-/** The search parameters that hold a range of days; a route spreads them into its own. */
+/** The search parameters of a range of days, for a route to include. */
 export const rangeSearch = { range: oneOf('7d', '28d', '90d', '365d', 'custom'), from: day, to: day }
 
 export interface RangeSearch {
@@ -19,7 +19,7 @@ export const RANGES = [
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 28
 
-/** The first and the last day (UTC) that a range means today. */
+/** The first and the last day (UTC) of a range, relative to today. */
 export function resolveRange({ range, from, to }: RangeSearch, now = new Date()): { from: string; to: string } {
   const today = dayOf(now)
   if (range === 'custom' && from !== undefined) {
@@ -30,7 +30,7 @@ export function resolveRange({ range, from, to }: RangeSearch, now = new Date())
   return { from: dayOf(new Date(now.getTime() - (days - 1) * DAY_MS)), to: today }
 }
 
-/** Every day of a range, so that days without anything have a place on the axis. */
+/** Every day of a range, so that days without data appear on the axis. */
 export function daysOf({ from, to }: { from: string; to: string }): string[] {
   const days: string[] = []
   for (let at = Date.parse(from); at <= Date.parse(to) && days.length < 1_000; at += DAY_MS) {
@@ -47,7 +47,7 @@ export function daysOfPeriod(period: string): { from: string; to: string } {
   if (!period.includes('W')) {
     return { from: dayOf(new Date(Date.UTC(year, part - 1, 1))), to: dayOf(new Date(Date.UTC(year, part, 0))) }
   }
-  // The 4th of January is in the first week of its year, whichever day of the week it is.
+  // 4 January is always in the first ISO week of its year.
   const fourth = Date.UTC(year, 0, 4)
   const monday = fourth + ((part - 1) * 7 - ((new Date(fourth).getUTCDay() + 6) % 7)) * DAY_MS
   return { from: dayOf(new Date(monday)), to: dayOf(new Date(monday + 6 * DAY_MS)) }

@@ -21,13 +21,13 @@ import { useMenuButton } from './use-menu-button.ts'
 
 interface SavedViewsProps {
   page: ViewPage
-  /** What the address holds now: filters and order, without the page's number. */
+  /** The current filters and sort order, without the page. */
   query: ViewBody['query']
   columns: readonly string[]
   onOpen: (view: SavedView) => void
 }
 
-/** The views of a list that the team keeps: open one, keep the present one. */
+/** The team's saved views of a list: opens one, or saves the current one. */
 export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
   const { data, error, refetch } = useQuery(viewsQuery)
   const [isSaving, { open, close }] = useDisclosure()
@@ -60,7 +60,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
             <>
               <Menu.Divider />
               <Menu.Item onClick={afterFocus(open)}>Save this view…</Menu.Item>
-              {views.length > 0 ? <Menu.Item onClick={afterFocus(managing.open)}>Tidy up…</Menu.Item> : null}
+              {views.length > 0 ? <Menu.Item onClick={afterFocus(managing.open)}>Manage views…</Menu.Item> : null}
             </>
           ) : null}
         </Menu.Dropdown>
@@ -81,7 +81,7 @@ interface SaveFormProps {
   onDone: () => void
 }
 
-/** Under the name of a view that exists, that one is replaced. */
+/** If the name exists, that view is replaced. */
 function SaveForm({ body, views, onDone }: SaveFormProps) {
   const queryClient = useQueryClient()
   const [name, setName] = useState('')
@@ -104,7 +104,7 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
     <Stack component="form" onSubmit={submit}>
       <TextInput
         label="Name"
-        description="Everybody of your tenant sees it: the filters, the order and the columns."
+        description="Everyone in your tenant sees it: the filters, the sort order and the columns."
         required
         withAsterisk={false}
         {...upTo(100)}

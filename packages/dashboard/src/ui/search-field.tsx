@@ -9,11 +9,11 @@ export interface SearchFieldProps {
   onSearch: (words: string | undefined) => void
 }
 
-/** Searches while somebody types, when they pause. */
+/** Searches when the person pauses typing. */
 export function SearchField({ value, placeholder, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value ?? '')
   const sent = useRef(value)
-  // The URL may change by itself: back, a saved view. What comes back from here must not undo what was typed meanwhile.
+  // The URL may change from outside (back, a saved view). An echo of our own change must not undo later input.
   useEffect(() => {
     if (value !== sent.current) setTyped(value ?? '')
     sent.current = value

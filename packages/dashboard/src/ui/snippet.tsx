@@ -1,7 +1,7 @@
 import { Code, Group } from '@mantine/core'
 import { CopyButton } from './copy-button.tsx'
 
-/** Code to copy. @param label what it is, for those who do not see it. */
+/** Code to copy. @param label for screen readers. */
 export function Snippet({ code, label }: { code: string; label: string }) {
   return (
     <Group gap="xs" align="flex-start">

@@ -19,7 +19,7 @@ interface SortHeaderProps {
   sorting: Sorting | undefined
 }
 
-/** The head of a column: a button where the column can be sorted. */
+/** The header of a column: a button if the column can be sorted. */
 export function SortHeader({ column, sorting }: SortHeaderProps) {
   const { header, sortBy, align, width, visibleFrom } = column
   const isSorted = sorting !== undefined && sortBy !== undefined && sorting.by === sortBy

@@ -1,12 +1,12 @@
 interface SparklineProps {
   values: readonly number[]
-  /** What the line shows, for who cannot see it. */
+  /** A description for screen readers. */
   label: string
   width?: number
   height?: number
 }
 
-/** A line small enough to stand in a row of a table. */
+/** A small line chart for a table cell. */
 export function Sparkline({ values, label, width = 96, height = 24 }: SparklineProps) {
   const max = Math.max(1, ...values)
   const step = values.length > 1 ? width / (values.length - 1) : 0

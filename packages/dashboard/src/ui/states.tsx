@@ -9,11 +9,11 @@ interface EmptyStateProps {
   /** Why there is nothing, and what to do about it. */
   children?: ReactNode
   action?: ReactNode
-  /** 1 where this is all that the page holds. */
+  /** 1 if this is the only content of the page. */
   order?: 1 | 2
 }
 
-/** What stands in the place of a list that holds nothing. */
+/** Replaces an empty list. */
 export function EmptyState({ icon: Icon, title, children, action, order = 2 }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py={48} px="md" ta="center">
@@ -33,10 +33,10 @@ export function EmptyState({ icon: Icon, title, children, action, order = 2 }: E
   )
 }
 
-/** What stands in the place of something that could not be read. */
+/** Replaces content that could not be loaded. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
   const known = error instanceof ApiError ? error : undefined
-  // Trying again does not help, nor does whoever runs the service.
+  // A retry does not help, and neither does the operator.
   const isFinal = known?.status === 404
   return (
     <Alert
@@ -68,13 +68,13 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
   )
 }
 
-/** For answers of which the words alone leave open whose fault they are. */
+/** Titles for responses whose message alone does not explain them. */
 const TITLES = new Map([
-  [403, 'You may not see this'],
+  [403, 'You do not have access'],
   [404, 'This does not exist, or has been deleted'],
 ])
 
-/** Grey lines in the place of what is on its way. */
+/** Grey lines that replace content while it loads. */
 export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <Stack gap="sm" p="md" role="status" aria-label={label}>
@@ -89,9 +89,9 @@ export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number;
   )
 }
 
-/** The sentence that tells somebody what went wrong. */
+/** The message for an error. */
 export function messageOf(error: unknown): string {
-  // One wrong place is in the message already.
+  // A single detail is already in the message.
   if (error instanceof ApiError && error.code === 'validation_error' && error.details.length > 1) {
     return error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
   }

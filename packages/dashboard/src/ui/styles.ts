@@ -1,4 +1,4 @@
-/** The stylesheets of the whole dashboard, in the order in which they must come. */
+/** The stylesheets of the whole dashboard, in the required order. */
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './global.css'

@@ -3,12 +3,11 @@ import type { ReactNode } from 'react'
 import { formatAgo, formatMoment } from './format.ts'
 import { useMinute } from './use-minute.ts'
 
-/** Longer than this nobody reads in a list; the whole text would only slow the page. */
+/** Longer texts are useless in a list and would slow the page. */
 const CLAMP = 300
 
 /**
- * A text that came from outside: isolated, so that one written from right to left leaves its surroundings alone, and
- * cut where it is too long to be of use.
+ * Text from outside: isolated, so that right-to-left text does not affect its surroundings, and truncated.
  */
 export function Foreign({ children, max = CLAMP }: { children: string; max?: number }) {
   const text = children.length > max ? `${children.slice(0, max)}…` : children
@@ -24,7 +23,7 @@ export function None() {
   )
 }
 
-/** A web address as a link when it is one; anything else (`javascript:` …) stays a text. */
+/** A link for a web address; anything else (`javascript:` …) stays text. */
 export function ExternalLink({ url, children }: { url: string; children?: ReactNode }) {
   const label = children ?? <Foreign max={120}>{url.replace(/^https?:\/\//, '')}</Foreign>
   if (!isWebAddress(url)) return <span>{label}</span>
@@ -35,7 +34,7 @@ export function ExternalLink({ url, children }: { url: string; children?: ReactN
   )
 }
 
-/** Where an address leads, without what follows its path: campaigns make addresses longer than a line. */
+/** A URL up to its path: campaign parameters are longer than a line. */
 export function placeOf(url: string): string {
   return url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '')
 }
@@ -48,7 +47,7 @@ export function isWebAddress(url: string): boolean {
   }
 }
 
-/** A moment: how long ago in words, the exact time on hover and to the screen reader. */
+/** A time: relative in words, exact on hover and for screen readers. */
 export function Moment({ at, ...props }: { at: string } & TextProps) {
   useMinute()
   const exact = formatMoment(at)

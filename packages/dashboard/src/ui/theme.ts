@@ -12,7 +12,7 @@ import {
   Tooltip,
 } from '@mantine/core'
 
-/** Our one accent; every step of it is readable where the components use it. */
+/** The accent colour; every shade is readable where the components use it. */
 const ink: MantineColorsTuple = [
   '#eef1ff',
   '#dde2fb',
@@ -26,7 +26,7 @@ const ink: MantineColorsTuple = [
   '#28378d',
 ]
 
-/** Cooler and deeper than the default, so that cards stand off the page without a line around everything. */
+/** Cooler and deeper than the default, so that cards are distinct from the page without borders. */
 const dark: MantineColorsTuple = [
   '#e3e5ea',
   '#b9bec9',
@@ -40,7 +40,7 @@ const dark: MantineColorsTuple = [
   '#0d0f14',
 ]
 
-/** The head of a dialog is not the banner of the page. */
+/** The header of a dialog is not the banner of the page. */
 const DIALOG = { header: { role: 'presentation' } }
 
 export const theme = createTheme({
@@ -82,7 +82,7 @@ export const theme = createTheme({
 
 const NAMED = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal', 'green', 'lime', 'yellow', 'orange']
 
-/** Every text at least 4.5 to 1 on every surface: the library's own colours stay below that in many places. */
+/** Contrast of at least 4.5 to 1 for all text on every surface; the library's colours often stay below that. */
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const each = (make: (color: string) => [string, string][]) => Object.fromEntries(NAMED.flatMap(make))
   const ninth = (color: string, share: number) => `color-mix(in srgb, var(--mantine-color-${color}-9) ${share}%, black)`

@@ -18,7 +18,7 @@ interface TimelineProps {
   onEventType: (type: string | undefined) => void
 }
 
-/** Events day by day, the latest first; more of them are read as the end comes near. */
+/** Events by day, newest first; more are loaded near the end. */
 export function Timeline({ subject, eventType, onEventType }: TimelineProps) {
   const timeline = useInfiniteQuery(timelineQuery(subject, eventType))
   const types = useQuery(eventTypesQuery)
@@ -52,9 +52,7 @@ export function Timeline({ subject, eventType, onEventType }: TimelineProps) {
       {timeline.error && !timeline.data ? <ErrorState error={timeline.error} onRetry={timeline.refetch} /> : null}
       {timeline.data && events.length === 0 ? (
         <EmptyState icon={IconActivity} title="No events">
-          {eventType === undefined
-            ? 'Nothing has been recorded here yet.'
-            : 'No event of this kind has been recorded here.'}
+          {eventType === undefined ? 'Nothing has been recorded yet.' : 'No event of this type has been recorded.'}
         </EmptyState>
       ) : null}
       {[...byDay(events)].map(([day, ofDay]) => (
@@ -141,7 +139,7 @@ function ContactLink({ contact }: { contact: NonNullable<CustomerEvent['contact'
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
 
-/** In the days of whoever looks. */
+/** By days in the reader's time zone. */
 function byDay(events: readonly CustomerEvent[]): Map<string, CustomerEvent[]> {
   const seen = new Set<string>()
   const days = new Map<string, CustomerEvent[]>()

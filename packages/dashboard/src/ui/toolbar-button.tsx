@@ -6,7 +6,7 @@ interface ToolbarButtonProps extends Omit<ButtonProps, 'leftSection'> {
   icon: ReactNode
 }
 
-/** A button above a list: on a phone its words are left to screen readers, so that a row holds all of them. */
+/** A button above a list: on a phone, only screen readers get its label, so that all buttons fit in a row. */
 export const ToolbarButton = createPolymorphicComponent<'button', ToolbarButtonProps>(
   forwardRef<HTMLButtonElement, ToolbarButtonProps>(function ToolbarButton({ icon, children, ...props }, ref) {
     return (

@@ -14,8 +14,8 @@ const TOP = 8
 const BOTTOM = 24
 
 /**
- * Numbers over days, as lines or as a table. Drawn by hand: it is on the first page that everybody opens, and a library
- * for charts weighs as much as all the rest of it.
+ * Numbers by day, as lines or as a table. Drawn without a chart library, which would be as large as the rest of the
+ * first page.
  */
 export function TrendChart({ label, data, series, height = 260, ...more }: Trend) {
   const [isTable, setTable] = useState(false)
@@ -39,7 +39,7 @@ export function TrendChart({ label, data, series, height = 260, ...more }: Trend
           leftSection={isTable ? <IconChartLine size={14} aria-hidden /> : <IconTable size={14} aria-hidden />}
           onClick={() => setTable(!isTable)}
         >
-          {isTable ? 'Show the chart' : 'Show the numbers'}
+          {isTable ? 'Show as chart' : 'Show as table'}
         </Button>
       </Group>
       {isTable ? (

@@ -3,7 +3,7 @@ import { formatNumber } from './format.ts'
 import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
 
-/** The numbers of a chart, the latest day first. */
+/** The numbers of a chart, newest day first. */
 export function TrendTable({ label, data, series, height, dayLabel = (day) => day }: Trend) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard

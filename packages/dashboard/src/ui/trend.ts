@@ -5,18 +5,18 @@ interface TrendSeries {
   label: string
   /** A colour of the theme ("ink.6"). */
   color: string
-  /** For what stands beside the main line to compare it with. */
+  /** For a series that the main line is compared with. */
   isDashed?: boolean
 }
 
-/** Numbers over days, and how they are shown. */
+/** The data and options of a chart of numbers by day. */
 export interface Trend {
-  /** What the numbers say, in words. */
+  /** A description of the numbers. */
   label: string
-  /** One object a day: `date` and a number for each series. */
+  /** One object per day: `date` and a number for each series. */
   data: Record<string, string | number>[]
   series: TrendSeries[]
   height?: number
-  /** What stands for a day beside its numbers; the day itself where nothing is given. */
+  /** The label of a day in the table; default: the day itself. */
   dayLabel?: (day: string) => ReactNode
 }

@@ -1,8 +1,8 @@
 import type { FormEvent } from 'react'
 
 /**
- * Props of a field that takes at most so many characters. The service counts code points; `maxLength` counts an emoji twice,
- * and would stop people at half of what they may write.
+ * Props that limit a field's characters. The service counts code points; `maxLength` counts an emoji twice and would
+ * reject texts that the service accepts.
  */
 export function upTo(max: number) {
   return {

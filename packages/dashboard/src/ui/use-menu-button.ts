@@ -1,8 +1,8 @@
 import { useRef } from 'react'
 
 /**
- * For a menu whose entries open dialogs. A dialog gives the focus back to what had it when it was opened; an entry is gone by
- * then, so the menu's button gets the focus first.
+ * For a menu whose entries open dialogs. A closing dialog returns the focus to the element that had it before, but a
+ * menu entry is gone by then, so the menu's button gets the focus first.
  */
 export function useMenuButton() {
   const button = useRef<HTMLButtonElement>(null)

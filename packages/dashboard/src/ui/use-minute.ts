@@ -4,12 +4,12 @@ const MINUTE_MS = 60_000
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** Draws a component anew every minute, so that "just now" does not stay while somebody leaves a page open. */
+/** Renders a component again every minute, so that relative times stay correct. */
 export function useMinute(): void {
   useSyncExternalStore(subscribe, () => Math.floor(Date.now() / MINUTE_MS))
 }
 
-/** One clock for all moments of a page. */
+/** One timer for all relative times of a page. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   timer ??= setInterval(() => {

@@ -28,7 +28,7 @@ import { DeliveryState } from './webhook-page.tsx'
 const route = getRouteApi('/shell/webhooks/$webhookId/deliveries/$deliveryId')
 const REFRESH_MS = 2_000
 
-/** One delivery: what was sent, each attempt, and what came back. */
+/** One delivery: the request, each attempt and its response. */
 export function DeliveryPage() {
   const { webhookId, deliveryId } = route.useParams()
   const {
@@ -84,13 +84,13 @@ export function DeliveryPage() {
           <Card>
             <Group justify="space-between" mb="xs">
               <Title order={2} size="h5">
-                What is sent
+                Payload
               </Title>
               {delivery.payload === null ? null : <CopyButton value={delivery.payload} label="request body" withText />}
             </Group>
             {delivery.payload === null ? (
               <Text size="sm" c="dimmed">
-                The body is made at the first attempt.
+                The body is created at the first attempt.
               </Text>
             ) : (
               <Block label="Request body">{pretty(delivery.payload)}</Block>
@@ -131,7 +131,7 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
               </Text>
             )}
             {attempt.body === null || attempt.body === '' ? null : (
-              <Block label={`Body of answer ${attempt.attempt}`}>{attempt.body}</Block>
+              <Block label={`Body of response ${attempt.attempt}`}>{attempt.body}</Block>
             )}
           </Stack>
         ))}
@@ -154,7 +154,7 @@ function Resend({ delivery }: { delivery: WebhookDelivery }) {
         loading={sending.isPending}
         onClick={() => sending.mutate()}
       >
-        {delivery.status === 'pending' ? 'Send now' : 'Send again'}
+        {delivery.status === 'pending' ? 'Send now' : 'Resend'}
       </Button>
       {sending.isError ? (
         <Alert color="red" role="alert">

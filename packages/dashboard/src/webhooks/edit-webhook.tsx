@@ -11,7 +11,7 @@ interface EditWebhookProps {
   onSave: (changes: Parameters<typeof changeWebhook>[1]) => Promise<void>
 }
 
-/** Address, filter and headers. What headers hold is never shown again, so they are kept or all written anew. */
+/** Address, filter and headers. Header values are never shown again, so the headers are kept or replaced as a whole. */
 export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
   const [url, setUrl] = useState(webhook.url)
   const [urlFilter, setUrlFilter] = useState(webhook.url_filter)

@@ -6,7 +6,7 @@ interface Header {
   value: string
 }
 
-/** Headers that go with each request. */
+/** Headers that are sent with each request. */
 export function HeaderFields({ value, onChange }: { value: Header[]; onChange: (headers: Header[]) => void }) {
   const setOne = (index: number, changes: Partial<Header>) =>
     onChange(value.map((each, at) => (at === index ? { ...each, ...changes } : each)))

@@ -24,7 +24,7 @@ import { HeaderFields } from './header-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
-/** Subscribes an address to an event. */
+/** Creates a webhook subscription. */
 export function NewWebhookPage() {
   const queryClient = useQueryClient()
   const { data: types = [], error, isPending, refetch } = useQuery(webhookEventTypesQuery)
@@ -55,7 +55,7 @@ export function NewWebhookPage() {
                 <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.subscription_id }} {...props} />
               )}
             >
-              I have kept it
+              I have saved it
             </Button>
           </div>
         </Stack>
@@ -72,7 +72,7 @@ export function NewWebhookPage() {
             <Stack gap="md">
               <Autocomplete
                 label="Event"
-                description="One of these, or any event that you record yourself."
+                description="A listed event, or any custom event that you record."
                 required
                 value={event}
                 onChange={setEvent}
@@ -81,7 +81,7 @@ export function NewWebhookPage() {
               />
               <TextInput
                 label="Address"
-                description="It must begin with https:// and be reachable from the internet."
+                description="It must start with https:// and be reachable from the internet."
                 type="url"
                 required
                 placeholder="https://example.com/hooks/customers"
@@ -110,7 +110,7 @@ export function NewWebhookPage() {
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <Card>
             <Title order={2} size="h5" mb="xs">
-              What is sent
+              Payload
             </Title>
             {error ? <ErrorState error={error} onRetry={refetch} /> : null}
             {isPending ? <LoadingState lines={4} /> : null}
@@ -120,7 +120,7 @@ export function NewWebhookPage() {
             {chosen ? (
               <ScrollArea.Autosize
                 mah={560}
-                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Sample of what is sent' }}
+                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Sample payload' }}
               >
                 <Code block>{JSON.stringify(chosen.sample, null, 2)}</Code>
               </ScrollArea.Autosize>

@@ -1,2 +1,2 @@
-/** How many rows a page of each list has. */
+/** Rows per page. */
 export const DELIVERIES_LENGTH = 20

@@ -9,7 +9,7 @@ import { formatNumber } from '../ui/format.ts'
 import { resolveRange } from '../ui/range.ts'
 import { messageOf } from '../ui/states.tsx'
 
-/** Sends everything again that failed in some days. */
+/** Resends all failed deliveries in a range of days. */
 export function ResendFailed({ webhookId }: { webhookId: string }) {
   const queryClient = useQueryClient()
   const [isOpen, { open, close }] = useDisclosure()
@@ -19,7 +19,10 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
     onSuccess: async ({ resent }) => {
       close()
       notifications.show({
-        message: resent === 0 ? 'None failed in these days.' : `${formatNumber(resent)} are sent again.`,
+        message:
+          resent === 0
+            ? 'No deliveries failed in this period.'
+            : `${formatNumber(resent)} deliveries are being resent.`,
       })
       await refreshWebhooks(queryClient)
     },
@@ -31,11 +34,11 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
   return (
     <>
       <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={open}>
-        Send failed again
+        Resend failed
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Send failed deliveries again">
+      <Modal opened={isOpen} onClose={close} title="Resend failed deliveries">
         <Stack component="form" gap="md" onSubmit={submit}>
-          <Text size="sm">Every failed delivery of these days gets six new attempts.</Text>
+          <Text size="sm">Every failed delivery in this period gets six new attempts.</Text>
           <Group grow>
             <TextInput
               type="date"
@@ -58,7 +61,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
             </Alert>
           ) : null}
           <Button type="submit" ml="auto" loading={sending.isPending}>
-            Send again
+            Resend
           </Button>
         </Stack>
       </Modal>

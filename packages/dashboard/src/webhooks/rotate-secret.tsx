@@ -8,7 +8,7 @@ import { SecretShown } from './secret-shown.tsx'
 
 const OVERLAP_HOURS = 24
 
-/** A new secret, with a time in which both are valid, and the moment from which X-Service-Signature uses the new one. */
+/** Rotates the secret: how long both are valid, and when X-Service-Signature switches to the new one. */
 export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone: () => void }) {
   const queryClient = useQueryClient()
   const [hours, setHours] = useState<string | number>(OVERLAP_HOURS)
@@ -35,7 +35,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
           {formatMoment(at)} on.
         </Text>
         <Button ml="auto" onClick={onDone}>
-          I have kept it
+          I have saved it
         </Button>
       </Stack>
     )
@@ -54,7 +54,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
       <TextInput
         type="datetime-local"
         label="X-Service-Signature uses the new secret from"
-        description="At once when left empty. The Standard Webhooks header carries both signatures all the while."
+        description="Immediately if left empty. The Standard Webhooks header has both signatures during the overlap."
         value={switchAt}
         onChange={(event) => setSwitchAt(event.currentTarget.value)}
       />
@@ -64,7 +64,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
         </Alert>
       ) : null}
       <Button type="submit" ml="auto" loading={rotation.isPending}>
-        Make a new secret
+        Create a new secret
       </Button>
     </Stack>
   )

@@ -2,10 +2,10 @@ import { Alert, Code, Group, Stack, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { CopyButton } from '../ui/copy-button.tsx'
 
-/** A signing secret, which is shown this once. */
+/** A signing secret, shown once. */
 export function SecretShown({ secret }: { secret: string }) {
   return (
-    <Alert icon={<IconKey aria-hidden />} title="Keep the signing secret now: it is not shown again" role="status">
+    <Alert icon={<IconKey aria-hidden />} title="Save the signing secret now: it is not shown again" role="status">
       <Stack gap="xs">
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret}</Code>

@@ -12,7 +12,7 @@ const OPERATORS: { value: Condition['operator']; label: string }[] = [
   { value: 'ends_with', label: 'ends with' },
 ]
 
-/** Which addresses an event must come from; null: all. */
+/** The filter on an event's URL; null: all events. */
 export function UrlFilterFields({
   value,
   onChange,
@@ -37,8 +37,8 @@ export function UrlFilterFields({
             value={match}
             onChange={(event) => onChange({ match: event.currentTarget.value === 'any' ? 'any' : 'all', conditions })}
             data={[
-              { value: 'all', label: 'meets all of these' },
-              { value: 'any', label: 'meets any of these' },
+              { value: 'all', label: 'matches all of these' },
+              { value: 'any', label: 'matches any of these' },
             ]}
           />
         ) : null}

@@ -19,7 +19,7 @@ import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditWebhook } from './edit-webhook.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
 
-/** What can be done with a subscription, for those who may. */
+/** The actions for a subscription, for people who may use them. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { subscription_id: id, status } = webhook
   const queryClient = useQueryClient()
@@ -77,7 +77,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog} onClose={close} title="Change the webhook" size="lg">
+      <Modal opened={dialog} onClose={close} title="Edit webhook" size="lg">
         <EditWebhook
           webhook={webhook}
           onSave={async (changes) => {
@@ -107,7 +107,7 @@ function Removal({ onConfirm }: { onConfirm: () => Promise<void> }) {
   const removal = useMutation({ mutationFn: onConfirm })
   return (
     <Stack gap="md">
-      <div>Its address gets nothing more, and the log of its deliveries goes too. This cannot be undone.</div>
+      <div>It stops sending events, and its delivery log is deleted. This cannot be undone.</div>
       {removal.isError ? (
         <Alert color="red" role="alert">
           {messageOf(removal.error)}

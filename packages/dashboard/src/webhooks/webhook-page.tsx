@@ -24,10 +24,10 @@ import { WebhookActions } from './webhook-actions.tsx'
 import { State } from './webhooks-page.tsx'
 
 const route = getRouteApi('/shell/webhooks/$webhookId')
-/** Deliveries come and go while one looks. */
+/** Deliveries arrive while the page is open. */
 const REFRESH_MS = 4_000
 
-/** One subscription: its settings, how it does, and what it sent lately. */
+/** One subscription: its settings, its health and its latest deliveries. */
 export function WebhookPage() {
   const { webhookId } = route.useParams()
   const { data: webhook, error, refetch } = useQuery(webhookQuery(webhookId))
@@ -77,7 +77,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
     ['Created', formatMoment(webhook.created_at)],
     ...(webhook.previous_secret_until === null
       ? []
-      : [['Secret before is valid until', formatMoment(webhook.previous_secret_until)] as [string, ReactNode]]),
+      : [['Previous secret valid until', formatMoment(webhook.previous_secret_until)] as [string, ReactNode]]),
   ]
   return (
     <Card>
@@ -103,7 +103,7 @@ function Deliveries({ webhookId }: { webhookId: string }) {
         </Title>
         <Group gap="xs">
           <NativeSelect
-            aria-label="State of the deliveries"
+            aria-label="Delivery status"
             value={status ?? ''}
             onChange={({ currentTarget: { value } }) =>
               navigate({ search: value === '' ? {} : { status: value as WebhookDelivery['status'] }, replace: true })
@@ -129,8 +129,8 @@ function Deliveries({ webhookId }: { webhookId: string }) {
         empty={
           <EmptyState icon={IconSend} title="No deliveries">
             {status === undefined
-              ? 'Every event of this kind makes one as soon as it is recorded. A test delivery shows whether all works.'
-              : 'None is in this state.'}
+              ? 'Every event of this type creates one as soon as it is recorded. Send a test to check the setup.'
+              : 'No delivery has this status.'}
           </EmptyState>
         }
         paging={{
@@ -164,10 +164,10 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
       </Group>
     ),
   },
-  { id: 'status', header: 'State', cell: ({ status }) => <DeliveryState status={status} /> },
+  { id: 'status', header: 'Status', cell: ({ status }) => <DeliveryState status={status} /> },
   {
     id: 'code',
-    header: 'Answer',
+    header: 'Response',
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
       if (!last) return <None />
@@ -176,7 +176,7 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
   },
   {
     id: 'latency',
-    header: 'Took',
+    header: 'Duration',
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ attempts }) => {
@@ -207,8 +207,8 @@ export function DeliveryState({ status }: { status: WebhookDelivery['status'] })
 function latestWords(health: WebhookHealth | undefined): ReactNode {
   if (!health || health.latest === 0) return <None key="latest" />
   return health.latest_failed === 0
-    ? `none of ${health.latest} fails`
-    : `${health.latest_failed} of ${health.latest} fail`
+    ? `none of ${health.latest} failed`
+    : `${health.latest_failed} of ${health.latest} failed`
 }
 
 function filterWords({ match, conditions }: NonNullable<Webhook['url_filter']>): string {

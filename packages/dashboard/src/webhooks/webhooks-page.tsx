@@ -10,7 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 
-/** All subscriptions, and how they do. */
+/** All subscriptions, with their health. */
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery)
   const health = useQuery(webhookHealthQuery)
@@ -26,7 +26,7 @@ export function WebhooksPage() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Each sends one kind of event to an address of yours, signed, as it happens."
+        description="Each webhook sends one type of event to your address, signed, as it happens."
         actions={create}
       />
       {health.error && !health.data ? <ErrorState error={health.error} onRetry={health.refetch} /> : null}
@@ -39,7 +39,7 @@ export function WebhooksPage() {
         onRetry={refetch}
         empty={
           <EmptyState icon={IconWebhook} title="No webhooks yet" action={create}>
-            Let your other systems know at once when a form is sent, a contact changes or a segment is entered.
+            Notify your other systems when a form is submitted, or when a contact changes or enters a segment.
           </EmptyState>
         }
       />
@@ -64,8 +64,8 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
         </Anchor>
       ),
     },
-    { id: 'url', header: 'Goes to', visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },
-    { id: 'status', header: 'State', cell: (webhook) => <State webhook={webhook} health={of(webhook)} /> },
+    { id: 'url', header: 'Address', visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },
+    { id: 'status', header: 'Status', cell: (webhook) => <State webhook={webhook} health={of(webhook)} /> },
     {
       id: 'succeeded',
       header: 'Delivered',
@@ -92,7 +92,7 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
   ]
 }
 
-/** Whether it runs, and whether what it sends arrives. */
+/** Whether the subscription is active, and whether its deliveries succeed. */
 export function State({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
   if (webhook.status === 'paused') return <Badge color="gray">paused</Badge>
   if (health?.is_failing) return <Badge color="red">failing</Badge>

@@ -4,8 +4,8 @@ import { deleteDevices } from '../identification/erase.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 /**
- * Deletes a tenant with everything PostgreSQL has of it. Most tables follow by their foreign keys; the collector's have
- * none. Webhook deliveries are deleted within ten minutes, as those of deleted subscriptions.
+ * Deletes a tenant and all its data in PostgreSQL. Most tables cascade through foreign keys; the collector's have none.
+ * Webhook deliveries are deleted within ten minutes, like those of deleted subscriptions.
  */
 export async function deleteTenant(database: Database, tenantId: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {

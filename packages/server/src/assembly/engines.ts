@@ -28,34 +28,34 @@ export interface EngineOptions {
    * A connection to use instead of the configured ClickHouse, closed with the engines; for tests, which share one.
    */
   clickhouse?: ClickHouse
-  /** Called with what a long step is doing. */
+  /** Called with a description of each long step. */
   onProgress?: (message: string) => void
 }
 
-/** Both engines, connected and migrated. */
+/** Both databases, connected and migrated. */
 export interface Engines {
   stores: Stores
   postgres: Postgres<DB>
   projector: Projector
-  /** Directories that the embedded engines write to: their disks must not run full. */
+  /** Directories that the embedded databases write to: their disks must not run full. */
   directories: string[]
   close(): Promise<void>
 }
 
-/** One holds a batch, one looks what waits, one retries what was refused. */
+/** One locks a batch, one polls for waiting rows, one retries rejected batches. */
 const PROJECTOR_CONNECTIONS = 3
 /**
- * A process that is frozen, or whose machine has lost its power, says no goodbye: after this time PostgreSQL takes the locks of its
- * batch away. An insertion, during which PostgreSQL hears nothing, has failed by then.
+ * A process that is frozen, or whose machine lost power, does not close its connection: after this time, PostgreSQL
+ * releases the locks of its batch. An insertion, during which PostgreSQL receives nothing, has failed by then.
  */
-const HOLDS_BATCH_MS_MAX = 40_000
+const BATCH_LOCK_MS_MAX = 40_000
 
 /** File in the data directory with the address of the running service's PostgreSQL. */
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /**
- * Starts or connects both engines and brings them up to date.
- * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
+ * Starts or connects both databases and migrates them.
+ * @throws Error if the data directory is in use or a database is unreachable; then nothing is left running.
  */
 export async function openEngines(options: EngineOptions): Promise<Engines> {
   const { config } = options
@@ -76,7 +76,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     directories.push(dataDirectory)
     const lock = await openDataDirectory(dataDirectory, config.databaseUrl === null ? serverUser() : null)
     cleanup.push(() => lock.release())
-    // A file from a killed run, or from the original of a copy, would send the command line to the wrong server.
+    // A file left by a killed run, or copied from another directory, would send the command line to the wrong server.
     await rm(join(dataDirectory, ADDRESS_FILE), { force: true })
   }
   const [embedded, found] = await both(
@@ -92,7 +92,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadTurns(found, config)
-  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, HOLDS_BATCH_MS_MAX)
+  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, BATCH_LOCK_MS_MAX)
   cleanup.push(() => database.destroy())
   const projector = startProjector({ database, clickhouse, cluster: config.clickhouseCluster, log: options.log })
   cleanup.push(() => projector.stop())
@@ -100,7 +100,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   return { stores, postgres, projector, directories, close: () => undoAll(cleanup) }
 }
 
-/** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */
+/** Waits for both even if one fails, so that nothing starts during the cleanup. */
 async function both<First, Second>(
   first: Promise<First> | null,
   second: Promise<Second>,
@@ -116,7 +116,7 @@ async function startPostgres(
 ): Promise<EmbeddedPostgres> {
   const embedded = await startEmbeddedPostgres({ dataDirectory, ...(onProgress ? { onProgress } : {}) })
   cleanup.push(() => embedded.stop())
-  // The command line reaches the server of a running service through this.
+  // The command line reaches the PostgreSQL of a running service through this file.
   const addressFile = join(dataDirectory, ADDRESS_FILE)
   await writeFile(addressFile, JSON.stringify(embedded.connection), { mode: 0o600 })
   cleanup.push(() => rm(addressFile, { force: true }))

@@ -10,7 +10,7 @@ import { eraseAnswers } from '../operations/idempotency.ts'
 import { countMemberships, eraseFromSegments } from '../segments/erase.ts'
 import { eraseFromDeliveries } from '../webhooks/erase.ts'
 
-/** Everything in PostgreSQL that has personal data beside the contact's own row. A feature with some adds itself. */
+/** Erasers of all personal data in PostgreSQL outside the contact's own row. A feature with such data adds one. */
 export const ERASERS: readonly Eraser[] = [
   eraseFromVisitors,
   eraseDevices,
@@ -19,9 +19,9 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromConversations,
   eraseFromRuns,
   eraseAnswers,
-  // Last: it locks rows that delivery workers wait for.
+  // Last, because it locks rows that delivery workers wait for.
   (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
 ]
 
-/** What is deleted with the contact's row, for the receipt. */
+/** The rows that are deleted with the contact's row, for the receipt. */
 export const COUNTERS: readonly Counter[] = [countContactRows, countNotes, countMemberships]

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, type Migration, sql } from 'kysely'
 
-/** The files of the baseline: each has the tables of its folder, after those that it refers to. */
+/** The files of the baseline: each has the tables of its folder, after the tables that it references. */
 const BASELINE = [
   'platform/postgres/functions.sql',
   'platform/clickhouse/tables.sql',
@@ -26,8 +26,8 @@ const BASELINE = [
 ]
 
 /**
- * The schema of PostgreSQL, step by step. Nothing was released yet, so the first step is the tables as they are; a step
- * that was released never changes: see docs/decisions/0021-one-baseline.md.
+ * The schema of PostgreSQL, step by step. Nothing has been released yet, so the first step creates the current tables; a
+ * released step never changes: see docs/decisions/0021-one-baseline.md.
  */
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-baseline': { up: createTables },

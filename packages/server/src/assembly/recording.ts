@@ -1,6 +1,6 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { forgetConversations } from '../conversations/forget.ts'
-import { keepEventIds } from '../journal/event-ids.ts'
+import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
@@ -28,7 +28,7 @@ export async function startRecording({ engines, invalidation, clock, log, metric
   const cleanup: Cleanup = []
   const stop = () => undoAll(cleanup)
   try {
-    const eventIds = await keepEventIds(stores.database, clock, log)
+    const eventIds = await startEventIdCleanup(stores.database, clock, log)
     cleanup.push(eventIds.stop)
     const segments = await watchSegments({ stores, clock, log })
     cleanup.push(segments.stop)

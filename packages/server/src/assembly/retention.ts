@@ -8,12 +8,12 @@ import type { Clock } from '../platform/time.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 
-/** Deletes expired rows, and those not used for too long, every hour. */
-export function keepTables(database: Database, clock: Clock, log: Logger): Repeated {
+/** Deletes expired and unused rows every hour. */
+export function startRetention(database: Database, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
     const failures = await eachAlone([forgetEnded, forgetUnseen, forgetIdempotencyKeys], (forget) =>
       forget(database, clock()),
     )
-    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; the next round tries again')
+    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')
   })
 }

@@ -3,17 +3,16 @@ import type { App } from '../platform/http/app-types.ts'
 import { createLog } from '../platform/log.ts'
 import { type Service, startService } from './service.ts'
 
-/** Ctrl-C, a supervisor, and a terminal that is closed. */
+/** Ctrl-C, a supervisor, or a closed terminal. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** npm passes on the Ctrl-C that the terminal has sent to both: it comes twice at once and means one. */
+/** npm forwards the Ctrl-C that the terminal has already sent to both, so one Ctrl-C arrives twice. */
 const SAME_SIGNAL_WITHIN_MS = 2_000
 
 /**
- * Runs the service until it is told to stop, then lets it finish what it is doing. Told while it starts, it stops as
- * soon as it has started, because an engine that is left behind would hold the data directory. A second Ctrl-C ends
- * it at once.
- * @param whenRunning is called once the service answers.
- * @param beforeListen sees the application before it answers the first request.
+ * Runs the service until it is asked to stop, then lets it finish its work. During startup, it stops as soon as it has
+ * started, because a database left behind would keep the data directory locked. A second Ctrl-C ends it at once.
+ * @param whenRunning called once the service responds.
+ * @param beforeListen receives the application before it answers the first request.
  */
 export async function runService(
   readConfiguration: () => Config,
@@ -39,7 +38,7 @@ export async function runService(
     service = await startService({ config, log, onProgress, ...(beforeListen ? { beforeListen } : {}) })
     await (toldAt === null ? whenRunning(service, config) : end(service))
   } catch (error) {
-    // What the stop has interrupted.
+    // An error caused by the stop itself.
     await ended
     console.error(explain(error))
     process.exit(1)
@@ -59,13 +58,13 @@ async function end(service: Service): Promise<void> {
   }
 }
 
-/** What is printed to a terminal that was closed is lost, and no reason to end without closing the engines. */
+/** Output to a closed terminal is lost; that must not end the process before the databases are closed. */
 function outliveTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
 /**
- * Everything that the service or an engine in its process writes may hold customer data: no other user may read it.
+ * Everything that the service or an embedded database writes may contain customer data: no other user may read it.
  */
 export function keepFilesPrivate(): void {
   process.umask(0o077)
@@ -82,12 +81,12 @@ async function announce(service: Service): Promise<void> {
   }
 }
 
-/** What a person can do about a failed start, in a sentence. */
+/** A sentence that says what to do about a failed start. */
 export function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   const { code, message, port } = error as Error & { code?: string; port?: number }
   if (code === 'EADDRINUSE') {
-    return `Port ${port} is taken by another program. Choose another with PORT, e.g. PORT=8090 npm start`
+    return `Port ${port} is in use by another program. Choose another with PORT, e.g. PORT=8090 npm start`
   }
   if (code === 'EACCES' && port !== undefined) return `Port ${port} needs more rights. Choose another with PORT.`
   return `The service could not start: ${message}`

@@ -30,7 +30,7 @@ import { startDeliveryWorker } from '../webhooks/queue/worker.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
 import { COUNTERS, ERASERS } from './erasers.ts'
-import { keepTables } from './retention.ts'
+import { startRetention } from './retention.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [
@@ -71,7 +71,7 @@ export async function startWorkers(dependencies: Dependencies) {
     cleanup.push(deliveryWorker.stop)
     invalidation.onWork(deliveryWorker.wake)
     cleanup.push(startDeliveryRetention(stores.database, config.webhookRetentionDays, clock, log).stop)
-    cleanup.push(keepTables(stores.database, clock, log).stop)
+    cleanup.push(startRetention(stores.database, clock, log).stop)
 
     await startTasks(dependencies)
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })

@@ -84,7 +84,7 @@ export class ChangeLog {
  * Transactions of one tenant often wait for one another's contacts and visitors. They wait here, without occupying a
  * connection each.
  */
-const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
+const { runInTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
  * Runs a change of contacts, or only records events of theirs, in one transaction, including its effects: segment
@@ -103,7 +103,7 @@ export async function changeContacts<T>(
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
       return { result, records: log.records }
     })
-  const { result, records } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
+  const { result, records } = await runInTurn(tenant.id, () => repeatOnCollision(transaction))
   // Here, because only those that are not the service's own are shown live, and nobody else's transaction records any.
   if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
   return result

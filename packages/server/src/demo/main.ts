@@ -1,7 +1,7 @@
-import { keepCompiledCode, writeCompiledCode } from '../platform/compiled-code.ts'
+import { cacheCompiledCode, writeCompiledCode } from '../platform/compiled-code.ts'
 import { reserveThreads } from '../platform/threads.ts'
 
 reserveThreads()
-keepCompiledCode()
+cacheCompiledCode()
 await import('./demo.ts')
 writeCompiledCode()

@@ -1,7 +1,7 @@
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { momentOfId } from '../platform/ids.ts'
+import { timeOfId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventRow, toEventObjects } from './event-object.ts'
 import { joinContacts } from './join.ts'
@@ -27,7 +27,7 @@ export async function readEvent(tenant: Tenant, eventId: string) {
       limit: 1,
     })
   // Most ids contain the event's time; if the sender chose the id or the time, an index of ids finds the event.
-  const moment = momentOfId(eventId)
+  const moment = timeOfId(eventId)
   const near = moment === null ? [] : await find(NEAR, { id_ms: moment })
   const rows = near.length > 0 ? near : await find([], {})
   const [event] = await joinContacts(tenant, await toEventObjects(tenant, rows))

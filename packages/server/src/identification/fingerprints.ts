@@ -14,7 +14,7 @@ export interface RecoveryRequest {
 }
 
 /** Requests for the same fingerprint wait here, without occupying a connection. */
-const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
+const { runInTurn } = createTurns({ perKey: 1, inAll: 4 })
 
 /**
  * The visitor of a device fingerprint. A new fingerprint is registered. Identical devices share one, and anyone can
@@ -52,5 +52,5 @@ export async function recoverVisitor(
     await tx.db.updateTable('fingerprints').set({ visitor_id: keeps }).where('fingerprint', '=', bytes).execute()
     return mayHave ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
   }
-  return takeTurn(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
+  return runInTurn(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
 }

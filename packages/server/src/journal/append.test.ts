@@ -7,7 +7,7 @@ afterEach(() => {
 })
 
 /** ClickHouse sorts events with the same timestamp by id, and compares the second half of an id first. */
-test("the service's own events of one change sort in their order, also where a millisecond ends between two of them", () => {
+test('system events of one change keep their order, even across a millisecond boundary', () => {
   const at = new Date()
   let now = at.getTime()
   vi.spyOn(Date, 'now').mockImplementation(() => now++)

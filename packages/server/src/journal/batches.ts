@@ -57,7 +57,7 @@ export async function openParts(database: Database): Promise<string[]> {
 }
 
 /** Tenants with rows that are waiting or in a batch. */
-export async function tenantsThatWait(database: Database): Promise<Set<string>> {
+export async function waitingTenants(database: Database): Promise<Set<string>> {
   const { rows } = await sql<{ tenant_id: string }>`
     SELECT DISTINCT tenant_id FROM journal, unnest(tenant_ids) AS tenant_id`.execute(database)
   return new Set(rows.map(({ tenant_id }) => tenant_id))
@@ -90,7 +90,7 @@ export async function lockBatch(transaction: Database, batchId: string): Promise
 }
 
 /** Keeps PostgreSQL from ending the transaction's session as idle. @throws if it has ended, and its locks with it. */
-export async function keepLocks(transaction: Database): Promise<void> {
+export async function keepAlive(transaction: Database): Promise<void> {
   await sql`SELECT 1`.execute(transaction)
 }
 
@@ -105,7 +105,7 @@ export async function readTexts(transaction: Database, journalIds: readonly stri
 }
 
 /** Splits a rejected batch into one batch per row. */
-export async function divideBatch(transaction: Database, batchId: string): Promise<void> {
+export async function splitBatch(transaction: Database, batchId: string): Promise<void> {
   // The rows will be inserted again with new tokens, so this must survive a power failure.
   await sql`SET LOCAL synchronous_commit = on`.execute(transaction)
   await transaction

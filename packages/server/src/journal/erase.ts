@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { Database } from '../platform/postgres/database.ts'
 
-/** Whether a journal row meets a condition on its column `rows`. It waits for rows that a projector is deleting. */
+/** Whether a journal row meets a condition on its column `rows`. Waits for rows that a projector is deleting. */
 export async function hasJournalRow(database: Database, condition: RawBuilder<boolean>): Promise<boolean> {
   const row = await database
     .selectFrom('journal')

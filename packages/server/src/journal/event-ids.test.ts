@@ -13,7 +13,7 @@ afterAll(() => service.close())
 
 const forget = (now = new Date(Date.now() + aheadMs)) => forgetOldEventIds(service.stores.database, now)
 
-/** Sends an event with each id. @returns how many of them the service recorded. */
+/** Sends an event with each id. @returns how many events the service recorded. */
 async function record(...eventIds: string[]): Promise<number> {
   const tenant = await tenantOnce()
   const recorded = async () => (await tenant.call('GET', '/v1/events?count_only=true')).body.count as number
@@ -29,7 +29,7 @@ function tenantOnce() {
   return tenant
 }
 
-test.each([1, 2, 3, 30])('a clock that is %i days behind forgets nothing that was recorded today', async (days) => {
+test.each([1, 2, 3, 30])('a clock that is %i days behind does not delete ids recorded today', async (days) => {
   const id = newId()
   await forget()
   expect(await record(id)).toBe(1)
@@ -37,7 +37,7 @@ test.each([1, 2, 3, 30])('a clock that is %i days behind forgets nothing that wa
   expect(await record(id)).toBe(0)
 })
 
-test('a process whose clock is a day behind finds the ids that others have recorded', async () => {
+test('a process whose clock is a day behind recognises ids that others have recorded', async () => {
   const id = newId()
   expect(await record(id)).toBe(1)
   aheadMs = -DAY_MS
@@ -51,7 +51,7 @@ test('a clock that is behind is reported, because ids are then kept for longer',
   expect(await forget(new Date(Date.now() - 5 * DAY_MS))).toBe(5)
 })
 
-test('ids are remembered for a day at least, and forgotten after three', async () => {
+test('ids are remembered for at least a day, and deleted after three', async () => {
   const id = crypto.randomUUID()
   expect(await record(id)).toBe(1)
   const stored = async () => {
@@ -74,7 +74,7 @@ test('ids are remembered for a day at least, and forgotten after three', async (
   aheadMs = 0
 })
 
-test('an id that is sent again after it was forgotten stays that of the first event', async () => {
+test('an id that is sent again after it was deleted remains the id of the first event', async () => {
   const tenant = await tenantOnce()
   const id = crypto.randomUUID()
   const timestamp = new Date().toISOString()

@@ -36,7 +36,11 @@ async function advance(database: Database, { turn, day }: EventIdTable): Promise
 }
 
 /** Deletes old event ids now and every hour. */
-export async function keepEventIds(database: Database, clock: Clock, log: Logger): Promise<{ stop(): Promise<void> }> {
+export async function startEventIdCleanup(
+  database: Database,
+  clock: Clock,
+  log: Logger,
+): Promise<{ stop(): Promise<void> }> {
   const forget = async () => {
     const daysAhead = await forgetOldEventIds(database, clock())
     if (daysAhead > 0) {

@@ -99,12 +99,12 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
         ${part ? `${part.sql(values.length + 1)},` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[])
-            AND (SELECT count(*) FROM added) + count(*) = cardinality($5::text[]) AS holds
+            AND (SELECT count(*) FROM added) + count(*) = cardinality($5::text[]) AS is_valid
           FROM sent JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
             AND visitors.contact_id IS NOT DISTINCT FROM sent.contact_id AND visitors.episode = sent.episode
         )
         INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
-        SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / holds::integer = 1`,
+        SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / is_valid::integer = 1`,
       values: part ? [...values, ...part.values] : values,
     })
     return true

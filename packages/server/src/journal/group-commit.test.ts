@@ -19,7 +19,7 @@ beforeAll(async () => {
 function groupCommit() {
   const { stores, postgres, projector, log } = service
   const rows: JournalRow[] = []
-  const noting = { ...projector, take: (row: JournalRow) => void rows.push(row) }
+  const noting = { ...projector, add: (row: JournalRow) => void rows.push(row) }
   const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
   const preparePart = async () => () => null
   const parts = { pool: postgres.pool, projector: noting, preparePart, clock: systemClock, log, metrics }
@@ -33,14 +33,14 @@ function largeBatch(visitor: string): Batch {
   return { tenantId: tenant.id, visitorId: visitor, events, sender: senderOf(visitor), sentIds: [] }
 }
 
-test('a flush of large events stays small, so that it holds up nobody for long', async () => {
+test('a flush of large events stays small, so that it does not block others for long', async () => {
   const { rows, record } = groupCommit()
   await Promise.all(Array.from({ length: 150 }, (_, index) => record(largeBatch(`visitor ${index}`))))
   expect(Math.max(...rows.map((row) => row.rows.length))).toBeLessThan(20_000_000)
   expect(rows.reduce((sum, row) => sum + row.rows.length, 0)).toBeGreaterThan(150 * 300_000)
 })
 
-test('what waits is bounded in bytes; a refused batch may come again', async () => {
+test('the bytes waiting in memory are limited; a rejected batch can be sent again', async () => {
   const { record } = groupCommit()
   const answers = await Promise.allSettled(Array.from({ length: 1_000 }, (_, index) => record(largeBatch(`${index}`))))
   const refused = answers.filter(({ status }) => status === 'rejected')

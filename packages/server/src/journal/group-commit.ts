@@ -17,7 +17,7 @@ import {
 } from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
-import { leaveOutRepeated } from './sent-ids.ts'
+import { removeRepeated } from './sent-ids.ts'
 
 /** Events per flush: more would delay the last request with a large insert, fewer would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000
@@ -99,7 +99,7 @@ export function createGroupCommit({
   function startFlushes(): void {
     while (waiting.length > 0 && (flushes === 0 || (flushes < FLUSHES_MAX && waitingEvents >= WORTH_ANOTHER_FLUSH))) {
       flushes++
-      void flush(takeGroup()).finally(() => {
+      void flush(nextGroup()).finally(() => {
         flushes--
         startFlushes()
         if (flushes === 0) for (const resolve of whenIdle.splice(0)) resolve()
@@ -107,7 +107,7 @@ export function createGroupCommit({
     }
   }
 
-  function takeGroup(): Waiting[] {
+  function nextGroup(): Waiting[] {
     let events = 0
     let bytes = 0
     let count = 0
@@ -127,7 +127,7 @@ export function createGroupCommit({
     try {
       const committed = await commit(group.map(({ batch }) => batch))
       if (committed) {
-        projector.take(committed)
+        projector.add(committed)
         onRecorded?.(group.map(({ batch }) => batch))
       }
       for (const { resolve } of group) resolve()
@@ -183,7 +183,7 @@ export function createGroupCommit({
   ): Promise<JournalRow | null> {
     const now = clock()
     await client.query('BEGIN')
-    const events = await leaveOutRepeated(client, batches, now)
+    const events = await removeRepeated(client, batches, now)
     const visitors = await readVisitors(client, batches)
     assignOwners(batches, visitors)
     const row = rowOf(events)

@@ -34,7 +34,7 @@ async function commit(names: readonly string[], to = tenant, columns?: (rows: st
   return row.journal_id
 }
 
-/** Commits a link of an owner to the journal. */
+/** Commits an owner link to the journal. */
 async function commitLink() {
   const link = { tenant_id: tenant.id, owner_id: newId(), contact_id: newId(), version: 1 }
   const row = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows: serializeRows([link]) }
@@ -45,7 +45,7 @@ async function commitLink() {
   return link
 }
 
-/** As an older version wrote rows: without the column that came last. */
+/** Rows in the format of an older version: without the last column. */
 const withoutData = (rows: string) => rows.replace(',"data"]', ']').replaceAll(',"{}"]', ']')
 
 async function stored(of = tenant): Promise<string[]> {
@@ -80,33 +80,33 @@ async function withProjectors(
 }
 
 describe('the barrier', () => {
-  test('waits for what any process has committed, and for nobody else', async () => {
+  test("waits for the rows that any process has committed, and not for other tenants' rows", async () => {
     tenant = await createTestTenant(service)
     const other = await createTestTenant(service)
-    const held = holding(service.stores.clickhouse)
-    await withProjectors([held.clickhouse], async (projector) => {
+    const blocked = blocking(service.stores.clickhouse)
+    await withProjectors([blocked.clickhouse], async (projector) => {
       await commit(['one', 'two'])
       const passed = projector.barrier(tenant.id)
-      await held.reached
+      await blocked.reached
       // Another tenant's read does not wait for these.
       await projector.barrier(other.id)
       expect(await stored()).toEqual([])
-      held.release()
+      blocked.release()
       await passed
       expect(await stored()).toEqual(['one', 'two'])
       expect(await waiting()).toEqual([])
     })
   })
 
-  test('waits for a batch that another process has in hand', async () => {
+  test('waits for a batch that another process is inserting', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
-    const held = holding(clickhouse)
-    await commit(['in hand'])
-    await withProjectors([held.clickhouse], async (first) => {
+    const blocked = blocking(clickhouse)
+    await commit(['in progress'])
+    await withProjectors([blocked.clickhouse], async (first) => {
       const projecting = first.drain()
-      await held.reached
-      // Only now, because this one's sweep could have taken the row instead.
+      await blocked.reached
+      // Only now, because this one's sweep could have claimed the row instead.
       await withProjectors([clickhouse], async (second) => {
         let isPassed = false
         const passed = second.barrier(tenant.id).then(() => {
@@ -114,24 +114,24 @@ describe('the barrier', () => {
         })
         await commit(['later'], await createTestTenant(service))
         expect([await stored(), isPassed]).toEqual([[], false])
-        held.release()
+        blocked.release()
         await passed
       })
       await projecting
-      expect(await stored()).toEqual(['in hand'])
+      expect(await stored()).toEqual(['in progress'])
     })
   })
 
-  test('waits for the parts of a batch that another process divides meanwhile', async () => {
+  test('waits for the parts of a batch that another process splits meanwhile', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
-    const held = holding(clickhouse)
+    const blocked = blocking(clickhouse)
     const [reached, refuse] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let isWhole = true
     const dividing: ClickHouse = {
       ...clickhouse,
       insert: async (...given) => {
-        if (!isWhole) return held.clickhouse.insert(...given)
+        if (!isWhole) return blocked.clickhouse.insert(...given)
         isWhole = false
         reached.resolve()
         await refuse.promise
@@ -147,17 +147,17 @@ describe('the barrier', () => {
         const read = second.barrier(tenant.id).then(() => stored())
         await expect.poll(isWaitingForLock).toBe(true)
         refuse.resolve()
-        // The batch is divided by now, and the first part is in hand.
-        await held.reached
+        // By now the batch is split, and its first part is being inserted.
+        await blocked.reached
         await expect.poll(isWaitingForLock).toBe(true)
-        held.release()
+        blocked.release()
         expect(await read).toEqual(['one', 'two'])
       })
       await projecting
     })
   })
 
-  test('says 503 while a part of a divided batch is refused, for a reason that says nothing of its rows', async () => {
+  test('fails with 503 while a part of a split batch is rejected for a reason unrelated to its rows', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
     const faults = Object.entries({ '"bad"': unreadable, '"refused"': refusal })
@@ -177,7 +177,7 @@ describe('the barrier', () => {
     expect(await stored()).toEqual(['refused'])
   })
 
-  test('says 503 while ClickHouse takes nothing, and only where events wait', async () => {
+  test('fails with 503 while ClickHouse accepts nothing, and only for tenants with waiting events', async () => {
     tenant = await createTestTenant(service)
     const other = await createTestTenant(service)
     const { clickhouse } = service.stores
@@ -206,7 +206,7 @@ describe('the barrier', () => {
   })
 })
 
-describe('nothing doubles and nothing is lost when a process ends', () => {
+describe('no event is duplicated or lost when a process ends', () => {
   /** Breaks the connection at one call of `insert`, before or after ClickHouse has executed it. */
   function ending(when: 'before' | 'after', call: number): ClickHouse {
     let calls = 0
@@ -231,14 +231,14 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     await commit(['one', 'two'])
     await commit(['three'])
     await withProjectors([ending(when, call)], (projector) => projector.drain())
-    // Rows committed meanwhile go into another batch, or the repetition would not be recognised.
+    // Rows committed meanwhile go into another batch; otherwise the repetition would not be recognised.
     await commit(['four'])
     await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
     expect(await stored()).toEqual(['four', 'one', 'three', 'two'])
     expect(await waiting()).toEqual([])
   })
 
-  test('after an insertion, while ClickHouse then refuses everything for a while', async () => {
+  test('after an insertion, while ClickHouse then rejects everything for a while', async () => {
     tenant = await createTestTenant(service)
     await commit(['one'])
     await commit(['two'])
@@ -263,26 +263,26 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('frozen with a batch in hand: PostgreSQL takes it away, and what it does later changes nothing', async () => {
+  test('frozen while it inserts a batch: PostgreSQL releases the lock, and its later work changes nothing', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
-    const held = holding(clickhouse)
+    const blocked = blocking(clickhouse)
     // A thousandth of the service's delay.
     const { db } = openPool<DB>(service.postgres.address, 3, 40)
-    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, cluster: null, log: service.log })
-    await commit(['in hand'])
+    const frozen = startProjector({ database: db, clickhouse: blocked.clickhouse, cluster: null, log: service.log })
+    await commit(['in progress'])
     const projecting = frozen.drain()
-    await held.reached
+    await blocked.reached
     await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
-    held.release()
+    blocked.release()
     await projecting
     await frozen.stop()
     await db.destroy()
-    expect(await stored()).toEqual(['in hand'])
+    expect(await stored()).toEqual(['in progress'])
     expect(await waiting()).toEqual([])
   })
 
-  test('before a batch is divided of which ClickHouse has a part: rows with other columns are an insertion of their own', async () => {
+  test('before a batch is split of which ClickHouse has a part: rows with other columns are a separate insertion', async () => {
     tenant = await createTestTenant(service)
     await commit(['older'], tenant, withoutData)
     await commit(['newer', 'bad'], tenant, (rows) => rows.replace('"bad"', '"\\ud83d"'))
@@ -311,7 +311,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await waiting()).toEqual([])
   })
 
-  /** Opens a table anew without the tenant's parts, or without the tokens: what a kill at the wrong moment leaves. */
+  /** Reopens a table without the tenant's parts or without the tokens, as after a kill at the wrong time. */
   async function reopenWithout(lost: 'parts' | 'tokens', table: string): Promise<void> {
     const { clickhouse } = service.stores
     const of = `database = currentDatabase() AND table = '${table}'`
@@ -329,7 +329,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     await clickhouse.command(`ATTACH TABLE ${table}`)
   }
 
-  test('when one table of a batch is refused and the other has its rows: in a cluster nobody looks them up', async () => {
+  test('when one table of a batch is rejected and the other has its rows: in a cluster, rows are not looked up', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
     await commitLink()
@@ -348,7 +348,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('when one table of a batch is refused and nobody knows about the other, nothing is divided', async () => {
+  test('when one table of a batch is rejected and the outcome of the other is unknown, nothing is split', async () => {
     tenant = await createTestTenant(service)
     const { clickhouse, database } = service.stores
     await commitLink()
@@ -366,7 +366,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await stored()).toEqual(['one'])
   })
 
-  test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
+  test.each([1, 2, 3, 4])('between insertion %i and the next of a batch that was split', async (call) => {
     tenant = await createTestTenant(service)
     await commit(['one', 'two'])
     // ClickHouse rejects the batch as a whole, and then this row's second event.
@@ -379,7 +379,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
   })
 })
 
-test('three processes that project the same journal at once record every event once', async () => {
+test('three processes that project the same journal record every event once', async () => {
   tenant = await createTestTenant(service)
   const { clickhouse } = service.stores
   await withProjectors([clickhouse, clickhouse, clickhouse], async (...projectors) => {
@@ -396,13 +396,13 @@ test('three processes that project the same journal at once record every event o
   })
 })
 
-test('what has gathered is inserted in batches of a bounded size, rows with other columns too', async () => {
+test('accumulated rows are inserted in batches of a bounded size, also with differing columns', async () => {
   tenant = await createTestTenant(service)
   const bodies: number[] = []
   const { clickhouse } = service.stores
   const measuring: ClickHouse = {
     ...clickhouse,
-    // Of batches that are inserted for the first time nothing is asked.
+    // Batches that are inserted for the first time need no query.
     query: () => Promise.reject(refusal),
     insert: (table, format, body, token) => {
       bodies.push(body.length)
@@ -420,7 +420,7 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   expect(Math.max(...bodies)).toBeLessThan(20_000_000)
 })
 
-test('an erasure waits for events of a visitor that ClickHouse does not take, though it takes deletions', async () => {
+test('an erasure waits for events of a visitor while ClickHouse accepts deletions but no insertions', async () => {
   tenant = await createTestTenant(service)
   const { clickhouse } = service.stores
   const tooManyParts = new Error('Code: 252. DB::Exception: Too many parts. (TOO_MANY_PARTS)')
@@ -460,7 +460,7 @@ const unreadable = new Error('Code: 27. DB::Exception: Cannot parse input. (CANN
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
 
 /** A ClickHouse whose first insertion waits until it is released. */
-function holding(clickhouse: ClickHouse) {
+function blocking(clickhouse: ClickHouse) {
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   return {

@@ -9,19 +9,19 @@ import type { JournalRow } from './append.ts'
 import {
   countRows,
   deleteRows,
-  divideBatch,
   formBatch,
-  keepLocks,
+  keepAlive,
   lockBatch,
   openBatches,
   openParts,
+  splitBatch,
   tenantsOfBatches,
-  tenantsThatWait,
+  waitingTenants,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
 import { insertAgain } from './insert-again.ts'
 import { type Insertion, insertAll, insertionsOf } from './insertions.ts'
-import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked } from './refused.ts'
+import { type BatchLock, insertEach, isRefused, isUnreadable, isUnreadableByAsked } from './refused.ts'
 import { rememberTexts, textsOf } from './remembered-texts.ts'
 
 /**
@@ -42,7 +42,7 @@ const SWEEP_EVERY_MS = 1_000
 /** Copies journal rows to ClickHouse, each exactly once. */
 export interface Projector {
   /** Adds a row that this process has just committed. Never waits, never throws. */
-  take(row: JournalRow): void
+  add(row: JournalRow): void
   /**
    * Resolves once ClickHouse has all of a tenant's events that any process committed before the call.
    * @throws ServiceError 503 if ClickHouse does not accept them.
@@ -90,37 +90,37 @@ export function startProjector(dependencies: Dependencies): Projector {
 
   /**
    * Inserts a batch and removes it from the journal. @returns whether it was still there: another process may have
-   * finished it, or divided it.
+   * finished or split it.
    */
-  async function carry(batchId: string, isFirst = false): Promise<boolean> {
+  async function projectBatch(batchId: string, isFirst = false): Promise<boolean> {
     const outcome = await database.transaction().execute(async (transaction) => {
       const lockedAt = performance.now()
       const rows = await lockBatch(transaction, batchId)
       if (rows.length === 0) return 'gone'
-      const holder = holding(transaction, lockedAt, isFirst)
-      const complete = await textsOf(texts, holder, rows)
-      const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
-      if (outcome === 'divided') await divideBatch(transaction, batchId)
+      const lock = batchLock(transaction, lockedAt, isFirst)
+      const complete = await textsOf(texts, lock, rows)
+      const outcome = complete.size === 0 ? 'finished' : await insert(lock, batchId, complete)
+      if (outcome === 'split') await splitBatch(transaction, batchId)
       const gone = outcome === 'finished' ? rows : rows.filter(({ journalId }) => !complete.has(journalId))
       await deleteRows(
         transaction,
         gone.map(({ journalId }) => journalId),
       )
       for (const { journalId } of gone) texts.forget(journalId)
-      return outcome === 'divided' ? [...complete.keys()] : outcome
+      return outcome === 'split' ? [...complete.keys()] : outcome
     })
-    if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
+    if (Array.isArray(outcome)) for (const journalId of outcome) await projectBatch(journalId)
     return outcome !== 'gone'
   }
 
   /** Inserts only while this process still has the locks: if it was suspended, another may have them. */
-  function holding(transaction: Database, lockedAt: number, isFirst: boolean): Holder {
-    let heldAt = lockedAt
+  function batchLock(transaction: Database, lockedAt: number, isFirst: boolean): BatchLock {
+    let checkedAt = lockedAt
     const insert = async ({ table, body, token }: Insertion) => {
       const now = performance.now()
-      if (now - heldAt > LOCKS_FRESH_MS) {
-        await keepLocks(transaction)
-        heldAt = now
+      if (now - checkedAt > LOCKS_FRESH_MS) {
+        await keepAlive(transaction)
+        checkedAt = now
       }
       await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
@@ -131,22 +131,22 @@ export function startProjector(dependencies: Dependencies): Projector {
 
   /** @throws ClickHouse's error if it currently accepts nothing. */
   async function insert(
-    holder: Holder,
+    lock: BatchLock,
     batchId: string,
     rows: Map<string, JournalRow>,
-  ): Promise<'finished' | 'divided' | 'refused'> {
-    const { stored, errors } = await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
+  ): Promise<'finished' | 'split' | 'refused'> {
+    const { stored, errors } = await insertAll(insertionsOf(batchId, [...rows.values()]), lock.insert)
     if (errors.length === 0) {
       succeed(batchId)
       return 'finished'
     }
     counts.failures++
-    // After any other error, nobody knows what ClickHouse has stored.
+    // After any other error, it is unknown what ClickHouse has stored.
     const error = errors.find((each) => !isRefused(each)) ?? errors[0]
     if (isRefused(error)) {
       // Stored rows must not be inserted again under the tokens of the parts.
       for (const journalId of stored) rows.delete(journalId)
-      return divide(holder, batchId, rows, error)
+      return split(lock, batchId, rows, error)
     }
     if (trouble === null) log.error({ err: error }, 'ClickHouse does not accept events; they wait in the journal')
     trouble = error
@@ -159,25 +159,25 @@ export function startProjector(dependencies: Dependencies): Projector {
    * twice. In a cluster, some shards may have stored their rows, so a batch waits unless it cannot be parsed at all.
    * @throws ClickHouse's error if it currently accepts nothing.
    */
-  async function divide(
-    holder: Holder,
+  async function split(
+    lock: BatchLock,
     batchId: string,
     rows: Map<string, JournalRow>,
     error: unknown,
-  ): Promise<'finished' | 'divided' | 'refused'> {
+  ): Promise<'finished' | 'split' | 'refused'> {
     const since = refused.get(batchId) ?? insertions
-    // ClickHouse has accepted other batches since it first refused this one, so the cause is in the batch.
-    const isItsFault = cluster === null && insertions > since
-    if (!isItsFault && !cannotRead(error)) {
+    // ClickHouse has accepted other batches since it first rejected this one, so the cause is in the batch.
+    const isBatchFault = cluster === null && insertions > since
+    if (!isBatchFault && !cannotRead(error)) {
       if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse rejected a batch of events')
       refused.set(batchId, since)
       return 'refused'
     }
     if (rows.size > 1) {
-      if (isItsFault) for (const journalId of rows.keys()) refused.set(journalId, since)
-      return 'divided'
+      if (isBatchFault) for (const journalId of rows.keys()) refused.set(journalId, since)
+      return 'split'
     }
-    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : cannotRead)
+    for (const row of rows.values()) await insertEach(lock, row, isBatchFault ? isRefused : cannotRead)
     succeed(batchId)
     return 'finished'
   }
@@ -189,7 +189,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     trouble = null
   }
 
-  async function carryOpen(
+  async function projectOpen(
     isDue: (refusedAt: number | undefined) => boolean,
     find: (formed: Set<string>) => Promise<string[]> = () => openBatches(database),
   ): Promise<void> {
@@ -200,11 +200,11 @@ export function startProjector(dependencies: Dependencies): Projector {
     for (const batchId of known) if (!open.includes(batchId)) refused.delete(batchId)
     let isAnyGone = false
     for (const batchId of open) {
-      if (isDue(refused.get(batchId)) && !(await carry(batchId, formed.has(batchId)))) isAnyGone = true
+      if (isDue(refused.get(batchId)) && !(await projectBatch(batchId, formed.has(batchId)))) isAnyGone = true
     }
     if (!isAnyGone) return
     // The other process may have split it, and its parts are still waiting.
-    for (const part of await openParts(database)) if (isDue(refused.get(part))) await carry(part)
+    for (const part of await openParts(database)) if (isDue(refused.get(part))) await projectBatch(part)
   }
 
   const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
@@ -223,16 +223,16 @@ export function startProjector(dependencies: Dependencies): Projector {
   const project = inRounds(async () => {
     startedAt = Date.now()
     // While ClickHouse is down, rows accumulate instead of becoming many small batches.
-    if (trouble !== null) await carryOpen(isFresh)
-    await carryOpen(isFresh, form)
+    if (trouble !== null) await projectOpen(isFresh)
+    await projectOpen(isFresh, form)
     // After the others, which show whether ClickHouse accepts anything.
-    if (cluster === null && refused.size > 0) await carryOpen(isDecidable)
+    if (cluster === null && refused.size > 0) await projectOpen(isDecidable)
   })
 
-  const look = inRounds(() => tenantsThatWait(database))
+  const findWaitingTenants = inRounds(() => waitingTenants(database))
 
-  const lookAtRefused = inRounds(() => tenantsOfBatches(database, [...refused.keys()]))
-  const retryRefused = inRounds(() => carryOpen((refusedAt) => !isFresh(refusedAt)))
+  const findRefusedTenants = inRounds(() => tenantsOfBatches(database, [...refused.keys()]))
+  const retryRefused = inRounds(() => projectOpen((refusedAt) => !isFresh(refusedAt)))
 
   function wake(): void {
     if (stopped || trouble !== null) return
@@ -268,19 +268,19 @@ export function startProjector(dependencies: Dependencies): Projector {
   })
 
   return {
-    take: ({ journalId, rows }) => {
+    add: ({ journalId, rows }) => {
       texts.add(journalId, rows)
       wake()
     },
     barrier: async (tenantId) => {
-      if (!(await look()).has(tenantId)) return
+      if (!(await findWaitingTenants()).has(tenantId)) return
       readAt = Date.now()
-      // The next sweep checks whether it is back; until then, readers would wait in vain.
+      // The next sweep checks whether it is back; until then, readers would wait for nothing.
       if (trouble !== null) throw asUnavailable(trouble)
       await project().catch((error) => {
         throw asUnavailable(error)
       })
-      if (refused.size === 0 || !(await lookAtRefused()).has(tenantId)) return
+      if (refused.size === 0 || !(await findRefusedTenants()).has(tenantId)) return
       throw asUnavailable(new Error('ClickHouse rejects events of the tenant'))
     },
     drain,

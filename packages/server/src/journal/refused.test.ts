@@ -50,7 +50,7 @@ const refused = (journalId: string, by = service) =>
 const waiting = (journalId: string, at = service) =>
   at.stores.database.selectFrom('journal').select('journal_id').where('journal_id', '=', journalId).execute()
 
-test('an event that ClickHouse cannot read is set aside and holds up no others', async () => {
+test('an event that ClickHouse cannot parse is set aside and does not block others', async () => {
   const rows = serializeEvents(['one', 'two', 'three'].map(record)).replace('"two"', '"\\ud83d"')
   const journalId = await write(rows, 3)
   await service.projector.drain()
@@ -70,17 +70,12 @@ describe('a journal row is set aside with its reason when it', () => {
   const event = () => serializeEvents([record('kept')]).split('\n')[1]
   test.each([
     ['is empty', () => '', 1, 'contains 0 events instead of 1'],
-    ['holds nothing but the names of columns', () => `${header}\n`, 3, 'contains 0 events instead of 3'],
-    ['is something else', () => 'garbage', 1, 'contains 0 events instead of 1'],
-    ['has lost an event', () => `${header}\n${event()}\n`, 2, 'contains 1 events instead of 2'],
-    ['was cut off', () => `${header}\n${event()?.slice(0, -30)}`, 1, 'Cannot parse'],
+    ['has only column names', () => `${header}\n`, 3, 'contains 0 events instead of 3'],
+    ['is garbage', () => 'garbage', 1, 'contains 0 events instead of 1'],
+    ['lacks an event', () => `${header}\n${event()}\n`, 2, 'contains 1 events instead of 2'],
+    ['is truncated', () => `${header}\n${event()?.slice(0, -30)}`, 1, 'Cannot parse'],
     ['is HTML', () => '<!doctype html>\n<title>502</title>\n', 1, 'Cannot parse'],
-    [
-      'names a column that there is not',
-      () => `${header.replace('"title"', '"headline"')}\n${event()}\n`,
-      1,
-      'headline',
-    ],
+    ['names an unknown column', () => `${header.replace('"title"', '"headline"')}\n${event()}\n`, 1, 'headline'],
     ['names a column twice', () => `${header.replace('"title"', '"text"')}\n${event()}\n`, 1, 'text'],
   ])('%s', async (_, rowsOf, eventCount, reason) => {
     const rows = rowsOf()
@@ -112,7 +107,7 @@ function refusing(clickhouse: ClickHouse, text: string): ClickHouse {
   }
 }
 
-test('rows refused for an unknown reason wait while ClickHouse accepts nothing, and then do not block others', async () => {
+test('rows rejected for an unknown reason wait while ClickHouse accepts nothing, and then do not block others', async () => {
   const own = await startTestService()
   const { stores, log } = own
   await own.projector.stop()
@@ -187,7 +182,7 @@ test('cdsctl doctor lists events that were set aside, and events retry stores th
 })
 
 test.each(['screen', 'language', 'timezone', 'referrer', 'analytics_user_id'])(
-  'a %s that is cut within a character is recorded',
+  'a %s that is truncated within a character is recorded',
   async (name) => {
     const context = { [name]: `${'x'.repeat(name === 'referrer' ? 16_383 : 999)}\u{1F600}` }
     const answer = await tenant.track({ visitor_id: 'v', context, events: [{ event: `cut_${name}` }] })

@@ -1,4 +1,4 @@
-import { isOutOfRoom, refusalCode } from '../platform/clickhouse/refusal.ts'
+import { isDiskFull, refusalCode } from '../platform/clickhouse/refusal.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -19,8 +19,8 @@ const ERROR_LENGTH_MAX = 1_000
 /** Used instead of a line number for a corrupt journal row. */
 const WHOLE_ROW = -1
 
-/** The owner of a batch: the transaction that locks it, and a function that inserts its rows into ClickHouse. */
-export interface Holder {
+/** The transaction that locks a batch, and a function that inserts its rows into ClickHouse. */
+export interface BatchLock {
   transaction: Database
   insert(insertion: Insertion): Promise<void>
   log: Logger
@@ -31,7 +31,7 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
-/** ClickHouse's words for rows that the queried server could not parse. What it sends to other servers is in no text format. */
+/** ClickHouse's text for rows that the queried server could not parse. It sends no text format to other servers. */
 const WHILE_READING = /while reading |While executing \w+InputFormat/
 
 /** The same in a cluster, where only an error of the queried server proves that no shard has stored any rows. */
@@ -42,30 +42,30 @@ export function isUnreadableByAsked(error: unknown): boolean {
 /** Whether ClickHouse rejected this statement in particular, for any reason: it may accept others. */
 export function isRefused(error: unknown): boolean {
   const code = refusalCode(error)
-  return code !== null && !BUSY.has(code) && !isOutOfRoom(error)
+  return code !== null && !BUSY.has(code) && !isDiskFull(error)
 }
 
 /**
  * Inserts the events of a journal row one by one and sets aside those that are rejected, so that an invalid event does
  * not block others. ClickHouse accepts a statement whole or not at all, so none of the row's events are stored yet.
- * Each event has its own deduplication token, so a repetition changes nothing. @param isItsFault whether an error is
+ * Each event has its own deduplication token, so a repetition changes nothing. @param isBatchFault whether an error is
  * caused by the event rather than the state of ClickHouse.
  */
 export async function insertEach(
-  holder: Holder,
+  lock: BatchLock,
   { journalId, table, rows }: JournalRow,
-  isItsFault: (error: unknown) => boolean,
+  isBatchFault: (error: unknown) => boolean,
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
   if (events.length === 0)
-    return setAside(holder, { journalId, table, line: WHOLE_ROW, row: rows, error: 'contains no events' })
+    return setAside(lock, { journalId, table, line: WHOLE_ROW, row: rows, error: 'contains no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
-      await holder.insert({ table, body: row, token: `${journalId}/${line}` })
+      await lock.insert({ table, body: row, token: `${journalId}/${line}` })
     } catch (error) {
-      if (!isItsFault(error)) throw error
-      await setAside(holder, { journalId, table, line, row, error: String(error) })
+      if (!isBatchFault(error)) throw error
+      await setAside(lock, { journalId, table, line, row, error: String(error) })
     }
   }
 }
@@ -75,14 +75,14 @@ export async function insertEach(
  * or truncated one. @returns whether it was set aside.
  */
 export async function setAsideIncomplete(
-  holder: Holder,
+  lock: BatchLock,
   { journalId, table, rows }: JournalRow,
   rowCount: number,
 ): Promise<boolean> {
   const found = linesOf(rows).length - 1
   if (found === rowCount) return false
   const error = `contains ${Math.max(found, 0)} events instead of ${rowCount}`
-  await setAside(holder, { journalId, table, line: WHOLE_ROW, row: rows, error })
+  await setAside(lock, { journalId, table, line: WHOLE_ROW, row: rows, error })
   return true
 }
 
@@ -110,7 +110,10 @@ interface Refused {
   error: string
 }
 
-async function setAside({ transaction, log }: Holder, { journalId, table, line, row, error }: Refused): Promise<void> {
+async function setAside(
+  { transaction, log }: BatchLock,
+  { journalId, table, line, row, error }: Refused,
+): Promise<void> {
   const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
   log.error(
     { journal_id: journalId, line, reason },

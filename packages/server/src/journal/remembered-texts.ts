@@ -1,6 +1,6 @@
 import type { JournalRow } from './append.ts'
 import { type BatchRow, readTexts } from './batches.ts'
-import { type Holder, setAsideIncomplete } from './refused.ts'
+import { type BatchLock, setAsideIncomplete } from './refused.ts'
 
 const REMEMBERED_BYTES_MAX = 64_000_000
 
@@ -30,18 +30,18 @@ export function rememberTexts() {
 /** A batch's rows with their texts, in order. Corrupt rows are set aside. */
 export async function textsOf(
   texts: ReturnType<typeof rememberTexts>,
-  holder: Holder,
+  lock: BatchLock,
   rows: BatchRow[],
 ): Promise<Map<string, JournalRow>> {
   const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
   const read = await readTexts(
-    holder.transaction,
+    lock.transaction,
     unknown.map(({ journalId }) => journalId),
   )
   const complete = new Map<string, JournalRow>()
   for (const { journalId, table, rowCount } of rows) {
     const row = { journalId, table, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
-    if (read.has(journalId) && (await setAsideIncomplete(holder, row, rowCount))) continue
+    if (read.has(journalId) && (await setAsideIncomplete(lock, row, rowCount))) continue
     complete.set(journalId, row)
   }
   return complete

@@ -36,7 +36,7 @@ async function read(eventId: string): Promise<Recorded> {
   return (await tenant.call('GET', `/v1/events/${eventId}`)).body.event
 }
 
-test("a page that sends the id of an event of the service's own, or of one that the service named, shadows neither", async () => {
+test('a page that sends the id of a system event, or an id that the service generated, shadows neither', async () => {
   await tenant.contact('ada@example.com')
   await send(undefined, 'page_view', 'victim')
   const before = await recorded()
@@ -52,14 +52,14 @@ test("a page that sends the id of an event of the service's own, or of one that 
   expect(after.filter(({ event }) => event === 'impostor')).toHaveLength(6)
 })
 
-test('the id that a page sends is the id of its event', async () => {
+test('the id that a page sends becomes the id of its event', async () => {
   for (const id of [randomUUID(), v7(), v7({ msecs: Date.now() - 10 * HOUR_MS })]) {
     await send(id.toUpperCase(), 'page_view', 'v')
     expect(await read(id)).toMatchObject({ event_id: id, event: 'page_view', visitor_id: 'v' })
   }
 })
 
-test('a UUIDv7 of another day, which may be forgotten already, counts the event once and is not its id', async () => {
+test('a UUIDv7 of another day, which may have been deleted, counts the event once but is not its id', async () => {
   for (const hours of [-13, -100, 13, 100]) {
     const id = v7({ msecs: Date.now() + hours * HOUR_MS })
     for (const visitor of ['a', 'a', 'b']) await send(id, id, visitor)
@@ -69,7 +69,7 @@ test('a UUIDv7 of another day, which may be forgotten already, counts the event 
   }
 })
 
-test("an id that is another visitor's event counts once for each visitor, and only the first event has it", async () => {
+test("an id used by another visitor's event counts once for each visitor, and only the first event has it", async () => {
   for (const id of [randomUUID(), v7(), newId()]) {
     for (const visitor of ['a', 'b', 'a', 'b', undefined, undefined]) await send(id, id, visitor)
     const events = await recorded(`event_type=${id}`)
@@ -82,7 +82,7 @@ test("an id that is another visitor's event counts once for each visitor, and on
   }
 })
 
-test('of visitors that send one id at once, each has its event once, and one has the id', async () => {
+test('if visitors send one id at once, each has its event once, and one of them has the id', async () => {
   const id = randomUUID()
   const visitors = Array.from({ length: 15 }, (_, number) => `v${number}`)
   await Promise.all([...visitors, ...visitors].map((visitor) => send(id, 'x', visitor)))
@@ -92,7 +92,7 @@ test('of visitors that send one id at once, each has its event once, and one has
   expect(events.filter(({ event_id }) => event_id === id)).toHaveLength(1)
 })
 
-test('one batch may hold an id that is taken, one twice, one that is new, and events without', async () => {
+test('one batch may have a used id, a repeated one, a new one, and events without ids', async () => {
   const [taken, twice, fresh] = [randomUUID(), randomUUID(), randomUUID()]
   await send(taken, 'first', 'a')
   const events = [

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
-import { asOwnId, isOwnId, momentOfId, newId } from '../platform/ids.ts'
+import { asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
 import type { Batch, EventRecord, SentId } from './event-record.ts'
 
 const DAY_MS = 86_400_000
 /** An id whose time is further away may be older than the ids in the tables, which are kept for at least a day. */
-const MOMENT_AWAY_MS_MAX = DAY_MS / 2
+const TIME_AWAY_MS_MAX = DAY_MS / 2
 
 /** One of three tables that rotate daily: see tables.sql. */
 export interface EventIdTable {
@@ -27,8 +27,8 @@ export function eventIdTables(now: Date): Record<'today' | 'tomorrow' | 'yesterd
  * an older event.
  */
 export function canBeEventId(id: string, now: Date): boolean {
-  const moment = momentOfId(id)
-  return !isOwnId(id) && (moment === null || Math.abs(moment - now.getTime()) <= MOMENT_AWAY_MS_MAX)
+  const moment = timeOfId(id)
+  return !isOwnId(id) && (moment === null || Math.abs(moment - now.getTime()) <= TIME_AWAY_MS_MAX)
 }
 
 /**
@@ -102,7 +102,7 @@ export function rememberIds(now: Date): string {
  * Stores the ids that senders chose and removes events that were recorded before. An event whose id another sender has
  * used gets a new id. Call it in a transaction. @returns the events to record.
  */
-export async function leaveOutRepeated(
+export async function removeRepeated(
   client: pg.PoolClient,
   batches: readonly Batch[],
   now: Date,
@@ -110,12 +110,12 @@ export async function leaveOutRepeated(
   const claims = claimsOf(batches)
   if (claims.length === 0) return batches.flatMap((batch) => batch.events)
   const isNew = await remember(client, claims, now)
-  const taken = await takenByOthers(
+  const used = await usedByOthers(
     client,
     claims.filter((claim) => !isNew.has(claim)),
   )
   // This cannot deadlock: no transaction inserts the first kind of key after the second.
-  const renamed = taken.map((claim) => ({ ...claim, key: keyWithin(claim.sender, claim.id) }))
+  const renamed = used.map((claim) => ({ ...claim, key: keyWithin(claim.sender, claim.id) }))
   const isNewWithin = await remember(client, renamed, now)
   for (const { event } of isNewWithin) event.event_id = newId()
   const recorded = new Set([...isNew, ...isNewWithin].map(({ event }) => event))
@@ -135,7 +135,7 @@ async function remember(client: pg.PoolClient, claims: readonly Claim[], now: Da
 }
 
 /** The claims whose id another sender has used. */
-async function takenByOthers(client: pg.PoolClient, claims: readonly Claim[]): Promise<Claim[]> {
+async function usedByOthers(client: pg.PoolClient, claims: readonly Claim[]): Promise<Claim[]> {
   const contested = claims.filter(({ key, id }) => key === id)
   if (contested.length === 0) return []
   const tables = [0, 1, 2].map((turn) => `SELECT tenant_id, key, sender FROM event_ids_${turn}`)

@@ -27,15 +27,15 @@ export const AuditLogEntry = Type.Object(
 )
 export type AuditLogEntry = Type.Static<typeof AuditLogEntry>
 
-/** What of the audit log is wanted; all must hold. */
+/** Filters of the audit log; all must match. */
 export interface AuditFilters {
   subject_kind?: string
   subject_id?: string
-  /** The id of who did it, or a kind of actor. */
+  /** The id of an actor, or a kind of actor. */
   actor?: string
 }
 
-/** One page of the audit log, newest first, and how many entries there are. */
+/** One page of the audit log, newest first, and the total number of entries. */
 export async function listAudit(
   tenant: Tenant,
   filters: AuditFilters,

@@ -37,7 +37,7 @@ const entry = (action: string, subjectId: string | null = null) =>
 const all = async () => (await listAudit(tenant.handle, {}, { page: 1, limit: 100 })).entries
 
 describe('the audit log', () => {
-  test('refuses every change and removal, to the owner of the table too', async () => {
+  test('rejects every change and removal, even by the owner of the table', async () => {
     await audit(tenant.handle, entry('agent.created'), new Date())
     const before = await all()
     const { database } = service.stores
@@ -56,7 +56,7 @@ describe('the audit log', () => {
     expect(before).toHaveLength(1)
   })
 
-  test('goes with its tenant, and only then', async () => {
+  test('is deleted with its tenant, and only then', async () => {
     await audit(tenant.handle, entry('agent.created'), new Date())
     const other = await createTestTenant(service)
     await audit(other.handle, entry('agent.created'), new Date())
@@ -65,7 +65,7 @@ describe('the audit log', () => {
     expect((await listAudit(other.handle, {}, { page: 1, limit: 10 })).total).toBe(1)
   })
 
-  test('is written with what it tells of, or not at all', async () => {
+  test('is written in the transaction of the change, or not at all', async () => {
     const failing = tenant.handle.transaction(async (tx) => {
       await audit(tx, entry('agent.created'), new Date())
       throw new Error('rolled back')
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     expect(await all()).toEqual([])
   })
 
-  test('is read newest first, by page and by what it is about, and by its own tenant alone', async () => {
+  test('is listed newest first, by page and subject, and only for its own tenant', async () => {
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second))
     await audit(tenant.handle, entry('agent.created', 'a'), at(1))
     await audit(tenant.handle, entry('agent.updated', 'a'), at(3))
@@ -97,7 +97,7 @@ describe('the command line', () => {
     return command.run(session, { tenant: tenant.id, ...values }, new Date())
   }
 
-  test('leaves a line for every change of configuration, without a secret', async () => {
+  test('writes an entry for every change of configuration, without a secret', async () => {
     const user = await run('user create', { email: `${tenant.id}@example.com`, password: 'a long password' })
     const key = await run('key create', { name: 'crm', scopes: ['contacts:read'] })
     await run('key revoke', { 'key-id': key.key_id as string })
@@ -115,7 +115,7 @@ describe('the command line', () => {
     const rotated = await run('webhook rotate', named)
     const tested = await run('webhook test', named)
     const delivery = String(tested.delivery_id)
-    // What the worker makes of it is written down before it is said to have succeeded.
+    // The worker records the result before it reports success.
     await attempted(tenant, subscriptionId, 1)
     await tenant.handle.db.updateTable('webhook_attempts').set({ is_last: true, error: null }).execute()
     await tenant.handle.db.deleteFrom('webhook_queue').execute()
@@ -160,21 +160,21 @@ describe('the command line', () => {
     }
   })
 
-  test('has no command of which nobody has said whether it leaves a line', () => {
+  test('declares for each command whether it writes an entry', () => {
     const lines = [
       ...['tenant create', 'user create', 'user reset-password', 'domain add'],
-      // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
+      // Tested in receiving-commands.test.ts and identities/cli.test.ts.
       ...['source connect-intercom', 'source sync', 'source disconnect', 'identity email-set'],
     ]
     const reads = ['tenant list', 'source status', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
     const others = ['seed', 'import contacts', 'migrate', 'secrets rotate', 'events retry']
-    // Whether they leave a line is declared, and looked at in walk.test.ts.
+    // The operation declares whether it writes an entry; walk.test.ts tests it.
     const declared = OPERATIONS.flatMap(({ command }) => command ?? [])
     expect(Object.keys(COMMANDS).sort()).toEqual([...lines, ...reads, ...others, ...declared].sort())
   })
 
-  test('leaves the first one for the tenant itself', async () => {
+  test('writes the first entry for the tenant itself', async () => {
     const { tenant_id } = await run('tenant create', { name: 'New' })
     const { entries } = await listAudit(session.tenant(String(tenant_id)), {}, { page: 1, limit: 10 })
     expect(entries).toMatchObject([
@@ -182,7 +182,7 @@ describe('the command line', () => {
     ])
   })
 
-  test('leaves none for what it refuses', async () => {
+  test('writes none for what it rejects', async () => {
     const refused: [string, Values][] = [
       ['user create', { email: 'x', password: 'a long password' }],
       ['user create', { email: 'x@example.com', password: 'short' }],

@@ -1,7 +1,7 @@
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Who did something: a person signed in, an API key, the command line, or the service itself. */
+/** Who did something: a signed-in person, an API key, the command line, or the service itself. */
 export type Actor =
   | { kind: 'user'; id: string; name: string }
   | { kind: 'api_key'; id: string; name: string }
@@ -11,7 +11,7 @@ export type Actor =
 
 export interface AuditEntry {
   actor: Actor
-  /** What happened, in the past tense, as `subject.verb`: `action.approved`, `agent.updated`, `identity.deleted`. */
+  /** The action in the past tense, as `subject.verb`: `action.approved`, `agent.updated`, `identity.deleted`. */
   action: string
   subjectKind: string
   subjectId: string | null
@@ -19,7 +19,7 @@ export interface AuditEntry {
   details?: Record<string, unknown>
 }
 
-/** Adds to the audit log, in the transaction of what it tells of. Entries cannot be changed or removed. */
+/** Adds to the audit log, in the transaction of the change. Entries cannot be changed or removed. */
 export async function audit(tenant: Tenant, entry: AuditEntry, now: Date): Promise<void> {
   await tenant.db
     .insertInto('audit_log')

@@ -90,7 +90,7 @@ function optionOf({ options }: Declaration, name: string): string {
   return options?.[name]?.name ?? kebab(name)
 }
 
-/** Stands for null where text is not expected. */
+/** Means null for a field that is not a text. */
 const NONE = 'none'
 
 function canBeNone(schema: JsonSchema): boolean {

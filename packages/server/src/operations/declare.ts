@@ -9,7 +9,7 @@ export interface Context {
   tenant: Tenant
   now: Date
   actor: Actor
-  /** What the caller may do in the tenant. */
+  /** The caller's scopes in the tenant. */
   scopes: ReadonlySet<string>
   /** Checks a scope that follows from the input. @throws ServiceError 403 naming the scope */
   requireScope(scope: Scope): void
@@ -20,7 +20,7 @@ export interface Context {
    * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
    */
   requireMatch(etag: string): void
-  /** Whether nobody waits for the answer any more: the caller hung up, or the service is stopping. */
+  /** Whether the answer is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
 }
 
@@ -53,7 +53,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   body?: TSchema
   /** Whether a POST needs a body although each of its fields may be absent. */
   needsBody?: true
-  /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
+  /** The response's status code; 200 unless something is created (201) or continues in the background (202). */
   status?: 201 | 202
   /** The body's size limit, if not the service's. */
   bodyBytesMax?: number
@@ -63,11 +63,11 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   errors?: readonly `${number} ${string}`[]
   /** Overrides an option's name, hint or parser, by the input's name. */
   options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
-  /** The `ETag` of the answer, without quotes. */
+  /** The `ETag` of the response, without quotes. */
   etag?: (output: Output) => string
   /** Whether `run` calls `requireMatch`, for openapi.json. */
   ifMatch?: true
-  /** Makes slow checks, such as DNS, before the transaction begins. */
+  /** Makes slow checks, such as DNS look-ups, before the transaction starts. */
   check?: (context: Context & Services, input: Input) => Promise<void>
   run: (context: Context & Services, input: Input) => Promise<Output>
   /**
@@ -77,7 +77,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
 }
 
-/** What an operation says of itself, without what it does. */
+/** The declaration of an operation, without its code. */
 export type Declaration = Omit<Operation, 'check' | 'run' | 'audit'>
 
 /** Declares operations that need `Services`: the types of `run` follow from the schemas. */

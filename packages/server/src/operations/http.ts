@@ -52,7 +52,7 @@ function mount<Services extends object>(
     ...(scopeOf ? { preValidation: requireScopeSent(scopeOf, hasBody) } : {}),
     handler: async (request, reply) => {
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
-      const given = hasBody ? withMoments(sent, request.body as Values) : (request.query as Values)
+      const given = hasBody ? withDates(sent, request.body as Values) : (request.query as Values)
       const input = { ...given, ...(request.params as Values) }
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
       const work = (finish?: Finish) => perform(operation, context, input, finish)
@@ -89,7 +89,7 @@ function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolea
   return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']), isGivenUp }
 }
 
-/** A hook that checks the scope that a request needs for what it sends. */
+/** A hook that checks the scope that follows from a request's query or body. */
 function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boolean) {
   return async (request: FastifyRequest) => {
     const scope = scopeOf(hasBody ? request.body : request.query)
@@ -97,7 +97,7 @@ function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boo
   }
 }
 
-/** Performs a request with an Idempotency-Key, or repeats the answer that it had. */
+/** Performs a request with an Idempotency-Key, or repeats its earlier answer. */
 async function once(
   { method, url, body }: FastifyRequest,
   reply: FastifyReply,
@@ -121,7 +121,7 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
   }
 }
 
-/** The schema of a body. A POST whose fields are all optional needs no body, unless it says so. */
+/** The schema of a body. A POST whose fields are all optional needs no body, unless declared otherwise. */
 function bodyOf(operation: Declaration, sent: TProperties) {
   const examples = operation.example ? { examples: [operation.example] } : {}
   if (operation.body) return Type.Object({}, { 'x-record': { ...operation.body, ...examples } })
@@ -145,7 +145,7 @@ function withExamples(sent: TProperties, example: Values = {}): TProperties {
 }
 
 /** The body with a Date for each timestamp. @throws ServiceError 400 */
-function withMoments(sent: TProperties, body: Values): Values {
+function withDates(sent: TProperties, body: Values): Values {
   const { values, details } = parseBounds(sent, body, '')
   if (details.length > 0) throw validationError(details)
   return values

@@ -38,7 +38,7 @@ test('a repetition gets the same answer, with the secret that is shown once, and
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
 })
 
-test('what was sent cannot be guessed from what is stored', async () => {
+test('the request cannot be guessed from its stored hash', async () => {
   const identity = await tenant.call('POST', '/v1/identities', { firstName: 'Ada', lastName: 'Byron', role: 'sales' })
   const path = `/v1/identities/${identity.body.identity.identity_id}/social/login`
   const body = { username: 'ada@example.com', password: 'correct horse' }
@@ -56,7 +56,7 @@ test('what was sent cannot be guessed from what is stored', async () => {
   expect((await post(path, key, body)).headers.get('idempotent-replayed')).toBe('true')
 })
 
-test('a key that was used for another request is 409', async () => {
+test('a key used for another request is 409', async () => {
   const key = newKey()
   const { body } = await post('/v1/webhooks', key, WEBHOOK)
   const before = await webhooks()
@@ -71,14 +71,14 @@ test('a key that was used for another request is 409', async () => {
   expect(await webhooks()).toBe(before)
 })
 
-test('keys are the own ones of each API key', async () => {
+test('each API key has its own Idempotency-Keys', async () => {
   const key = newKey()
   const first = await post('/v1/webhooks', key, WEBHOOK)
   const second = await post('/v1/webhooks', key, WEBHOOK, await tenant.keyWith('webhooks:write'))
   expect(second.body.subscription_id).not.toBe(first.body.subscription_id)
 })
 
-test('of many at once one is performed', async () => {
+test('of many concurrent requests one is performed', async () => {
   const [key, before] = [newKey(), await webhooks()]
   const answers = await Promise.all(Array.from({ length: 8 }, () => post('/v1/webhooks', key, WEBHOOK)))
   const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.subscription_id)
@@ -88,13 +88,13 @@ test('of many at once one is performed', async () => {
   expect(await webhooks()).toBe(before + 1)
 })
 
-test('a request that failed may be sent again, changed, with the same key', async () => {
+test('a failed request can be sent again, changed, with the same key', async () => {
   const key = newKey()
   expect((await post('/v1/webhooks', key, { ...WEBHOOK, url: 'http://hooks.example.com/' })).status).toBe(400)
   expect((await post('/v1/webhooks', key, WEBHOOK)).status).toBe(201)
 })
 
-test.each(['', ' ', 'a b', 'ä', 'x'.repeat(256)])('the key %j is none', async (key) => {
+test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key %j is none', async (key) => {
   const answer = await fetch(`${service.url}/v1/webhooks`, {
     method: 'POST',
     headers: {
@@ -110,7 +110,7 @@ test.each(['', ' ', 'a b', 'ä', 'x'.repeat(256)])('the key %j is none', async (
   ])
 })
 
-/** Performs `work` as the service would, at a moment that the test chooses. */
+/** Performs `work` as the service would, at a given time. */
 const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
 function performAt(now: Date, key: string, answer: string, before = async () => {}) {
   return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (finish) =>
@@ -130,7 +130,7 @@ test('an answer is kept for a day', async () => {
   expect(await performAt(after(24 * 60 + 1), key, 'third')).toEqual({ answer: { answer: 'third' }, isRepeated: false })
 })
 
-test('a request whose process died gives way, and is not committed should it go on', async () => {
+test('a request whose process died releases its key, and cannot commit if it continues', async () => {
   const key = newKey()
   const late = performAt(after(0), key, 'late', async () => {
     await expect(performAt(after(1), key, 'early')).rejects.toMatchObject({ code: 'idempotency_key_in_use' })

@@ -9,7 +9,7 @@ import type { Context, Values } from './declare.ts'
 import type { Finish } from './perform.ts'
 
 const KEPT_MS = 24 * 60 * 60 * 1000
-/** A request that has no answer for so long died with its process; the next one takes its place. */
+/** After this time without an answer, the request's process has died, and another request can claim the key. */
 const UNANSWERED_MS = 2 * 60 * 1000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -21,7 +21,7 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
 
 interface Request {
   key: string
-  /** All that must be the same when the key is used again: method, path and body. */
+  /** Method, path and body, which must be the same when the key is used again. */
   sent: string
 }
 
@@ -89,10 +89,10 @@ interface Row {
   key: string
 }
 
-/** Claims a key, which has no answer then. @returns the answer of an earlier request, if any. @throws ServiceError 409 */
+/** Claims a key without an answer. @returns the answer of an earlier request, if any. @throws ServiceError 409 */
 async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<string | null> {
   const [requestHash] = requestHashes
-  // The answer could not be stored either, which must be said before anything is changed.
+  // Without a key, the answer could not be stored, so the request must fail before anything changes.
   if (!requestHash) throw secretKeyMissing()
   const since = (ms: number) => new Date(now.getTime() - ms)
   const claimed = await tenant.db
@@ -125,7 +125,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     const message = 'This Idempotency-Key was used for another request. Use a new key for each request.'
     throw conflict('idempotency_key_reused', message)
   }
-  // Without a row the first request has just failed; the caller tries again, as if it was still under way.
+  // Without a row, the first request has just failed; the caller retries, as if it were still in progress.
   if (!known || known.answer_sealed === null) throw inUse()
   return known.answer_sealed
 }
@@ -140,11 +140,11 @@ function whereClaimed(tenant: Tenant, { caller, key }: Row, now: Date) {
 }
 
 function inUse(): ServiceError {
-  const message = 'The first request with this Idempotency-Key is still under way. Try again shortly.'
+  const message = 'The first request with this Idempotency-Key is still in progress. Try again shortly.'
   return new ServiceError(409, 'idempotency_key_in_use', message, { headers: { 'retry-after': '1' } })
 }
 
-/** Keys are the caller's own, so that nobody reads the answer to another one's request. */
+/** Keys belong to their caller, so that nobody reads the answer to another caller's request. */
 function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }

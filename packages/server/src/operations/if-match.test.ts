@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 
 let made = 0
-/** What carries an ETag, with two changes of it that differ from each other and from what is created. */
+/** Records with an ETag, each with two changes that differ from each other and from the created record. */
 const RECORDS = [
   {
     noun: 'contact',
@@ -48,7 +48,7 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
     return call(service, method, url, { headers, body: JSON.stringify(body) })
   }
 
-  test('is the same for the same content, and another after each change', async () => {
+  test('is the same for the same content, and differs after each change', async () => {
     const { url, etag } = await createOne()
     expect(etag).toMatch(/^"[\w-]{43}"$/)
     expect(etagOf(await read(url))).toBe(etag)
@@ -59,14 +59,14 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
     expect([etag, changed]).not.toContain(etagOf(await write(url, second)))
   })
 
-  test('lets a writer who has read the latest version change it, one change after the other', async () => {
+  test('lets a writer with the latest version make one change after another', async () => {
     const { url, etag } = await createOne()
     const changed = await write(url, first, etag)
     expect(changed.status).toBe(200)
     expect((await write(url, second, etagOf(changed))).status).toBe(200)
   })
 
-  test('refuses a writer who has read an earlier version, and changes nothing', async () => {
+  test('rejects a writer with an earlier version, and changes nothing', async () => {
     const { url, etag } = await createOne()
     await write(url, first)
     const seen = async () => ({
@@ -81,7 +81,7 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
     expect(await seen()).toEqual(before)
   })
 
-  test('lets one of two writers at once win, and tells the other', async () => {
+  test('lets one of two concurrent writers succeed, and rejects the other', async () => {
     const { url, etag } = await createOne()
     const answers = await Promise.all([write(url, first, etag), write(url, second, etag)])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
@@ -102,14 +102,14 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
     expect((await write(url, first, sent)).status).toBe(412)
   })
 
-  test('comes after the question whether it exists', async () => {
+  test('is checked after the record was found', async () => {
     const { url, etag } = await createOne()
     await tenant.call('DELETE', url)
     expect((await write(url, first, etag)).status).toBe(404)
   })
 })
 
-test('what visitors, notes and segments change leaves the ETag of a contact as it is', async () => {
+test('changes to visitors, notes and segments leave the ETag of a contact unchanged', async () => {
   const id = await tenant.contact('visited@example.com', { city: 'Oslo' }, { visitor_id: 'etag-visitor' })
   const url = `/v1/contacts/${id}`
   await tenant.track({ visitor_id: 'etag-visitor', events: [{ event: 'first', url: `https://${tenant.site}/` }] })
@@ -129,7 +129,7 @@ test('what visitors, notes and segments change leaves the ETag of a contact as i
   expect(after.headers.get('etag')).toBe(headers.get('etag'))
 })
 
-test('the next run of an agent leaves its ETag as it is', async () => {
+test('the next run of an agent leaves its ETag unchanged', async () => {
   const monitoring = { schedule_cron: '0 9 * * *' }
   const { body, headers } = await tenant.call('POST', '/v1/agents', { name: 'Daily', enabled: true, monitoring })
   const { agent_id, next_run_at } = body.agent

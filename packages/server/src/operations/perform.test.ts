@@ -16,7 +16,7 @@ beforeAll(async () => {
   subscription_id = (await tenant.call('POST', '/v1/webhooks', settings)).body.subscription_id
 })
 
-/** Pauses the subscription as declared, but for some of it. */
+/** Pauses the subscription as declared, with some parts replaced. */
 function pause(
   otherwise: (declared: Operation<WebhookServices>) => Partial<Operation<WebhookServices>>,
 ): Promise<unknown> {
@@ -47,7 +47,7 @@ test('a change and its audit entry are written together, or neither is', async (
   expect([await status(), await pauses()]).toEqual(['paused', []])
 })
 
-test('a change that collides with another is made again, and has one entry', async () => {
+test('a change that collides with another is repeated, and has one entry', async () => {
   expect((await tenant.call('POST', `/v1/webhooks/${subscription_id}/resume`)).status).toBe(200)
   let runs = 0
   await pause((declared) => ({

@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
-/** What is done with an output: in the transaction of the operation, or after one that manages its own. */
+/** Runs on an operation's output: in its transaction, or after it if the operation manages its own. */
 export type Finish = (tenant: Tenant, output: Values) => Promise<void>
 
 /** Performs an operation. Its changes and its audit entry are committed together, or neither is. */

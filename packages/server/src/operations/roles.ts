@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** What a person may do in a tenant; each may do everything that those after it may. */
+/** The roles of a person in a tenant; each includes the ones after it. */
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 
 export type Role = (typeof ROLES)[number]

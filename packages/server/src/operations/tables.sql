@@ -13,10 +13,10 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_newest ON audit_log (tenant_id, at DESC, entry_id DESC);
 CREATE INDEX audit_log_subject ON audit_log (tenant_id, subject_kind, subject_id, at DESC);
 
--- A constraint that PostgreSQL has no other form for: not even a mistake in the code can rewrite history.
+-- A trigger, because PostgreSQL has no constraint for this: not even a mistake in the code can rewrite history.
 CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    -- Rows go only with their tenant.
+    -- Rows are deleted only with their tenant.
     IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM tenants WHERE tenant_id = OLD.tenant_id) THEN
       RETURN OLD;
     END IF;

@@ -7,7 +7,7 @@ const PLACE = fileURLToPath(new URL('../../../../node_modules/.cache/compiled/',
  * Has Node cache compiled code, which saves a third of the next start. Only modules imported after the call are cached.
  * If the directory is not writable, nothing is cached and nothing fails.
  */
-export function keepCompiledCode(): void {
+export function cacheCompiledCode(): void {
   enableCompileCache(PLACE)
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { v7 } from 'uuid'
 import { expect, test } from 'vitest'
-import { idsInOrder, isOwnId, momentOfId, newId } from './ids.ts'
+import { idsInOrder, isOwnId, newId, timeOfId } from './ids.ts'
 
-test('the service knows its own ids, and takes hardly any other for one', () => {
+test('the service recognises its own ids, and almost no others', () => {
   const nextId = idsInOrder()
   for (let n = 0; n < 1_000; n++) {
     expect(isOwnId(newId())).toBe(true)
@@ -13,15 +13,15 @@ test('the service knows its own ids, and takes hardly any other for one', () => 
   expect(others.filter(isOwnId).length).toBeLessThan(3)
 })
 
-test('ids made at once are distinct UUIDv7s in the order in which they were made', () => {
+test('ids generated at once are distinct UUIDv7s in their order of generation', () => {
   for (const makerOf of [() => newId, idsInOrder]) {
     const startedAt = Date.now()
     const ids = Array.from({ length: 10_000 }, makerOf())
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.toSorted()).toEqual(ids)
-    const moment = momentOfId(ids[0] ?? '')
+    const moment = timeOfId(ids[0] ?? '')
     expect(moment).toBeGreaterThanOrEqual(startedAt - 1_000)
     expect(moment).toBeLessThanOrEqual(Date.now())
   }
-  expect(momentOfId(randomUUID())).toBeNull()
+  expect(timeOfId(randomUUID())).toBeNull()
 })

@@ -31,7 +31,7 @@ function checkOf(text: string): string {
 }
 
 /** The time of a UUIDv7, in milliseconds since 1970; null for a UUID of another version. */
-export function momentOfId(id: string): number | null {
+export function timeOfId(id: string): number | null {
   const { groups } = MOMENT.exec(id) ?? {}
   return groups ? Number.parseInt(`${groups.high}${groups.low}`, 16) : null
 }

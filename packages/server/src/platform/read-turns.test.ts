@@ -175,7 +175,7 @@ test('a tenant can download at most four files at once; more are 429 before anyt
   await expect.poll(async () => (await file(tenant)).status).toBe(200)
 })
 
-test('an abandoned download makes room for another', async () => {
+test('an aborted download frees its slot', async () => {
   const giveBack = await fill('export')
   const leaving = new AbortController()
   const headers = { authorization: `Bearer ${tenant.key}` }
@@ -190,7 +190,7 @@ test('an abandoned download makes room for another', async () => {
   giveBack()
 })
 
-test('the reads of ClickHouse that can run at once have no more memory together than they may', async () => {
+test('concurrent ClickHouse reads together stay within the memory limit', async () => {
   const reads = createReadTurns({ cores: 16, memoryBytes: 1e9, postgresConnections: 32 })
   let memoryBytes = 0
   for (const lane of ['light', 'heavy', 'export'] as const) {
@@ -203,7 +203,7 @@ test('the reads of ClickHouse that can run at once have no more memory together 
   expect(memoryBytes).toBeLessThanOrEqual(1e9)
 })
 
-test.each(['light', 'heavy', 'export'] as const)('a read in the lane %s has its share of the memory', async (lane) => {
+test.each(['light', 'heavy', 'export'] as const)('a read in the lane %s gets its share of the memory', async (lane) => {
   const { stores } = service
   const bounds: unknown[] = []
   const clickhouse: typeof stores.clickhouse = {

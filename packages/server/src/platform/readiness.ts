@@ -31,7 +31,7 @@ async function findProblems({ postgres, clickhouse, directories }: Dependencies)
   const problems = await Promise.all([
     problemOf('PostgreSQL', pingPostgres(postgres.address, WITHIN_MS)),
     problemOf('ClickHouse', answered(clickhouse.ping())),
-    ...directories.map(roomProblem),
+    ...directories.map(diskProblem),
   ])
   return [...new Set(problems.filter((problem) => problem !== null))]
 }
@@ -56,7 +56,7 @@ async function problemOf(store: string, work: Promise<void>): Promise<string | n
   }
 }
 
-async function roomProblem(directory: string): Promise<string | null> {
+async function diskProblem(directory: string): Promise<string | null> {
   const free = await statfs(directory).then(({ bavail, bsize }) => bavail * bsize)
   if (free >= FREE_BYTES_MIN) return null
   return `The disk of the data directory has ${Math.floor(free / MEGABYTE)} MB left and needs ${FREE_BYTES_MIN / MEGABYTE}.`

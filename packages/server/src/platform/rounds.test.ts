@@ -20,7 +20,7 @@ test('callers that arrive during a round share the next one', async () => {
   expect(rounds).toBe(2)
 })
 
-test('a round that fails fails its own callers only', async () => {
+test('a round that fails rejects only its own callers', async () => {
   let rounds = 0
   const join = inRounds(async () => {
     if (rounds++ === 0) throw new Error('the first round')
@@ -30,7 +30,7 @@ test('a round that fails fails its own callers only', async () => {
   expect(await join()).toBe(2)
 })
 
-test('a round does not run in the context of the caller that began it', async () => {
+test('a round does not run in the context of the caller that started it', async () => {
   const context = new AsyncLocalStorage<string>()
   const join = inRounds(async () => context.getStore() ?? 'none')
   expect(await context.run('a request', () => join())).toBe('none')

@@ -11,7 +11,7 @@ test.each([
   '/v1/companies/export.csv?',
   '/v1/events/export.csv?',
   '/v1/identities?',
-])('%s takes a search of ten words and refuses one of eleven', async (path) => {
+])('%s accepts a search of ten words and rejects one of eleven', async (path) => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)
   const viewer = await signedIn(service, tenant.id, 'owner')

@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events'
 import { every } from './every.ts'
 import type { Logger } from './log.ts'
 
-const ASK_EVERY_MS = 1_000
+const PING_EVERY_MS = 1_000
 /** Time is counted in ticks: a process that was suspended or got no processor time misses ticks too. */
 const STEP_MS = 500
 /** A database that has not responded for six seconds counts as down, because requests must be answered within ten. */
 const SILENT_STEPS = 12
 /** While it is down, it is pinged again after two seconds, because a proxy may have dropped the last ping. */
-const QUESTION_STEPS = 4
+const PING_STEPS_MAX = 4
 
 /** Detects whether a database responds at all, however long its queries take. */
 export interface Silence {
@@ -20,51 +20,51 @@ export interface Silence {
 /**
  * Pings a database every second. If it hangs or the network drops silently, callers would wait for minutes, and a
  * statement timeout cannot tell that from a long statement.
- * @param ask resolves to whether the database sent any response, even a refusal. It must stop when the signal aborts.
+ * @param send resolves to whether the database sent any response, even a refusal. It must stop when the signal aborts.
  */
 export function watchForSilence(
   store: 'PostgreSQL' | 'ClickHouse',
-  ask: (signal: AbortSignal) => Promise<boolean>,
+  send: (signal: AbortSignal) => Promise<boolean>,
   log: Logger,
 ): Silence {
-  let answering = newController()
+  let responding = newController()
   let stepsSilent = 0
-  let question: { controller: AbortController; steps: number } | null = null
+  let ping: { controller: AbortController; steps: number } | null = null
 
   const stepping = setInterval(() => {
     stepsSilent++
-    if (question) question.steps++
+    if (ping) ping.steps++
     if (stepsSilent < SILENT_STEPS) return
-    if (!answering.signal.aborted) {
+    if (!responding.signal.aborted) {
       log.error(
         `${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; everything that waits for it fails`,
       )
-      answering.abort()
+      responding.abort()
     }
-    if (question && question.steps >= QUESTION_STEPS) question.controller.abort()
+    if (ping && ping.steps >= PING_STEPS_MAX) ping.controller.abort()
   }, STEP_MS)
   stepping.unref()
 
-  const asking = every(ASK_EVERY_MS, async () => {
+  const pinging = every(PING_EVERY_MS, async () => {
     const controller = new AbortController()
-    question = { controller, steps: 0 }
-    const answered = await ask(controller.signal).catch(() => false)
-    question = null
-    if (!answered || controller.signal.aborted) return
+    ping = { controller, steps: 0 }
+    const responded = await send(controller.signal).catch(() => false)
+    ping = null
+    if (!responded || controller.signal.aborted) return
     stepsSilent = 0
-    if (!answering.signal.aborted) return
+    if (!responding.signal.aborted) return
     log.info(`${store} responds again`)
-    answering = newController()
+    responding = newController()
   })
 
   return {
     get signal() {
-      return answering.signal
+      return responding.signal
     },
     stop: async () => {
       clearInterval(stepping)
-      question?.controller.abort()
-      await asking.stop()
+      ping?.controller.abort()
+      await pinging.stop()
     },
   }
 }

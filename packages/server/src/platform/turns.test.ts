@@ -9,7 +9,7 @@ function startWork(limits: TurnLimits) {
   const refused: Record<string, string> = {}
   const run = (name: string, options?: TurnOptions) =>
     turns
-      .takeTurn(
+      .runInTurn(
         name.slice(0, 1),
         async () => {
           started.push(name)
@@ -28,12 +28,12 @@ function startWork(limits: TurnLimits) {
   return { turns, started, refused, run, end }
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('at most so many of a key and in all run at once; a full key lets others go ahead', async () => {
+test('concurrency is limited per key and in total; a key at its limit does not block others', async () => {
   const { started, run, end } = startWork({ perKey: 2, inAll: 3 })
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) run(name)
-  await settled()
+  await nextTurn()
   expect(started).toEqual(['a1', 'a2', 'b1'])
   await end('b1')
   expect(started).toEqual(['a1', 'a2', 'b1', 'b2'])
@@ -41,29 +41,29 @@ test('at most so many of a key and in all run at once; a full key lets others go
   expect(started).toEqual(['a1', 'a2', 'b1', 'b2', 'a3'])
 })
 
-test('keys take turns, however many pieces of work one of them has waiting', async () => {
+test('keys are served round-robin, however much work one of them has waiting', async () => {
   const { started, run, end } = startWork({ perKey: 1, inAll: 1 })
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) run(name)
-  await settled()
+  await nextTurn()
   for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) await end(name)
   expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
 })
 
-test('urgent work goes ahead of other work with its key, not ahead of other keys', async () => {
+test('urgent work goes ahead of other work with its key, but not ahead of other keys', async () => {
   const { started, run, end } = startWork({ perKey: 1, inAll: 1 })
   for (const name of ['a1', 'b1', 'a2']) run(name)
   run('a3', { isUrgent: true })
-  await settled()
+  await nextTurn()
   for (const name of ['a1', 'b1', 'a3']) await end(name)
   expect(started).toEqual(['a1', 'b1', 'a3', 'a2'])
 })
 
-test('work with a caller is refused where too much waits, other work is not', async () => {
+test('work with a caller is rejected when too much is waiting; other work is not', async () => {
   const { refused, run, turns } = startWork({ perKey: 1, inAll: 1, waitingPerKey: 1, waitingInAll: 2 })
   const caller = new AbortController().signal
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) run(name, { caller })
   run('a4')
-  await settled()
+  await nextTurn()
   expect(refused).toEqual({ a3: 'key_is_full', c1: 'all_is_full' })
   expect(turns.counts()).toMatchObject({ running: 1, waiting: 3, refused: 2 })
 })
@@ -74,9 +74,9 @@ test('a caller that aborts leaves the queue', async () => {
   run('a1')
   run('a2', { caller: leaving.signal })
   run('a3')
-  await settled()
+  await nextTurn()
   leaving.abort()
-  await settled()
+  await nextTurn()
   expect(turns.counts().waiting).toBe(1)
   await end('a1')
   expect([started, refused]).toEqual([['a1', 'a3'], { a2: 'caller_left' }])
@@ -91,8 +91,8 @@ test('a caller waits no longer than the limit', async () => {
   await expect.poll(() => refused).toEqual({ a2: 'waited_too_long' })
 })
 
-test('work that fails gives its turn back', async () => {
-  const { takeTurn } = createTurns({ perKey: 1, inAll: 1 })
-  await expect(takeTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  expect(await takeTurn('a', async () => 'yes')).toBe('yes')
+test('failed work releases its slot', async () => {
+  const { runInTurn } = createTurns({ perKey: 1, inAll: 1 })
+  await expect(runInTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await runInTurn('a', async () => 'yes')).toBe('yes')
 })

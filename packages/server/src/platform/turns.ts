@@ -45,7 +45,7 @@ export interface TurnCounts {
 
 export interface Turns {
   /** Runs work when its turn comes. @throws TurnRefused. */
-  takeTurn<T>(key: string, work: () => Promise<T>, options?: TurnOptions): Promise<T>
+  runInTurn<T>(key: string, work: () => Promise<T>, options?: TurnOptions): Promise<T>
   /** Waits for a turn. @returns a function that ends it. @throws TurnRefused. */
   enter(key: string, options?: TurnOptions): Promise<() => void>
   counts(): TurnCounts
@@ -67,7 +67,7 @@ export function createTurns(limits: TurnLimits): Turns {
   const lines = new Map<string, Waiting[]>()
   const counts: TurnCounts = { waiting: 0, running: 0, started: 0, refused: 0, waitedSeconds: 0 }
 
-  const hasRoom = (key: string) => counts.running < inAll && (runningOf.get(key) ?? 0) < perKey
+  const hasSlot = (key: string) => counts.running < inAll && (runningOf.get(key) ?? 0) < perKey
 
   function begin(key: string): () => void {
     counts.running++
@@ -87,7 +87,7 @@ export function createTurns(limits: TurnLimits): Turns {
 
   function startNext(): void {
     for (const [key, line] of lines) {
-      if (!hasRoom(key)) continue
+      if (!hasSlot(key)) continue
       const [next] = line
       lines.delete(key)
       lines.set(key, line)
@@ -144,14 +144,14 @@ export function createTurns(limits: TurnLimits): Turns {
 
   async function enter(key: string, options: TurnOptions = {}): Promise<() => void> {
     if (options.caller?.aborted) refuse('caller_left')
-    if (hasRoom(key)) return begin(key)
+    if (hasSlot(key)) return begin(key)
     const reason = options.caller ? refusal(key) : null
     return reason ? refuse(reason) : waitInLine(key, options)
   }
 
   return {
     enter,
-    takeTurn: async (key, work, options) => {
+    runInTurn: async (key, work, options) => {
       const end = await enter(key, options)
       try {
         return await work()

@@ -20,11 +20,11 @@ test.each([
   ['1738310400', null],
   ['', null],
   ['2026-01-31T08:00:00Z\n', null],
-])('the timestamp %j is read as %s', (text, expected) => {
+])('the timestamp %j is parsed as %s', (text, expected) => {
   expect(parseTimestamp(text)?.toISOString() ?? null).toBe(expected)
 })
 
-test('a date as an upper bound is its last millisecond, and every ISO text is read back', () => {
+test('a date as an upper bound is its last millisecond, and every ISO text is parsed back', () => {
   expect(parseTimestamp('2026-01-31', 'end')?.toISOString()).toBe('2026-01-31T23:59:59.999Z')
   const dates = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
   fc.assert(fc.property(dates, (date) => parseTimestamp(date.toISOString())?.getTime() === date.getTime()))
@@ -50,16 +50,16 @@ test.each([
   expect(parseEmail(text)).toBe(expected)
 })
 
-test('no text makes an address slow to read', () => {
+test('no text makes an address slow to parse', () => {
   fc.assert(fc.property(fc.string({ maxLength: 5_000 }), (text) => parseEmail(text) === null || text.includes('@')))
 })
 
-test('a log line loses keys, passwords and addresses, and nothing else', () => {
+test('log lines are redacted: keys, passwords and addresses, and nothing else', () => {
   const line = 'Key (email)=(ada@example.com) cds_0123456789abcdef postgres://cds:s3cret@db.example:5432/x kept'
   expect(redact(line)).toBe('Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept')
 })
 
-test('ids in order sort as they were made, also over a millisecond', () => {
+test('ids sort in the order of their generation, also across milliseconds', () => {
   const nextId = idsInOrder()
   const ids = Array.from({ length: 50_000 }, nextId)
   expect(new Set(ids).size).toBe(50_000)

@@ -16,13 +16,13 @@ const SAME_REPLICA = [
 const ON_MOST_REPLICAS = ["insert_quorum = 'auto'", 'insert_quorum_timeout = 20000']
 
 /** Otherwise a distributed table queues rows itself and reports them as inserted. */
-const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
+const SYNCHRONOUS_INSERT = 'distributed_foreground_insert = 1'
 
 /** Otherwise rows are sent to the shards while later ones, which may turn out to be unreadable, are still being parsed. */
-const READ_WHOLE = 'input_format_parallel_parsing = 0'
+const NO_PARALLEL_PARSING = 'input_format_parallel_parsing = 0'
 
 /** Additional settings of statements in a cluster; empty without one. */
 export function clusterSettings(cluster: string | null | undefined): { read: string[]; insert: string[] } {
   if (!cluster) return { read: [], insert: [] }
-  return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, READABLE_AT_ONCE, READ_WHOLE] }
+  return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, SYNCHRONOUS_INSERT, NO_PARALLEL_PARSING] }
 }

@@ -9,7 +9,7 @@ import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
 import { clusterSettings } from './cluster.ts'
 import { embeddedStatement, type QueryParameters, type Statement, serverStatement } from './parameters.ts'
-import { isOutOfRoom, refusalCode } from './refusal.ts'
+import { isDiskFull, refusalCode } from './refusal.ts'
 
 /**
  * `cluster`: the cluster that the server at `url` belongs to. `database`: a non-default database of the embedded
@@ -60,11 +60,11 @@ const REQUEST_TIMEOUT_MS = 25_000
 /** Read lanes already limit the reads; this limits everything else. */
 const CONNECTIONS_MAX = 64
 /** Rows of a result that are parsed before other requests run. */
-const ROWS_A_TURN = 250
+const ROWS_PER_TURN = 250
 /** By default, ClickHouse silently ignores unknown columns. */
-const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
+const REJECT_UNKNOWN_COLUMNS = 'input_format_skip_unknown_fields = 0'
 /** Newer servers gather small insertions by default, and may then ignore their tokens or answer before rows can be read. */
-const AT_ONCE = 'async_insert = 0'
+const NO_ASYNC_INSERT = 'async_insert = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(
@@ -76,7 +76,7 @@ export async function connectClickHouse(
   const inCluster = clusterSettings('url' in address ? address.cluster : null)
 
   /** Aborts a statement when the server stops responding. @throws while it is down. */
-  function lasting(): { abort_signal?: AbortSignal } {
+  function abortOnSilence(): { abort_signal?: AbortSignal } {
     const { silence } = connections
     if (!silence) return {}
     silence.signal.throwIfAborted()
@@ -97,7 +97,7 @@ export async function connectClickHouse(
     }
   }
 
-  async function ask(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
+  async function send(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
     const id = newId()
     const settings = [...settingsOf(bounds), ...inCluster.read, `log_comment = '${id}'`]
     const asked = statement(`${sql} SETTINGS ${settings.join(', ')}`, parameters)
@@ -109,7 +109,7 @@ export async function connectClickHouse(
     signal?.addEventListener('abort', kill)
     try {
       return await asUnavailable(() =>
-        lend(async (idle) => idle.query({ ...asked, ...lasting(), format: 'JSONEachRow' })),
+        lend(async (idle) => idle.query({ ...asked, ...abortOnSilence(), format: 'JSONEachRow' })),
       )
     } finally {
       signal?.removeEventListener('abort', kill)
@@ -118,26 +118,31 @@ export async function connectClickHouse(
 
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
-      const parts = await Array.fromAsync(rowsOf<Row>(await ask(sql, parameters, bounds), bounds.resultBytesMax))
+      const parts = await Array.fromAsync(rowsOf<Row>(await send(sql, parameters, bounds), bounds.resultBytesMax))
       return parts.flat()
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
-      yield* rowsOf<Row>(await ask(sql, parameters, bounds))
+      yield* rowsOf<Row>(await send(sql, parameters, bounds))
     },
     command: async (sql, parameters = {}) => {
-      await asUnavailable(() => lend((idle) => idle.command({ ...statement(sql, parameters), ...lasting() })))
+      await asUnavailable(() => lend((idle) => idle.command({ ...statement(sql, parameters), ...abortOnSilence() })))
     },
     insert: async (table, format, body, token) => {
-      const settings = [`insert_deduplication_token = '${token}'`, AT_ONCE, ...inCluster.insert, NOTHING_LEFT_OUT]
+      const settings = [
+        `insert_deduplication_token = '${token}'`,
+        NO_ASYNC_INSERT,
+        ...inCluster.insert,
+        REJECT_UNKNOWN_COLUMNS,
+      ]
       const query = `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${format}`
       await asUnavailable(() =>
         lend(async (idle) => {
-          const { stream } = await idle.exec({ query, values: body as never, ...lasting() })
+          const { stream } = await idle.exec({ query, values: body as never, ...abortOnSilence() })
           await readAll(stream)
         }),
       )
     },
-    ping: async () => lend(async (idle) => (await idle.ping({ select: true, ...lasting() })).success),
+    ping: async () => lend(async (idle) => (await idle.ping({ select: true, ...abortOnSilence() })).success),
     cores: () => asUnavailable(connections.cores),
     close: connections.close,
   }
@@ -158,9 +163,9 @@ async function* parsed<Row>(
     noteLoaded(loaded)
     bytes += loaded
     if (bytes > bytesMax) throw answerTooLarge()
-    for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
-      yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
-      if (from + ROWS_A_TURN < rows.length) await nextTurn()
+    for (let from = 0; from < rows.length; from += ROWS_PER_TURN) {
+      yield rows.slice(from, from + ROWS_PER_TURN).map((row) => row.json())
+      if (from + ROWS_PER_TURN < rows.length) await nextTurn()
     }
   }
 }
@@ -176,7 +181,7 @@ async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
 /** The 503 for an error that means ClickHouse is currently unavailable, or the error itself. */
 function unavailableOr(error: unknown): unknown {
   if (error instanceof ServiceError) return error
-  if (isOutOfRoom(error)) return storageFull('ClickHouse', error)
+  if (isDiskFull(error)) return storageFull('ClickHouse', error)
   return refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
 }
 
@@ -202,15 +207,15 @@ interface Connections {
 }
 
 /** Failures are logged where they are handled, without sensitive data. */
-const nothing = { level: ClickHouseLogLevel.OFF }
+const noLogs = { level: ClickHouseLogLevel.OFF }
 
 function connectServer(url: string, log: Logger): Connections {
   const open = (max_open_connections: number) =>
-    createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: nothing })
+    createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: noLogs })
   const client = open(CONNECTIONS_MAX)
   // A separate connection, so that it never waits behind long queries.
   const watch = open(1)
-  const silence = watchForSilence('ClickHouse', (abort_signal) => isThere(watch, abort_signal), log)
+  const silence = watchForSilence('ClickHouse', (abort_signal) => responds(watch, abort_signal), log)
   return {
     lend: (work) => work(client),
     statement: serverStatement,
@@ -228,7 +233,7 @@ function connectServer(url: string, log: Logger): Connections {
 }
 
 /** Whether a server responds at all; a refusal is a response. */
-async function isThere(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
+async function responds(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
   const answer = await client.ping({ select: false, abort_signal })
   return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
 }
@@ -252,7 +257,7 @@ async function openEmbedded({ path, database }: { path: string; database?: strin
   const idle: ClickHouseClient[] = []
 
   async function open(): Promise<ClickHouseClient> {
-    const client = createClient({ connection: createChdbConnection({ path }) as never, log: nothing })
+    const client = createClient({ connection: createChdbConnection({ path }) as never, log: noLogs })
     all.push(client)
     if (database !== undefined) await client.command({ query: `USE ${database}` })
     return client

@@ -3,7 +3,7 @@ import { sharedService } from '../../../test/service.ts'
 
 const HOSTILE = 'it\'s \\ "x"\n\t\r\0\b\f {x:String} -- /* ; \' OR 1=1 \\N \\n \\0 % ü 😀'
 
-test('values of every type reach the engine as they are', async () => {
+test('values of every type reach the engine unchanged', async () => {
   const { clickhouse } = (await sharedService()).stores
   const columns = `{text: String} AS text, {texts: Array(String)} AS texts, {id: UUID} AS id, {ids: Array(UUID)} AS ids,
     {flag: Bool} AS flag, {number: Int64} AS number, {nothing: Nullable(String)} AS nothing, {blank: String} AS blank`
@@ -29,7 +29,7 @@ test('more values than fit into a statement reach the engine too', async () => {
   ])
 })
 
-test('a placeholder without a value is refused, whatever was asked before', async () => {
+test('a placeholder without a value is rejected, even after a statement that set one', async () => {
   const { clickhouse } = (await sharedService()).stores
   expect(await clickhouse.query('SELECT {n: Int64} AS n', { n: 1 })).toEqual([{ n: 1 }])
   await expect(clickhouse.query('SELECT {n: Int64} AS n', {})).rejects.toThrow('no value for its placeholder n')

@@ -28,6 +28,6 @@ function codeOf(error: Error): number | null {
 const NOT_ENOUGH_SPACE = 243
 
 /** Whether ClickHouse rejected a statement because its disk is full, which it reports in several ways. */
-export function isOutOfRoom(error: unknown): boolean {
+export function isDiskFull(error: unknown): boolean {
   return refusalCode(error) === NOT_ENOUGH_SPACE || /No space left on device|errno: 28\b/.test(String(error))
 }

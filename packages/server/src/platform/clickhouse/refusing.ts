@@ -5,7 +5,7 @@ export function refusingClickHouse(error: Error, close: () => Promise<void>): Cl
   const refuse = () => Promise.reject(error)
   return {
     query: refuse,
-    // biome-ignore lint/correctness/useYield: it has nothing to answer
+    // biome-ignore lint/correctness/useYield: it always fails
     stream: async function* () {
       throw error
     },

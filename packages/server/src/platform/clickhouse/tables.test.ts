@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../../events/table.ts'
 import { createTableStatements, onCluster, storageTable } from './tables.ts'
 
-describe('the one definition of a table renders', () => {
+describe('a table definition renders', () => {
   test('a plain MergeTree for a single server', () => {
     const statements = createTableStatements(EVENTS_TABLE, null)
     expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS events \(/)
@@ -24,7 +24,7 @@ describe('the one definition of a table renders', () => {
     )
   })
 
-  test('links that are spread as the events of their owners are', () => {
+  test("owner links with the sharding key of their owners' events", () => {
     const [storage, distributed] = createTableStatements(OWNER_LINKS_TABLE, 'main')
     expect(storage).toContain(
       "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/owner_links_local', '{replica}', version)",
@@ -32,13 +32,13 @@ describe('the one definition of a table renders', () => {
     expect(distributed).toContain("'owner_links_local', cityHash64(tenant_id, owner_id))")
   })
 
-  test('tokens of insertions that a cluster remembers for longer than ClickHouse would', () => {
+  test("insertion tokens that a cluster keeps for longer than ClickHouse's default", () => {
     const [storage] = createTableStatements(EVENTS_TABLE, 'main')
     expect(storage).toContain(' replicated_deduplication_window_seconds = 2592000')
     expect(storage).not.toContain('non_replicated')
   })
 
-  test('and names where deletions must go', () => {
+  test('the table name and cluster clause for deletions', () => {
     expect([storageTable(EVENTS_TABLE, null), onCluster(null)]).toEqual(['events', ''])
     expect([storageTable(EVENTS_TABLE, 'main'), onCluster('main')]).toEqual(['events_local', " ON CLUSTER 'main'"])
   })

@@ -1,38 +1,38 @@
 import { expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 
-test('a condition with an OR in it reads no other tenant', async () => {
+test("a condition with an OR reads no other tenant's events", async () => {
   const service = await sharedService()
   const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
   await tenant.track({ visitor_id: 'v', events: [{ event: 'ours' }] })
   await other.track({ visitor_id: 'v', events: [{ event: 'theirs' }] })
-  const question = {
+  const selection = {
     name: 'test',
     lane: 'light' as const,
     columns: 'event',
     where: ["event = 'ours' OR event = 'theirs'", '1 OR 1'],
     parameters: {},
   }
-  expect(await tenant.handle.events.select(question)).toEqual([{ event: 'ours' }])
+  expect(await tenant.handle.events.select(selection)).toEqual([{ event: 'ours' }])
   const streamed = []
-  for await (const rows of other.handle.events.stream(question)) streamed.push(...rows)
+  for await (const rows of other.handle.events.stream(selection)) streamed.push(...rows)
   expect(streamed).toEqual([{ event: 'theirs' }])
 })
 
 test.each(['columns', 'where'])('%s with a subquery are rejected', async (part) => {
   const tenant = await createTestTenant(await sharedService())
   const subquery = '(SELECT count() FROM events)'
-  const question = { name: 'test', lane: 'light' as const, columns: 'event', where: ['1'], parameters: {} }
-  const asked = { ...question, [part]: part === 'where' ? [subquery] : subquery }
-  await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not contain a subquery')
+  const selection = { name: 'test', lane: 'light' as const, columns: 'event', where: ['1'], parameters: {} }
+  const rejected = { ...selection, [part]: part === 'where' ? [subquery] : subquery }
+  await expect(tenant.handle.events.select(rejected)).rejects.toThrow('must not contain a subquery')
 })
 
-test('a second selection reads no other tenant, has no subquery, and needs an outer query', async () => {
+test("a second selection reads no other tenant's events, has no subquery, and needs an outer query", async () => {
   const service = await sharedService()
   const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
   await tenant.track({ visitor_id: 'v', events: [{ event: 'one' }, { event: 'two' }, { event: 'three' }] })
   await other.track({ visitor_id: 'v', events: [{ event: 'one' }, { event: 'two' }] })
-  const question = {
+  const selection = {
     name: 'test',
     lane: 'light' as const,
     columns: 'event, count() AS n',
@@ -43,22 +43,22 @@ test('a second selection reads no other tenant, has no subquery, and needs an ou
   }
   const { select } = tenant.handle.events
   const also = { columns: 'event, count() AS n', where: ["event = 'two' OR event = 'one'"] }
-  expect(await select({ ...question, also })).toEqual([
+  expect(await select({ ...selection, also })).toEqual([
     { event: 'one', n: 2 },
     { event: 'two', n: 1 },
   ])
   for (const wrong of [{ columns: '(SELECT 1)' }, { where: ['1 IN (SELECT 1)'] }]) {
-    await expect(select({ ...question, also: { ...also, ...wrong } })).rejects.toThrow('must not contain a subquery')
+    await expect(select({ ...selection, also: { ...also, ...wrong } })).rejects.toThrow('must not contain a subquery')
   }
-  const { outer: _, ...bare } = question
+  const { outer: _, ...bare } = selection
   await expect(select({ ...bare, also })).rejects.toThrow('need an outer query')
 })
 
 test('inside a transaction only light reads are possible', async () => {
   const tenant = await createTestTenant(await sharedService())
-  const question = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
+  const selection = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
   await tenant.handle.transaction(async (tx) => {
-    expect(await tx.events.select({ ...question, lane: 'light' })).toEqual([])
-    await expect(tx.events.select({ ...question, lane: 'heavy' })).rejects.toThrow('only light reads')
+    expect(await tx.events.select({ ...selection, lane: 'light' })).toEqual([])
+    await expect(tx.events.select({ ...selection, lane: 'heavy' })).rejects.toThrow('only light reads')
   })
 })

@@ -59,9 +59,9 @@ const CONTACT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.
 
 /** Reads the events of one tenant. Every query gets the tenant's predicate. */
 export interface TenantEvents {
-  select<Row>(question: EventSelect): Promise<Row[]>
+  select<Row>(selection: EventSelect): Promise<Row[]>
   /** The same, some rows at a time, for results too long for memory. */
-  stream<Row>(question: EventSelect): AsyncIterable<Row[]>
+  stream<Row>(selection: EventSelect): AsyncIterable<Row[]>
 }
 
 interface Engine {
@@ -81,16 +81,16 @@ export function tenantEvents(
 ): TenantEvents {
   const { caller } = options
 
-  async function inTurn(question: EventSelect) {
-    const sql = renderSelect(question)
-    if (options.isUrgent && question.lane !== 'light') {
+  async function inTurn(selection: EventSelect) {
+    const sql = renderSelect(selection)
+    if (options.isUrgent && selection.lane !== 'light') {
       throw new Error('Inside a transaction, which occupies a PostgreSQL connection, only light reads may wait.')
     }
     await barrier(tenantId)
-    const { share, end } = await reads.enter(question.lane, tenantId, options)
-    const usesProjections = question.isRollup === true || question.where.some(isByOwner)
-    const bounds = { ...share, secondsMax: question.secondsMax, signal: caller, usesProjections }
-    return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
+    const { share, end } = await reads.enter(selection.lane, tenantId, options)
+    const usesProjections = selection.isRollup === true || selection.where.some(isByOwner)
+    const bounds = { ...share, secondsMax: selection.secondsMax, signal: caller, usesProjections }
+    return { sql, parameters: { ...selection.parameters, tenant_id: tenantId }, bounds, end }
   }
 
   function boundOf({ bytesMax }: EventSelect): { resultBytesMax?: number } {
@@ -99,18 +99,18 @@ export function tenantEvents(
   }
 
   return {
-    select: async <Row>(question: EventSelect) => {
-      const { sql, parameters, bounds, end } = await inTurn(question)
+    select: async <Row>(selection: EventSelect) => {
+      const { sql, parameters, bounds, end } = await inTurn(selection)
       try {
-        return await clickhouse.query<Row>(sql, parameters, { ...bounds, ...boundOf(question) })
+        return await clickhouse.query<Row>(sql, parameters, { ...bounds, ...boundOf(selection) })
       } catch (error) {
         throw failureFor(caller, error)
       } finally {
         end()
       }
     },
-    stream: async function* <Row>(question: EventSelect) {
-      const { sql, parameters, bounds, end } = await inTurn(question)
+    stream: async function* <Row>(selection: EventSelect) {
+      const { sql, parameters, bounds, end } = await inTurn(selection)
       try {
         yield* clickhouse.stream<Row>(sql, parameters, bounds)
       } catch (error) {
@@ -134,25 +134,25 @@ function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
 }
 
 /** A subquery, or a comment that hides one, would escape the tenant's predicate. */
-const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
+const SUBQUERY = /\b(select|from|join|union)\b|\/\*|--/i
 
 function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }: EventSelect): void {
   const own = [...where, ...(also?.where ?? [])].filter((condition) => condition !== IS_IDENTIFIED)
   const parts = [columns, also?.columns, ...own, groupBy, orderBy, limitBy?.columns]
   parts.push(outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
-  if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
+  if (parts.some((part) => part !== undefined && SUBQUERY.test(part))) {
     throw new Error('A part of an event query must not contain a subquery.')
   }
 }
 
-function renderSelect(question: EventSelect): string {
-  requireParts(question)
-  const { name, also, outer, isPerContact } = question
+function renderSelect(selection: EventSelect): string {
+  requireParts(selection)
+  const { name, also, outer, isPerContact } = selection
   if (also && !outer) throw new Error('Two selections need an outer query that combines them.')
-  const selections = [question, ...(also ? [{ ...question, ...also }] : [])]
+  const selections = [selection, ...(also ? [{ ...selection, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact ? withContacts(select, also ? [] : question.where) : `(${select}) AS found`
+  const found = isPerContact ? withContacts(select, also ? [] : selection.where) : `(${select}) AS found`
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
@@ -170,14 +170,14 @@ function withContacts(select: string, where: readonly string[]): string {
 }
 
 /** Every selection has the tenant's predicate. */
-function renderRows({ where, isPerContact, ...question }: EventSelect): string {
-  const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
-  const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', question.groupBy].filter(Boolean).join(', ')
+function renderRows({ where, isPerContact, ...selection }: EventSelect): string {
+  const columns = isPerContact ? `owner_id, is_anonymous, ${selection.columns}` : selection.columns
+  const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', selection.groupBy].filter(Boolean).join(', ')
   const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   return [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
-    renderEnd(question),
+    renderEnd(selection),
   ].join(' ')
 }
 

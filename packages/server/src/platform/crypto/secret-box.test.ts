@@ -20,7 +20,7 @@ async function directory(): Promise<string> {
 
 const OUTSIDE = { DATABASE_URL: 'postgres://localhost/cds', CLICKHOUSE_URL: 'http://localhost:8123' }
 
-test('what is sealed opens again in its place, and never looks the same', () => {
+test('a sealed text opens in its place, and each ciphertext is different', () => {
   const box = createSecretBox([randomBytes(32)])
   const sealed = box.seal('sécret', 'tenant/row')
   expect(sealed).not.toContain('sécret')
@@ -28,7 +28,7 @@ test('what is sealed opens again in its place, and never looks the same', () => 
   expect(box.open(sealed, 'tenant/row')).toBe('sécret')
 })
 
-test('what was changed, moved to another place or sealed with an unknown key does not open', () => {
+test('a text that was changed, moved to another place or sealed with an unknown key does not open', () => {
   const box = createSecretBox([randomBytes(32)])
   const sealed = box.seal('secret', 'tenant/row')
   expect(() => box.open(sealed, 'other/row')).toThrow()
@@ -39,7 +39,7 @@ test('what was changed, moved to another place or sealed with an unknown key doe
   expect(() => createSecretBox([randomBytes(32)]).open(sealed, 'tenant/row')).toThrow(/CDS_SECRET_KEY/)
 })
 
-test('a new key in front seals, and what the old one sealed still opens', () => {
+test('a new first key seals, and texts sealed with the old one still open', () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)]
   const sealed = createSecretBox([old]).seal('secret', 'place')
   const both = createSecretBox([fresh, old])
@@ -47,7 +47,7 @@ test('a new key in front seals, and what the old one sealed still opens', () => 
   expect(createSecretBox([fresh]).open(both.seal('secret', 'place'), 'place')).toBe('secret')
 })
 
-test('a digest is the same for the same text, place and key, and recognised while its key is there', () => {
+test('a digest depends on text, place and key, and is recognised while its key is configured', () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)]
   const [before] = createSecretBox([old]).digests('text', 'place')
   const both = createSecretBox([fresh, old])
@@ -59,7 +59,7 @@ test('a digest is the same for the same text, place and key, and recognised whil
   expect(createSecretBox([fresh]).digests('text', 'place')).not.toContainEqual(before)
 })
 
-test('a key is made once, readable by its owner only, whoever comes at the same time', async () => {
+test('concurrent starts create one key, which only its owner can read', async () => {
   const config = readConfig({ CDS_DATA_DIR: await directory() })
   const boxes = await Promise.all(Array.from({ length: 8 }, () => openSecretBox(config)))
   const sealed = boxes[0]?.seal('secret', 'place') ?? ''
@@ -69,7 +69,7 @@ test('a key is made once, readable by its owner only, whoever comes at the same 
   expect(Buffer.from(await readFile(file, 'utf8'), 'base64')).toHaveLength(32)
 })
 
-test('with both engines outside a key must be configured, and nothing is made up', async () => {
+test('with both databases external, a key must be configured and none is generated', async () => {
   const data = await directory()
   const box = await openSecretBox(readConfig({ ...OUTSIDE, CDS_DATA_DIR: data }))
   expect(box.digests('text', 'place')).toEqual([])
@@ -81,7 +81,7 @@ test('with both engines outside a key must be configured, and nothing is made up
   expect(configured.open(configured.seal('secret', 'place'), 'place')).toBe('secret')
 })
 
-test('a malformed key is refused at the start without being repeated', () => {
+test('a malformed key is rejected at startup without being shown', () => {
   const wrong = randomBytes(31).toString('base64')
   expect(() => readConfig({ CDS_SECRET_KEY: wrong })).toThrow(/CDS_SECRET_KEY must be 32 random bytes/)
   expect(() => readConfig({ CDS_SECRET_KEY: wrong })).not.toThrow(wrong)

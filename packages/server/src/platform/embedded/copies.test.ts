@@ -47,7 +47,7 @@ async function connectsTo(directory: string): Promise<string> {
 }
 
 describe('a copy of a data directory in use', () => {
-  test('starts beside the original and leaves it alone', async () => {
+  test('starts beside the original without affecting it', async () => {
     const original = await directoryOf()
     const first = await run(original)
     const { host } = await addressOf(original)
@@ -62,7 +62,7 @@ describe('a copy of a data directory in use', () => {
     await expectReady(first)
   })
 
-  test.skipIf(process.getuid?.() !== 0)('whose PostgreSQL is kept elsewhere is refused', async () => {
+  test.skipIf(process.getuid?.() !== 0)('whose PostgreSQL data is outside the directory is rejected', async () => {
     const home = await directoryOf()
     await chmod(home, 0o700)
     const original = join(home, 'data')
@@ -88,7 +88,7 @@ describe('a copy of a data directory in use', () => {
   })
 })
 
-test('readiness notices that PostgreSQL takes no new connections', async () => {
+test('readiness fails when PostgreSQL accepts no new connections', async () => {
   const directory = await directoryOf()
   const service = await run(directory)
   await expectReady(service)

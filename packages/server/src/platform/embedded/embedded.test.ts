@@ -58,7 +58,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
   })
   afterAll(() => rm(used, { recursive: true, force: true }))
 
-  test('is used by one process at a time, and free again when that one ends in whatever way', async () => {
+  test('is used by one process at a time, and released however that process ends', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
     await expect(lockDataDirectory(directory)).rejects.toMatchObject({ code: 'data_directory_in_use' })
@@ -67,7 +67,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
     await second.release()
   })
 
-  test('a second start is refused with a clear message, after kill -9 a start succeeds and ends the orphan', async () => {
+  test('a second start fails with a clear message; after kill -9 a start succeeds and stops the orphan', async () => {
     const directory = used
     const service = await run(directory)
     const refused = await startProcess(MAIN, [], environmentOf(directory), RUNNING).catch(
@@ -85,13 +85,13 @@ describe('the data directory', { timeout: 180_000 }, () => {
     expect(await again.end('SIGTERM')).toBe(0)
   })
 
-  test('a PostgreSQL that is killed is started again; meanwhile callers are told to come back', async () => {
+  test('a PostgreSQL that is killed is restarted; meanwhile requests get 503 with Retry-After', async () => {
     const directory = used
     const service = await run(directory)
     const url = RUNNING.exec(service.output())?.[1]
     const cluster = join(directory, 'postgres/cluster')
     const server = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0])
-    // Without its data, it cannot restart before its absence is noticed.
+    // Without its data, it cannot restart before its absence is detected.
     await rename(cluster, `${cluster}.away`)
     process.kill(server, 'SIGKILL')
     const ask = async () => {
@@ -116,7 +116,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
 })
 
 describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
-  test('keeps its data, speaks UTF-8, listens on no network, and has no password to guess', async () => {
+  test('keeps its data, uses UTF-8, listens on no network, and has no password', async () => {
     const dataDirectory = await directoryOf()
     const first = await startEmbeddedPostgres({ dataDirectory })
     await query(first.connection, 'CREATE TABLE kept AS SELECT 1 AS one')
@@ -134,7 +134,7 @@ describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
     expect(await query(second.connection, 'SELECT * FROM kept')).toEqual([{ one: 1 }])
   })
 
-  test('a cluster whose making was interrupted is made anew', async () => {
+  test('a cluster whose creation was interrupted is created again', async () => {
     const dataDirectory = await directoryOf()
     const half = join(dataDirectory, 'postgres/cluster.new')
     await mkdir(half, { recursive: true })
@@ -144,7 +144,7 @@ describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
     expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  test('a cluster of another major version is refused, untouched', async () => {
+  test('a cluster of another major version is rejected and left unchanged', async () => {
     const dataDirectory = await directoryOf()
     const cluster = join(dataDirectory, 'postgres/cluster')
     await mkdir(cluster, { recursive: true })
@@ -153,7 +153,7 @@ describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
     expect(await readFile(join(cluster, 'PG_VERSION'), 'utf8')).toBe('16\n')
   })
 
-  test('a pid file whose number belongs to another program now is no obstacle, and that program is left alone', async () => {
+  test('a pid file whose process id belongs to another program is ignored, and that program keeps running', async () => {
     const dataDirectory = await directoryOf()
     const first = await startEmbeddedPostgres({ dataDirectory })
     const pidFile = join(dataDirectory, 'postgres/cluster/postmaster.pid')
@@ -169,8 +169,8 @@ describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
   })
 })
 
-describe('what is wrong at the start is said', () => {
-  test('a taken port names PORT', async () => {
+describe('startup errors', () => {
+  test('a port in use names PORT', async () => {
     const { createServer } = await import('node:net')
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
@@ -180,12 +180,12 @@ describe('what is wrong at the start is said', () => {
     const output = await startProcess(MAIN, [], environmentOf(directory, { PORT: port }), RUNNING).catch(
       (error: Error) => error.message,
     )
-    expect(output).toContain(`Port ${port} is taken`)
+    expect(output).toContain(`Port ${port} is in use`)
     expect(output).toContain('PORT=')
     await expect(readFile(join(directory, 'postgres/cluster/postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('every wrong setting is named at once, without the password that it may hold', async () => {
+  test('all invalid settings are named at once, without passwords in their values', async () => {
     const wrong = { PORT: 'x', CDS_RATE_LIMITS: 'maybe', DATABASE_URL: 'mysql://u:secret@h/d', CDS_LOG_LEVEL: 'loud' }
     const output = await startProcess(MAIN, [], wrong, RUNNING).catch((error: Error) => error.message)
     for (const name of Object.keys(wrong)) expect(output).toContain(name)

@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from './postgres.ts'
 const LONG =
   'a line that is as long as a hundred characters, which makes the size of the file easy to tell, so.\n'.repeat(120_000)
 
-test('the log of PostgreSQL stays bounded, at the start and while it runs, and holds no data of people', async () => {
+test("PostgreSQL's log stays bounded, at startup and while it runs, and contains no personal data", async () => {
   const dataDirectory = await openDirectory()
   onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }))
   const first = await startEmbeddedPostgres({ dataDirectory })

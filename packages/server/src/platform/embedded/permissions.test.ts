@@ -124,7 +124,7 @@ describe('a data directory that cannot be written', () => {
     }
   })
 
-  test.skipIf(!IS_ROOT)('is named with its owner when it is another user’s', async () => {
+  test.skipIf(!IS_ROOT)('is named with its owner when it belongs to another user', async () => {
     const directory = await parentOf()
     await chown(directory, 0, 0)
     const refused = openAsServerUser(directory)
@@ -133,7 +133,7 @@ describe('a data directory that cannot be written', () => {
     expect(refused).toContain('belongs to the user with the id 0')
   })
 
-  test.skipIf(!IS_ROOT)('is not one that belongs to root and is writable for the service’s group', async () => {
+  test.skipIf(!IS_ROOT)("may belong to root if the service's group can write to it", async () => {
     const volume = await parentOf()
     await chown(volume, 0, serverUser().gid)
     await chmod(volume, 0o2775)

@@ -99,7 +99,7 @@ export async function startEmbeddedPostgres({
     await stop()
     throw error
   }
-  /** Restarts a server that ends unexpectedly (killed for lack of memory, crashed); it recovers by itself. */
+  /** Restarts a server that ends unexpectedly (killed for lack of memory, crashed); it recovers its data itself. */
   const watch = () => {
     const again = () => {
       if (!stopping) restarting = restart()
@@ -232,7 +232,7 @@ async function waitUntilReady(
 ): Promise<void> {
   const startedAt = Date.now()
   let failure: unknown
-  let told = false
+  let isAnnounced = false
   server.once('error', (error) => {
     failure = error
   })
@@ -244,8 +244,8 @@ async function waitUntilReady(
     } catch (error) {
       failure = isStarting(error) ? undefined : error
     }
-    if (!told && Date.now() - startedAt > 3_000) {
-      told = true
+    if (!isAnnounced && Date.now() - startedAt > 3_000) {
+      isAnnounced = true
       onProgress('waiting for PostgreSQL to recover from an unclean shutdown')
     }
     await sleep(15)

@@ -28,7 +28,7 @@ function removalOf(schema: TSchema): Removal | null {
   const ofItem = items ? removalOf(items) : null
   if (ofItem) removals.push((value) => Array.isArray(value) && value.forEach(ofItem))
   const fields = Object.entries(properties).flatMap(([name, field]) => {
-    const isNullAbsent = !required.includes(name) && !takesNull(field)
+    const isNullAbsent = !required.includes(name) && !acceptsNull(field)
     const inside = removalOf(field)
     return isNullAbsent || inside ? [{ name, isNullAbsent, inside }] : []
   })
@@ -48,7 +48,7 @@ function removalOf(schema: TSchema): Removal | null {
   }
 }
 
-function takesNull(schema: TSchema): boolean {
+function acceptsNull(schema: TSchema): boolean {
   return (schema as BodySchema)['x-null'] !== 'absent' && Check(schema, null)
 }
 

@@ -7,8 +7,8 @@ const DAYS_USUALLY = 28
 
 /** The `from` and `to` of a request about a range of days. */
 export const rangeParameters = {
-  from: timestampBound('lower', 'From this moment on. Default: 28 days before the end.'),
-  to: timestampBound('upper', 'Up to this moment. Default: now.'),
+  from: timestampBound('lower', 'From this time on. Default: 28 days before the end.'),
+  to: timestampBound('upper', 'Up to this time. Default: now.'),
 }
 
 export interface Range {
@@ -16,7 +16,7 @@ export interface Range {
   to: Date
 }
 
-/** The range that a request means; without bounds the last 28 days, today included. @throws ServiceError 400. */
+/** The range of a request; without bounds, the last 28 days including today. @throws ServiceError 400. */
 export function rangeOf(query: { from?: Date | undefined; to?: Date | undefined }, now: Date): Range {
   const to = query.to ?? now
   const from = query.from ?? new Date(startOfDay(to).getTime() - (DAYS_USUALLY - 1) * DAY_MS)
@@ -27,15 +27,15 @@ export function rangeOf(query: { from?: Date | undefined; to?: Date | undefined 
   return { from, to }
 }
 
-/** The range of the same length that ends where this one begins. */
+/** The range of the same length that ends where this one starts. */
 export function rangeBefore({ from, to }: Range): Range {
   const length = to.getTime() - from.getTime() + 1
   return { from: new Date(from.getTime() - length), to: new Date(from.getTime() - 1) }
 }
 
 /**
- * The days (UTC) that lie whole in one of two ranges side by side, from the first to the last; the last ends before the
- * first begins when there are none. `isCut` says that one day in between lies partly in each.
+ * The days (UTC) that are entirely in one of two adjacent ranges, from the first to the last; if there are none, the
+ * last ends before the first starts. `isCut`: one day between them is partly in each.
  */
 export function wholeDaysOf(before: Range, { from, to }: Range): Range & { isCut: boolean } {
   return {

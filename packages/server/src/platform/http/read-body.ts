@@ -55,13 +55,13 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
   function arrive(chunk: Buffer): void {
     arrivedBytes += chunk.length
     if (arrivedBytes > limit) fail(tooLarge())
-    else if (!decoder) take(chunk)
+    else if (!decoder) append(chunk)
     else if (!decoder.write(chunk)) {
       payload.pause()
       decoder.once('drain', () => payload.resume())
     }
   }
-  function take(chunk: Buffer): void {
+  function append(chunk: Buffer): void {
     bytes += chunk.length
     if (bytes > limit) fail(tooLarge())
     else chunks.push(chunk)
@@ -71,7 +71,7 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
   payload.on('data', arrive)
   payload.once('end', () => (decoder ? decoder.end() : finish()))
   payload.once('error', (cause) => fail(new ServiceError(400, 'bad_request', 'The body ended early.', { cause })))
-  decoder?.on('data', take)
+  decoder?.on('data', append)
   decoder?.once('end', finish)
   decoder?.once('error', (cause) => fail(notDecodable(cause)))
   return promise

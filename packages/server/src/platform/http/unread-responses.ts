@@ -29,7 +29,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
   const checkEveryMs = stalledMsMax / 15
   const stalled = new Map<Socket, Stalled>()
 
-  function look(socket: Socket): void {
+  function noteStalled(socket: Socket): void {
     if (socket.writableLength === 0) return
     const now = performance.now()
     let heldBytes = 0
@@ -49,7 +49,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
   function watchSender(socket: Socket, response: FastifyReply['raw']): void {
     let [read, written] = [socket.bytesRead, socket.bytesWritten]
     const watching = setInterval(() => {
-      if (socket.bytesRead !== read && socket.bytesWritten === written) look(socket)
+      if (socket.bytesRead !== read && socket.bytesWritten === written) noteStalled(socket)
       read = socket.bytesRead
       written = socket.bytesWritten
       // A response whose turn never came emits no `close`.
@@ -59,7 +59,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
   }
 
   app.server.on('request', ({ socket }, response) => {
-    response.on('timeout', look)
+    response.on('timeout', noteStalled)
     response.setTimeout(checkEveryMs)
     watchSender(socket, response)
   })

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => jobs?.stop())
 
-test('a job is done by a worker, with its tenant; one of a transaction that fails never is', async () => {
+test('a worker runs a job with its tenant; a job sent in a transaction that rolls back never runs', async () => {
   const done: string[] = []
   const finished = Promise.withResolvers<void>()
   await jobs.work(GREETINGS, 1, async ({ word, tenantId }) => {
@@ -40,7 +40,7 @@ test('a job is done by a worker, with its tenant; one of a transaction that fail
   expect(new Set(done)).toEqual(new Set([`first ${tenant.id}`, `last ${tenant.id}`]))
 })
 
-test('what has piled up is worked off without a rest between two jobs', async () => {
+test('a backlog is processed without pauses between jobs', async () => {
   const waiting = new Set(Array.from({ length: 60 }, (_, n) => n))
   for (const n of waiting) await jobs.send(tenant.handle, BACKLOG, { n })
   await jobs.work(BACKLOG, 1, async ({ n }) => {

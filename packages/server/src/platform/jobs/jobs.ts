@@ -7,7 +7,7 @@ import type { Tenant } from '../tenant.ts'
 const SCHEMA = 'pgboss'
 const CONNECTIONS_MAX = 4
 /** How often due jobs of all queues are polled; NOTIFY announces jobs that can start at once. */
-const LOOK_EVERY_MS = 2_000
+const POLL_EVERY_MS = 2_000
 /**
  * In pg-boss each worker of each queue polls separately; frequent polling is needed only if NOTIFY is not available.
  */
@@ -103,7 +103,7 @@ export async function openJobs(
   const wakeAll = (queue: string) => {
     for (const workerId of workers.get(queue) ?? []) boss.notifyWorker(workerId)
   }
-  const looking = every(LOOK_EVERY_MS, async () => {
+  const polling = every(POLL_EVERY_MS, async () => {
     try {
       const { rows } = await boss.getDb().executeSql(DUE, [[...workers.keys()]])
       for (const { name } of rows) wakeAll(name)
@@ -144,7 +144,7 @@ export async function openJobs(
       }
     },
     stop: async () => {
-      await looking.stop()
+      await polling.stop()
       await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
     },
   }

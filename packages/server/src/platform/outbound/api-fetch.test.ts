@@ -30,14 +30,14 @@ test.each([
   ['a local name', { allowPrivate: false }, 'https://localhost/v1'],
   ['the metadata service', { allowPrivate: false }, 'https://169.254.169.254/latest'],
   ['a password in the address', { allowPrivate: true }, 'https://user:secret@llm.example/v1'],
-])('%s is refused when it is given and when it is called', async (_what, rules, address) => {
+])('%s is rejected when it is set and when it is called', async (_what, rules, address) => {
   const api = createApiFetch(rules)
   await expect(api.check(address)).rejects.toBeInstanceOf(RefusedAddress)
   await expect(api.fetch(address, POST)).rejects.toBeInstanceOf(RefusedAddress)
   await api.close()
 })
 
-test('a name that leads to a private address is refused, whatever it led to before', async () => {
+test('a name that resolves to a private address is rejected, whatever it resolved to before', async () => {
   const answers = ['93.184.215.14', '127.0.0.1']
   const resolve = async () => [{ address: answers.shift() ?? '127.0.0.1', family: 4 }]
   const api = createApiFetch({ allowPrivate: false, resolve })
@@ -47,7 +47,7 @@ test('a name that leads to a private address is refused, whatever it led to befo
   await api.close()
 })
 
-test('answers come whole, redirects as they are, and too long ones not at all', async () => {
+test('responses are read whole, redirects are returned, and responses that are too long fail', async () => {
   const api = createApiFetch({ allowPrivate: true, allowHttp: true })
   const answer = await api.fetch(`${url}/v1`, POST)
   expect([answer.status, await answer.json()]).toEqual([200, { ok: true }])

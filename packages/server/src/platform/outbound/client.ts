@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { createConnections } from './connections.ts'
 import { ExchangeTimeout, exchange } from './exchange.ts'
-import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { checkedLookup, createAddressFinder, type Resolve, shareLookups } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
 /**
@@ -80,7 +80,7 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   subscribe('undici:client:sendHeaders', onSend)
 
   const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
-  const lookup = checkedLookup(askOnce(checkedAddresses))
+  const lookup = checkedLookup(shareLookups(checkedAddresses))
 
   /** IP addresses in the URL are never looked up, so they are checked here, once. */
   const places = new Map<string, { origin: string; path: string }>()

@@ -24,7 +24,7 @@ afterAll(() => {
 
 const connector = (allowPrivate: boolean) => createConnector({ allowPrivate, resolve: dns.resolve })
 
-test('a name is resolved for each connection, and the connection goes to what was found', async () => {
+test('a name is resolved for each connection, which uses the resolved address', async () => {
   dns.zone.set('mail.example.com', ['127.0.0.1'])
   for (const count of [1, 2]) {
     const socket = await connector(true).connect('mail.example.com', port)
@@ -34,7 +34,7 @@ test('a name is resolved for each connection, and the connection goes to what wa
   }
 })
 
-test('a name that leads inside, be it with one of its addresses or the second time, is not connected to', async () => {
+test('no connection is made to a name with any private address, even if it only changes to one later', async () => {
   const before = sockets.length
   dns.zone.set('inside.example.com', ['127.0.0.1'])
   dns.zone.set('mixed.example.com', ['93.184.215.14', '127.0.0.1'])
@@ -60,7 +60,7 @@ test.each([
   'db',
   'x.internal',
   'x.local.',
-])('%s is refused before anything is asked', (host) => {
+])('%s is rejected before any DNS query', (host) => {
   expect(() => connector(false).guard(host)).toThrow(expect.objectContaining({ code: 'url_not_allowed' }))
 })
 
@@ -76,11 +76,11 @@ test.each([
   '127.1',
   '1',
   `${'a.'.repeat(130)}com`,
-])('%j is no host, with leave for private addresses too', (host) => {
+])('%j is not a host, even if private addresses are allowed', (host) => {
   expect(() => connector(true).guard(host)).toThrow(expect.objectContaining({ code: 'url_not_allowed' }))
 })
 
-test('a name without an address and a port that nobody listens at are told apart', async () => {
+test('a name without an address and a port without a listener give different errors', async () => {
   await expect(connector(true).connect('nowhere.example.com', port)).rejects.toMatchObject({ code: 'ENOTFOUND' })
   await expect(connector(true).connect('127.0.0.1', 1)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })

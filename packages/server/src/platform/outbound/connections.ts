@@ -49,7 +49,7 @@ export function createConnections(options: Client.Options): Connections {
     return connection
   }
 
-  function takeFree(origin: string): Client | undefined {
+  function findIdle(origin: string): Client | undefined {
     const free = freeAt.get(origin)
     const last = free?.pop()
     if (free?.length === 0) freeAt.delete(origin)
@@ -84,7 +84,7 @@ export function createConnections(options: Client.Options): Connections {
   return {
     use: async (origin, work) => {
       await endOfTurn()
-      const connection = takeFree(origin) ?? connect(origin)
+      const connection = findIdle(origin) ?? connect(origin)
       try {
         const result = await work(connection)
         keep(origin, connection)

@@ -43,12 +43,12 @@ export function exchange(
     let timer = setTimeout(() => giveUp(new ExchangeTimeout()), timeoutMs)
     const forget = signal === undefined ? null : onAbort(signal, () => giveUp(signal.reason as Error))
 
-    function end(settle: () => void): void {
+    function end(finish: () => void): void {
       if (ended) return
       ended = true
       clearTimeout(timer)
       forget?.()
-      settle()
+      finish()
     }
 
     function giveUp(reason: Error): void {

@@ -60,11 +60,11 @@ describe('addresses', () => {
     ['class E', ['240.0.0.1', '254.1.2.3']],
     ['metadata', ['169.254.169.254', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254']],
     ['others', ['192.0.0.1', '100::1', '4000::1', 'a000::1', '5f00::1', 'fe80::1%eth0', 'no address', '']],
-  ])('%s addresses are refused', (_, addresses) => {
+  ])('%s addresses are rejected', (_, addresses) => {
     for (const address of addresses) expect(refusalOf(address), address).not.toBeNull()
   })
 
-  test('ordinary public addresses pass', () => {
+  test('ordinary public addresses are accepted', () => {
     for (const address of ['8.8.8.8', '93.184.215.14', '172.15.0.1', '172.32.0.1', '2606:4700::1111', '2a00:1450::1']) {
       expect(refusalOf(address), address).toBeNull()
     }
@@ -82,7 +82,7 @@ describe('URLs', () => {
     'https://hooks.example:80/',
     'https://hooks.example:6667/',
     `https://hooks.example/${'x'.repeat(2_100)}`,
-  ])('%s is refused, private addresses allowed or not', (url) => {
+  ])('%s is rejected, even if private addresses are allowed', (url) => {
     for (const allowPrivate of [true, false]) {
       expect(() => checkUrl(url, { allowPrivate })).toThrow(expect.objectContaining({ code: 'url_not_allowed' }))
     }
@@ -110,7 +110,7 @@ describe('URLs', () => {
     expect(checkUrl(url, { allowPrivate: true })).toBeInstanceOf(URL)
   })
 
-  test('a name is checked by its addresses too, and one without any passes until it is called', async () => {
+  test('the addresses of a name are checked too; a name without any is accepted until it is called', async () => {
     dns.zone.set('inside.example', ['10.0.0.1'])
     dns.zone.set('mixed.example', ['8.8.8.8', '127.0.0.1'])
     dns.zone.set('six.example', ['::1'])
@@ -127,7 +127,7 @@ describe('URLs', () => {
 describe('calls', () => {
   beforeAll(() => dns.zone.set('hooks.example', ['127.0.0.1']))
 
-  test('the answer comes with its status, body and address', async () => {
+  test('a response has its status, body and address', async () => {
     receiver.answer = (response) => response.writeHead(418).end('teapot')
     const answer = await post(client(), receiver.url('/a?b=c'), '{"x":"ä"}')
     expect(answer).toMatchObject({ status: 418, address: '127.0.0.1' })
@@ -135,7 +135,7 @@ describe('calls', () => {
     expect(receiver.received[0]).toMatchObject({ path: '/a?b=c', body: Buffer.from('{"x":"ä"}') })
   })
 
-  test('a private address is never connected to, named or literal', async () => {
+  test('no connection is made to a private address, named or literal', async () => {
     const outbound = client({ allowPrivate: false })
     const message = /not a public internet address/
     await expect(post(outbound, receiver.url())).rejects.toMatchObject({ code: 'url_not_allowed', message })
@@ -143,7 +143,7 @@ describe('calls', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('a name that turns private between check and connection is refused at the connection', async () => {
+  test('a name that becomes private between check and connection is rejected at the connection', async () => {
     const answers = [['93.184.215.14'], ['127.0.0.1']]
     dns.zone.set('rebind.hooks.example', () => answers[0] ?? [])
     const outbound = client({ allowPrivate: false })
@@ -155,7 +155,7 @@ describe('calls', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('the socket is given the checked address and asks nobody again', async () => {
+  test('the socket gets the checked address and makes no second look-up', async () => {
     let asked = 0
     dns.zone.set('flip.hooks.example', () => (asked++ < 2 ? ['127.0.0.1'] : ['10.0.0.1']))
     await post(client(), receiver.url('/', 'flip.hooks.example'))
@@ -163,7 +163,7 @@ describe('calls', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
-  test('connections are used again, and a new one resolves the name again', async () => {
+  test('connections are reused, and a new one resolves the name again', async () => {
     const outbound = client()
     const connections = () => new Set(receiver.received.map(({ connection }) => connection)).size
     for (let n = 0; n < 10; n++) await post(outbound, receiver.url())
@@ -173,7 +173,7 @@ describe('calls', () => {
     expect([connections(), dns.queries.get('hooks.example')]).toEqual([4, 4])
   })
 
-  test('a server gets as many connections as it gets requests at once, and one that failed is not used again', async () => {
+  test('a server gets one connection per concurrent request, and a failed one is not reused', async () => {
     const outbound = client()
     const url = receiver.url()
     const used = () => [...new Set(receiver.received.splice(0).map(({ connection }) => connection))].sort()
@@ -199,7 +199,7 @@ describe('calls', () => {
     for (const connection of await sendAtOnce(6)) expect(broken.has(connection)).toBe(false)
   })
 
-  test('a server that closes each connection without saying so gets every request', async () => {
+  test('a server that closes idle connections silently gets every request', async () => {
     const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
     const server = createServer({ key: certificate.key, cert: certificate.certificate }, (socket) => {
       socket.on('error', () => {})
@@ -218,7 +218,7 @@ describe('calls', () => {
     }
   })
 
-  test('a call that is given up before its turn opens no connection', async () => {
+  test('a call that is aborted while it waits opens no connection', async () => {
     const given = AbortSignal.abort(new Error('given up'))
     await post(client(), receiver.url())
     await expect(client().post(receiver.url(), {}, Buffer.from('{}'), given)).rejects.toThrow('given up')
@@ -227,13 +227,13 @@ describe('calls', () => {
     expect(after).toBe((before ?? 0) + 1)
   })
 
-  test('redirects are answers: nobody goes there', async () => {
+  test('redirects are returned, not followed', async () => {
     receiver.answer = (response) => response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
     expect(await post(client(), receiver.url())).toMatchObject({ status: 307 })
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook'])
   })
 
-  test('proxies named in the environment are not used', async () => {
+  test('proxies set in the environment are not used', async () => {
     const names = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
     for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : 'http://127.0.0.1:9'
     try {
@@ -243,7 +243,7 @@ describe('calls', () => {
     }
   })
 
-  test('of a long body the first 16 KB are kept and the rest is not read', async () => {
+  test('the first 16 KB of a long body are kept, and the rest is not read', async () => {
     let written = 0
     receiver.answer = (response) => {
       const write = () => {
@@ -263,7 +263,7 @@ describe('calls', () => {
     ['is cut off', (response: ServerResponse) => response.write('taken', () => setImmediate(() => response.destroy()))],
     ['never begins', (response: ServerResponse) => response.flushHeaders()],
     ['is shorter than announced', (response: ServerResponse) => response.end('taken')],
-  ])('a 2xx counts when its headers are there, also when its body %s', async (how, write) => {
+  ])('a 2xx counts once its headers arrive, even if its body %s', async (how, write) => {
     receiver.answer = (response) => {
       response.writeHead(202, how === 'is shorter than announced' ? { 'content-length': '100' } : {})
       response.strictContentLength = false
@@ -279,7 +279,7 @@ describe('calls', () => {
     expect(new Set(receiver.received.map(({ connection }) => connection)).size).toBe(2)
   })
 
-  test('ten seconds are for the whole answer of a failure, however it drips', async () => {
+  test('the ten seconds cover the whole response of a failure, however slowly it drips', async () => {
     let drips = 0
     receiver.answer = (response) => {
       response.writeHead(500)
@@ -293,7 +293,7 @@ describe('calls', () => {
     expect(drips).toBeLessThan(11_500 / 300)
   })
 
-  test('names without an address, refused connections and foreign certificates are errors that say so', async () => {
+  test('names without an address, refused connections and unknown certificates are distinct errors', async () => {
     await expect(post(client(), receiver.url('/', 'gone.hooks.example'))).rejects.toMatchObject({ code: 'ENOTFOUND' })
     await expect(post(client(), 'https://hooks.example:65531/')).rejects.toMatchObject({
       code: 'ECONNREFUSED',
@@ -309,7 +309,7 @@ describe('calls', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('a resolver that never answers takes no longer than the call', async () => {
+  test('a resolver that never responds takes no longer than the call', async () => {
     const outbound = client({ resolve: () => new Promise(() => {}) })
     const signal = AbortSignal.timeout(200)
     await expect(outbound.post(receiver.url(), {}, Buffer.from('{}'), signal)).rejects.toThrow()

@@ -32,7 +32,7 @@ export function createAddressFinder({
 }
 
 /** A burst opens hundreds of connections to one host at once, which share one look-up. */
-export function askOnce(find: AddressFinder): AddressFinder {
+export function shareLookups(find: AddressFinder): AddressFinder {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
   return (host) => {
     const asked = underWay.get(host) ?? find(host).finally(() => underWay.delete(host))

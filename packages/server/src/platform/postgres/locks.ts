@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Everything that is locked by name, because no single row stands for it. What follows the name distinguishes one lock
- * from the next: a tenant, or something of a tenant.
+ * Everything that is locked by name, because no single row represents it. The arguments after the name distinguish locks
+ * of the same name: a tenant, or an object of a tenant.
  */
 export type LockName =
   | 'account'

@@ -10,27 +10,27 @@ import type { PostgresAddress } from './address.ts'
  * callers get an error and no pool keeps them. Until it responds again, no new one is opened.
  */
 export function watchPostgres(address: PostgresAddress, log: Logger) {
-  let kept: { client: pg.Client; socket: Socket } | null = null
+  let watching: { client: pg.Client; socket: Socket } | null = null
 
   async function connect(): Promise<pg.Client> {
     const socket = new Socket()
     const client = new pg.Client({ ...address, stream: () => socket, application_name: 'customer-data-service watch' })
     // Any problem shows at the next ping.
     client.on('error', () => {})
-    kept = { client, socket }
+    watching = { client, socket }
     return client.connect()
   }
 
   function drop(): void {
-    kept?.socket.destroy()
-    kept = null
+    watching?.socket.destroy()
+    watching = null
   }
 
-  /** The connection is kept, which also detects dropped connections while new ones work. */
-  async function ask(signal: AbortSignal): Promise<boolean> {
+  /** The connection is reused, which also detects dropped connections while new ones work. */
+  async function ping(signal: AbortSignal): Promise<boolean> {
     signal.addEventListener('abort', drop)
     try {
-      const client = kept?.client ?? (await connect())
+      const client = watching?.client ?? (await connect())
       await client.query('SELECT 1')
       return true
     } catch (error) {
@@ -40,7 +40,7 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
     }
   }
 
-  const silence = watchForSilence('PostgreSQL', ask, log)
+  const silence = watchForSilence('PostgreSQL', ping, log)
 
   function stream(): Socket {
     const socket = new Socket()

@@ -19,7 +19,7 @@ function confined(query: { compile(): { sql: string; parameters: readonly unknow
 
 const now = new Date()
 
-describe('every table of a query is confined to the tenant', () => {
+describe('every table of a query is restricted to the tenant', () => {
   test.each([
     ['select', 1, db.selectFrom('contacts').select('email')],
     [
@@ -104,7 +104,7 @@ describe('every table of a query is confined to the tenant', () => {
       ]),
     ],
     [
-      'insert what is selected',
+      'insert from select',
       2,
       db
         .insertInto('notes')
@@ -134,7 +134,7 @@ test('an upsert finds the existing row by tenant', () => {
   expect(query.compile().sql).toContain('on conflict ("tenant_id", "visitor_id") do nothing')
 })
 
-test('rows that are selected are inserted for the tenant', () => {
+test('rows from a select are inserted for the tenant', () => {
   const query = db
     .insertInto('notes')
     .columns(['content'])
@@ -144,7 +144,7 @@ test('rows that are selected are inserted for the tenant', () => {
   )
 })
 
-test('what cannot be confined is refused', () => {
+test('queries that cannot be restricted are rejected', () => {
   const raw = db.selectFrom('contacts').select(sql`(SELECT count(*) FROM contacts)`.as('x'))
   expect(() => raw.compile()).toThrow(/must not name a table/)
   const moved = db.updateTable('notes').set({ tenant_id: 'other' } as never)
