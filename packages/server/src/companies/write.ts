@@ -13,7 +13,7 @@ import { type CompanyOfForm, changesOfForm, keysOf, saidByForms } from './form-c
 const FOLLOWED_AT_ONCE = 500
 
 export interface CompanyChanges {
-  /** undefined: stays as it is; null: none. */
+  /** undefined: unchanged; null: removed. */
   domain?: string | null
   name?: string | null
   properties: PropertyChanges
@@ -59,7 +59,7 @@ export async function updateCompany(
   return repeatOnCollision(transaction)
 }
 
-/** Removes a company; its contacts stay, without one, and their segments follow. @throws ServiceError 404. */
+/** Deletes a company. Its contacts remain, without a company; their segments are updated. @throws ServiceError 404. */
 export async function deleteCompany(tenant: Tenant, dependencies: WriteDependencies, companyId: string): Promise<void> {
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const contacts = await tx.db
@@ -75,14 +75,14 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
       .executeTakeFirst()
     if (numDeletedRows === 0n) throw notFound('company')
     const ids = contacts.map(({ contact_id }) => contact_id)
-    // Of a large company the segments follow within seconds, so that the transaction stays short.
+    // For a large company, segments are updated in the background, within seconds, to keep the transaction short.
     if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
     else for (const id of ids) log.noteChange(id, ['company_id'])
   })
 }
 
 /**
- * Finds the company that a form names by its domain, or creates it. On an existing one, the form fills blanks and
+ * Finds or creates the company with the domain that a form sent. On an existing company, the form fills blanks and
  * replaces values from earlier forms. Call it in the transaction that links the contact.
  */
 export async function upsertCompanyOfForm(
@@ -98,7 +98,7 @@ export async function upsertCompanyOfForm(
     .where('domain', '=', said.domain)
     .forUpdate()
     .executeTakeFirst()
-  // Deleted in between: the next attempt creates it.
+  // It was deleted meanwhile.
   if (!before) return upsertCompanyOfForm(tx, said, now)
   const { leftOut, ...write } = changesOfForm(before, said)
   await applyChanges(tx, before, { ...write, isFromForm: true }, now)
@@ -106,9 +106,9 @@ export async function upsertCompanyOfForm(
 }
 
 /**
- * Finds the companies of many domains, and creates those that are missing with the name that is said. Companies that
- * exist stay as they are. Call it in the transaction that links them.
- * @returns ids by domain; a domain may be missing whose company was deleted at this very moment.
+ * Finds the companies with some domains, and creates missing ones with the given names. Existing companies do not
+ * change. Call it in the transaction that links their contacts.
+ * @returns ids by domain; a domain is missing if its company was deleted concurrently.
  */
 export async function findOrCreateCompanies(
   tx: Tenant,
@@ -116,7 +116,7 @@ export async function findOrCreateCompanies(
   now: Date,
 ): Promise<Map<string, string>> {
   if (nameByDomain.size === 0) return new Map()
-  // Sorted, so that two transactions with the same new domains wait for each other instead of blocking each other.
+  // Sorted, so that two transactions with the same new domains cannot deadlock.
   const domains = [...nameByDomain.keys()].sort()
   const found = await idsByDomain(tx, domains)
   const missing = domains.filter((domain) => !found.has(domain))
@@ -148,7 +148,7 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
 
 interface CompanyWrite {
   changes: CompanyChanges
-  /** The keys that only forms have said, after the write. */
+  /** The keys that only forms have written, including this write. */
   saidByForms: string[]
   isFromForm: boolean
 }

@@ -178,7 +178,7 @@ function saysSomething({ properties, email, externalId, raw }: SourceWrite): boo
   return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
-/** Begins a statement that also stores the source's record: a separate statement would take as long. */
+/** Starts a statement that also stores the source's record, because a second statement would double the time. */
 function saying(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
   if (!record) return tx.db
   const records = new Map([[contactId, record]])

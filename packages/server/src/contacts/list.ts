@@ -110,7 +110,7 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
   return Number(row?.count ?? 0)
 }
 
-/** A read that no index answers, or that may match most contacts, may scan all of them. */
+/** Limits how many reads run at once that may scan all contacts: broad or unindexed filters, and deep pages. */
 function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, job_title, status, has_linkedin, created_after, created_before } = filters
   const broad = [job_title, status, has_linkedin, created_after, created_before]

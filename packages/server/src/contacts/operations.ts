@@ -34,7 +34,7 @@ const ReadContact = Type.Intersect([
   Contact,
   Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
 ])
-/** No company has this id. */
+/** The option of `contact update`; `none` removes the company. */
 const COMPANY_OR_NONE = {
   name: 'company-id',
   hint: 'COMPANY_ID|none',

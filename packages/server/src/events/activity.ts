@@ -40,10 +40,6 @@ export async function activityOfContacts(
   return activity
 }
 
-/**
- * One query: an owner's events stand side by side in the projection by owner, so their texts cost less than a second
- * query would.
- */
 async function activityOf(tenant: Tenant, filters: EventFilters, limit: number): Promise<Map<string, Activity>> {
   const { where, parameters } = await conditionsOf(tenant, filters)
   const rows = await tenant.events.select<Row>({

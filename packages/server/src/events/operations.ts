@@ -30,7 +30,7 @@ const EventStats = Type.Object({
   ),
 })
 
-/** Events: list, names, statistics, one. */
+/** Reads of events. */
 export const EVENT_OPERATIONS = [
   operation({
     name: 'listEvents',

@@ -11,8 +11,8 @@ const ROWS_A_PAGE = 10_000
 const EVENTS_AT_ONCE = 250
 
 /**
- * All matching events, newest first, some at a time. Each page is a separate query that continues after the previous
- * one, in the table's order: the embedded engine would return the result of a single query all at once.
+ * All matching events in batches, newest first. Each page is a separate query that continues after the previous one, in
+ * the table's order, because the embedded engine would return the result of a single query all at once.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const matching = await conditionsOf(tenant, filters)

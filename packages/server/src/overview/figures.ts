@@ -7,15 +7,15 @@ import type { Tenant } from '../platform/tenant.ts'
 
 interface FigureRow {
   now: number | boolean
-  /** '' in the row that is about the whole range. */
+  /** Empty in the row for the whole range. */
   day: string
   events: number
   visitors: number
 }
 
 /**
- * Both ranges by day and as a whole: visitors of several days count once in the whole. Of days that lie in a range whole
- * the sums are read, of the rest the events: ClickHouse takes the sums only for conditions on days.
+ * The figures of both ranges, by day and in total; a visitor of several days counts once in the total. Whole days are read
+ * from the daily rollups, which ClickHouse uses only for conditions on days; partial days are read from the events.
  */
 export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   const days = wholeDaysOf(before, range)
@@ -67,7 +67,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   }
 }
 
-/** How many contacts the events of both ranges belong to. */
+/** The number of contacts with events in each range. */
 export async function identifiedContacts(tenant: Tenant, range: Range, before: Range) {
   const { where, parameters } = ofPeople(range, before)
   const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({

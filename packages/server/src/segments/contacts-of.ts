@@ -8,7 +8,7 @@ import { eventsOf, type SegmentFilter } from './filter.ts'
 /** Contacts per query of ClickHouse, which reads the tenant's events once for each and keeps the result in memory. */
 const CONTACTS_A_RANGE = 20_000
 
-/** Those of some contacts that match a filter now, whether or not it belongs to a segment. */
+/** The contacts in a list that match a filter now. The filter need not belong to a segment. */
 export async function contactsMatching(
   tenant: Tenant,
   filter: SegmentFilter,
@@ -26,7 +26,7 @@ export async function contactsMatching(
   return new Set(rows.map((row) => row.contact_id))
 }
 
-/** The contacts that match a filter now, some at a time, newest first; a caller can stop early. */
+/** The contacts that match a filter now, in batches, newest first; a caller can stop early. */
 export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Date): AsyncGenerator<string[]> {
   for (let upTo = LAST_ID; upTo !== FIRST_ID; ) {
     const after = await startOfRange(tenant, upTo)

@@ -18,7 +18,7 @@ const CONTACTS_A_RANGE = 20_000
 /** Contacts whose membership changes in one transaction: their rows are locked until it ends. */
 const CONTACTS_AT_ONCE = 1_000
 
-/** How long a process may evaluate a segment before another takes over. */
+/** The end of a claim of a segment; then another process may claim it. */
 export const LEASE = sql<Date>`now() + interval '2 minutes'`
 
 export interface EvaluateDependencies {

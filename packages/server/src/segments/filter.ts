@@ -110,7 +110,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
     },
     {
       title: 'SegmentFilter',
-      description: 'Which contacts belong. Negative operators match a missing value.',
+      description: 'The contacts that belong to the segment. Negative operators match a missing value.',
       'x-expected':
         'a filter like {"match": "all", "conditions": [{"property": "country", "operator": "equals", "value": "FR"}]}',
       examples: [{ match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'lead' }] }],
@@ -133,7 +133,7 @@ export function eventsOf(filter: SegmentFilter): EventMatch[] {
 
 const keys = new WeakMap<EventMatch, string>()
 
-/** Conditions with the same events and count have the same key, whatever their segment. */
+/** Conditions with the same events and count have the same key, in any segment. */
 export function keyOf(match: EventMatch): string {
   const key = keys.get(match) ?? hashOf(match)
   keys.set(match, key)

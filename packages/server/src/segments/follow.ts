@@ -9,7 +9,7 @@ import { forgetHolder, storeAnswers } from './holders.ts'
 import { judge } from './judge.ts'
 import { applyJudgements, leaveAll } from './membership.ts'
 
-/** Keeps the memberships of a tenant's segments up to date. */
+/** Updates segment memberships in the transactions that change contacts. */
 export function createFollower(definitions: Definitions, clock: Clock): SegmentFollower {
   return {
     follow: async (tx, { changed, linked, recorded }) => {

@@ -12,12 +12,12 @@ import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5
-/** A count while a user types must not take more of the database's time. */
+/** A preview runs while a user types, so it must stay cheap. */
 const COUNT_MS_MAX = 5_000
-/** The contacts with such events are kept in memory: 250,000 of them briefly take some tens of megabytes. */
+/** The contacts with matching events are kept in memory: 250,000 of them briefly use some tens of megabytes. */
 const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
 const STATEMENT_CANCELLED = '57014'
-/** ClickHouse's error codes for a query that took too long or too much memory. */
+/** ClickHouse's error codes for a query that exceeded its time or memory limit. */
 const TOO_MUCH = [159, 160, 241, 307]
 
 /**

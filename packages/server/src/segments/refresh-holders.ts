@@ -7,16 +7,15 @@ import type { EventMatch } from './filter.ts'
 import { type AnsweredRange, storeAnswersOfRange } from './holders.ts'
 
 /**
- * Contacts per query of ClickHouse, which reads the tenant's events once for each; the answer takes about 50 MB until
- * it is written.
+ * Contacts per ClickHouse query, which reads all events of the tenant; its result uses about 50 MB until it is stored.
  */
 const CONTACTS_A_QUESTION = 1_000_000
 /** Contacts whose results are written in one transaction. */
 const CONTACTS_A_TRANSACTION = 20_000
 
 /**
- * Queries ClickHouse for a segment's event conditions for all contacts and stores the results. @param goOn is called
- * regularly, and aborts by returning false.
+ * Queries ClickHouse for a segment's event conditions for all contacts and stores the results.
+ * @param goOn is called regularly to renew the claim; returning false aborts.
  * @returns false if aborted, or if the segment has changed.
  */
 export async function refreshHolders(
@@ -44,7 +43,7 @@ export async function refreshHolders(
   return true
 }
 
-/** The whole answer, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
+/** Reads the whole result, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
 async function readAnswers(
   tenant: Tenant,
   group: readonly EventMatch[],

@@ -13,7 +13,7 @@ const EVERY_MS = 500
 const PAUSE_MS = 3_000
 /** Not urgent: nothing waits for it. */
 const CLEAN_EVERY_MS = 3_000
-/** Half of the duration of a claim. */
+/** Half of a claim's duration, so that the claim is still valid. */
 const RESUMED_WITHIN_MS = 60_000
 /** Membership that changes with time alone. */
 const TIMED_EVERY_MINUTES = 10
@@ -42,7 +42,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   let current: { segment: Due; until: number; isClaimed: boolean } | null = null
   let lastTenant: string | null = null
 
-  /** A segment that cannot be evaluated stays claimed for a while, so that others are evaluated. */
+  /** A segment that cannot be evaluated stays claimed until the claim ends, so that others are evaluated first. */
   function giveWay(error: unknown): void {
     if (error instanceof ServiceError && error.status === 503) throw error
     log.warn({ err: error }, 'a segment could not be evaluated; continuing with others')

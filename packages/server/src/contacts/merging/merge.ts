@@ -13,7 +13,7 @@ import { requireRoomInContact } from '../size.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
 
-/** The services that merging needs from features which know contacts. */
+/** The services that merging needs from features that depend on contacts. */
 export interface MergeServices extends WriteDependencies {
   /** Records must not move while an erasure removes them. @throws ServiceError 409 `erasure_under_way` */
   refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void>
@@ -145,7 +145,7 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
     const message = `Contact ${contactId} was already merged into ${survivorId}. Use that contact, or unmerge this one first.`
     throw conflict('already_merged', message, namedContact(survivorId))
   }
-  // It was merged a moment ago, but has been unmerged since.
+  // It was unmerged meanwhile.
   if (await findContact(tx, contactId)) throw new Collision()
   if (path === 'contact_id') throw notFound('contact')
   const details = [{ path, message: 'is not the id of one of your contacts' }]
