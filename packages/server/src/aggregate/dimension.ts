@@ -45,6 +45,6 @@ export function groupBySchema<const Entity extends Dimensions>(dimensions: Entit
   return Type.Unsafe<keyof Entity & string>({
     type: 'string',
     enum: Object.keys(dimensions),
-    description: `What to group by.\n${lines.join('\n')}`,
+    description: `The dimension to group by.\n${lines.join('\n')}`,
   })
 }

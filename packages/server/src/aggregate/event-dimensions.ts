@@ -14,7 +14,10 @@ export const EVENT_DIMENSIONS = {
   text: column('text', 'Text of the element.'),
   element_type: column('element_type', 'Type of the element, such as button.'),
   element_id: column('element_id', 'Id of the element.'),
-  class: column('class', 'Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.'),
+  class: column(
+    'class',
+    'Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.',
+  ),
   contact_id: { sql: 'owner_id', kind: 'id', description: 'Identified contact; anonymous events are in no bucket.' },
   visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.' },
   session_id: { sql: 'session_id', kind: 'id', description: 'Session.' },

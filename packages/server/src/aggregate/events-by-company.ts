@@ -26,7 +26,7 @@ interface Row {
 }
 
 /** Contacts per PostgreSQL query: few enough not to delay other requests, enough to make round trips negligible. */
-const CONTACTS_A_LOOKUP = 2_000
+const CONTACTS_PER_QUERY = 2_000
 
 /**
  * Groups events by the current company of their contact. Only PostgreSQL has the companies, so ClickHouse aggregates by
@@ -70,7 +70,7 @@ export async function aggregateEventsByCompany(
       total += Number(row.records)
       if (row.contact_id !== NOBODY) waiting.push(row)
     }
-    if (waiting.length >= CONTACTS_A_LOOKUP) await map()
+    if (waiting.length >= CONTACTS_PER_QUERY) await map()
   }
   await map()
   const buckets = [...companies].map(([key, part]) => ({ key, value: figureOf(part, measure.metric) }))

@@ -30,7 +30,9 @@ export const AGGREGATE_OPERATIONS = [
       metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
       buckets: Type.Array(
         Type.Object({
-          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], { description: 'null if the value is missing.' }),
+          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
+            description: 'null if the value is missing.',
+          }),
           value: Type.Union([Type.Number(), Type.Null()], {
             description: 'null if no record in the bucket has a number.',
           }),
@@ -39,7 +41,8 @@ export const AGGREGATE_OPERATIONS = [
       total: Type.Integer({ description: 'The number of matching records, for every metric.' }),
       distinct_groups: Type.Optional(
         Type.Integer({
-          description: 'Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.',
+          description:
+            'Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.',
         }),
       ),
       total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),

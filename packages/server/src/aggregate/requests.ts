@@ -83,7 +83,8 @@ const MEASURE_FIELDS = {
       type: 'string',
       enum: METRICS,
       default: 'count',
-      description: 'The figure of each bucket: the number of records, or one computed from the numbers in metric_field.',
+      description:
+        'The figure of each bucket: the number of records, or one computed from the numbers in metric_field.',
     }),
   ),
   metric_field: Type.Optional(
@@ -94,7 +95,9 @@ const MEASURE_FIELDS = {
         'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of buckets.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of buckets.' }),
+  ),
 }
 
 function aggregation<

@@ -15,9 +15,9 @@ export function keysOf({ name, properties }: Pick<CompanyChanges, 'name' | 'prop
 }
 
 /** The keys that only forms have written, after another source has written, and thus confirmed, some of them. */
-export function saidByForms(before: CompanyRow, changes: CompanyChanges): string[] {
-  const said = new Set(keysOf(changes))
-  return before.said_by_forms.filter((key) => !said.has(key))
+export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] {
+  const confirmed = new Set(keysOf(changes))
+  return before.form_keys.filter((key) => !confirmed.has(key))
 }
 
 /**
@@ -28,17 +28,17 @@ export function saidByForms(before: CompanyRow, changes: CompanyChanges): string
 export function changesOfForm(
   before: CompanyRow,
   { name, properties }: CompanyOfForm,
-): { changes: CompanyChanges; saidByForms: string[]; leftOut: string[] } {
+): { changes: CompanyChanges; formKeys: string[]; leftOut: string[] } {
   const stored: Record<string, unknown> = { ...(before.properties as Properties), name: before.name }
   const isBlank = (key: string) => !Object.hasOwn(stored, key) || (stored[key] ?? '') === ''
-  const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.said_by_forms.includes(key))
+  const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.form_keys.includes(key))
   const changes: CompanyChanges = {
     ...(name !== undefined && mayChange('name') ? { name } : {}),
     properties: Object.fromEntries(Object.entries(properties).filter(([key]) => mayChange(key))),
   }
   return {
     changes,
-    saidByForms: [...new Set([...before.said_by_forms, ...keysOf(changes)])],
+    formKeys: [...new Set([...before.form_keys, ...keysOf(changes)])],
     leftOut: keysOf({ ...(name === undefined ? {} : { name }), properties }).filter((key) => !mayChange(key)),
   }
 }

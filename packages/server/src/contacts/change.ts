@@ -44,7 +44,7 @@ export async function insertContact(
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
-  if (!row || (await isAlias(saying(tx, row.contact_id, record), keys))) return null
+  if (!row || (await isAlias(storingRecord(tx, row.contact_id, record), keys))) return null
   log.leftOut.push(...leftOut)
   log.events.push(createdEvent(row, write.source, now))
   log.noteChange(row.contact_id, 'everything')
@@ -85,11 +85,11 @@ export async function changeContact(
   const { changed, isNews, isRowDirty, leftOut } = applied
   log.leftOut.push(...leftOut)
 
-  const record = saysSomething(write) ? applied.record : null
+  const record = hasContent(write) ? applied.record : null
   let row = before
   if (isRowDirty) {
     const { properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at } = applied.row
-    row = await saying(tx, contactId, record)
+    row = await storingRecord(tx, contactId, record)
       .updateTable('contacts')
       .set({ email, properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at })
       .where('contact_id', '=', contactId)
@@ -133,7 +133,7 @@ export async function lockContactOfEmail(tx: Tenant, email: string): Promise<Con
 }
 
 /** The contact with an email, or the survivor of the one that had it. */
-export async function holderOfEmail(tenant: Tenant, email: string): Promise<string | null> {
+export async function contactOfEmail(tenant: Tenant, email: string): Promise<string | null> {
   const holder = await tenant.db
     .selectFrom('contacts')
     .select('contact_id')
@@ -174,12 +174,12 @@ function propertiesInEvent(row: ContactRow): { properties: Properties } | { prop
   return fitInEvent(properties) ? { properties } : { properties_omitted: true }
 }
 
-function saysSomething({ properties, email, externalId, raw }: SourceWrite): boolean {
+function hasContent({ properties, email, externalId, raw }: SourceWrite): boolean {
   return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
 /** Starts a statement that also stores the source's record, because a second statement would double the time. */
-function saying(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
+function storingRecord(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
   if (!record) return tx.db
   const records = new Map([[contactId, record]])
   return tx.db.with('said', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
@@ -192,7 +192,7 @@ async function emailAfter(
   { kind, email }: SourceWrite & { email: string },
 ): Promise<string | null> {
   // Checked first: a unique violation would end the transaction before the other contact could be named.
-  const holderId = await holderOfEmail(tx, email)
+  const holderId = await contactOfEmail(tx, email)
   if (holderId === null || holderId === before.contact_id) return email
   if (kind === 'manual') throw emailTaken(holderId)
   return before.email

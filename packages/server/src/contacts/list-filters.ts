@@ -10,7 +10,7 @@ import { ListContactsQuery } from './requests.ts'
 type Query = Type.Static<typeof ListContactsQuery>
 
 /** Whether a query, not yet validated, filters by events; it then also needs the scope of events. */
-export function asksEvents(query: object): boolean {
+export function filtersByEvents(query: object): boolean {
   return Object.keys(query).some((name) => name.startsWith('has_event_') && name in ListContactsQuery.properties)
 }
 

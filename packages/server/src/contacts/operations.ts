@@ -10,7 +10,7 @@ import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
+import { contactFiltersOf, eventFiltersOf, filtersByEvents } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
@@ -50,7 +50,7 @@ export const CONTACT_OPERATIONS = [
     http: 'GET /v1/contacts',
     command: 'contact list',
     scope: 'contacts:read',
-    scopeOf: (query) => (asksEvents(query as object) ? 'events:read' : null),
+    scopeOf: (query) => (filtersByEvents(query as object) ? 'events:read' : null),
     summary: 'List, filter and search contacts',
     description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
     input: ListContactsQuery.properties,

@@ -225,9 +225,9 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
     case 'is_true':
       return comparing(`${column} = {${name}: Bool}`, value === true)
     case 'from':
-      return comparing(`${column} >= ${moment(name)}`, storableTime(value as Date))
+      return comparing(`${column} >= ${timestampParameter(name)}`, storableTime(value as Date))
     case 'until':
-      return comparing(`${column} <= ${moment(name)}`, storableTime(value as Date))
+      return comparing(`${column} <= ${timestampParameter(name)}`, storableTime(value as Date))
     case 'is_identified':
       return value === true ? { where: [IS_IDENTIFIED], parameters: {} } : ANYTHING
     case 'belongs_to':
@@ -254,10 +254,10 @@ function wordsCondition(name: string, columns: readonly string[], text: string):
 }
 
 /** A bound beyond ClickHouse's range includes or excludes the same events as the furthest one within it. */
-export function storableTime(moment: Date): string {
-  return new Date(Math.min(Math.max(moment.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
+export function storableTime(time: Date): string {
+  return new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 
-function moment(name: string): string {
+function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

@@ -6,7 +6,7 @@ import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObjects } from '
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
-const ROWS_A_PAGE = 10_000
+const ROWS_PER_PAGE = 10_000
 /** Events yielded at a time; other requests run in between. */
 const EVENTS_AT_ONCE = 250
 
@@ -16,7 +16,7 @@ const EVENTS_AT_ONCE = 250
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const matching = await conditionsOf(tenant, filters)
-  const next = createPageReader(ROWS_A_PAGE)
+  const next = createPageReader(ROWS_PER_PAGE)
   for (let after: Key | undefined; ; ) {
     const { rows, isLast } = await next(async (limit) => {
       const bounds = await boundsOfPage(tenant, matching, after, limit)

@@ -10,7 +10,7 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { rangeBefore } from '../platform/http/days.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
-import { askEvents } from '../segments/events.ts'
+import { queryEvents } from '../segments/events.ts'
 import { suggestValues } from '../segments/suggestions.ts'
 import { eventRows } from '../tenant-export/rows.ts'
 import { activityOfContacts } from './activity.ts'
@@ -158,7 +158,12 @@ test.each<[string, () => Promise<unknown>]>([
   [
     "a segment's questions",
     () =>
-      askEvents(tenant, [{ type: 'click', within_days: 9 }, { url_contains: 'x' }], { contactIds: contacts }, day(300)),
+      queryEvents(
+        tenant,
+        [{ type: 'click', within_days: 9 }, { url_contains: 'x' }],
+        { contactIds: contacts },
+        day(300),
+      ),
   ],
 ])("%s of contacts' events reads theirs and what is not merged yet", async (_name, work) => {
   const plans = await plansOf(work)

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** How long a visitor can be recovered from a network after it was last seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
-const REMEMBERED = 100_000
+const CACHED_MAX = 100_000
 /**
  * A network's hash selects one of this many slots per visitor, which limits a visitor's rows without counting them.
  */
@@ -88,7 +88,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
         })),
       )
       .execute()
-    if (written.size + rows.length > REMEMBERED) written.clear()
+    if (written.size + rows.length > CACHED_MAX) written.clear()
     for (const { row, key } of noted) written.set(key, row.seen_at.getTime())
   }
 

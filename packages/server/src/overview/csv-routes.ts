@@ -6,7 +6,7 @@ import { ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
-import { asksEvents, contactFiltersOf, eventFiltersOf } from '../contacts/list-filters.ts'
+import { contactFiltersOf, eventFiltersOf, filtersByEvents } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { joinContacts } from '../events/join.ts'
@@ -90,7 +90,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       config: { access: 'contacts:read' },
       schema: { hide: true, querystring: Type.Object({ ...ListContactsQuery.properties, columns }), response },
       preValidation: async (request) => {
-        if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
+        if (filtersByEvents(request.query)) requireScopeOf(request, 'events:read')
       },
     },
     async (request, reply) => {

@@ -16,11 +16,11 @@ const BYTE_ORDER_MARK = '\ufeff'
 /** A value as a cell. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  // A negative number starts like a formula, but is harmless.
+  // A negative number starts like a formula, but is escaped.
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('; ') : JSON.stringify(value)
-  const harmless = isFormula(text) ? `'${text}` : text
-  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const escaped = isFormula(text) ? `'${text}` : text
+  return NEEDS_QUOTES.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }
 
 function isFormula(text: string): boolean {
@@ -84,7 +84,7 @@ export async function sendCsv<Row>(
 
 /** The requested columns, or the default ones. */
 export function columnsOf(text: string | undefined, usual: readonly string[]): string[] {
-  const asked = (text ?? '').split(',').map((name) => name.trim())
-  const columns = [...new Set(asked.filter((name) => name !== ''))]
+  const requested = (text ?? '').split(',').map((name) => name.trim())
+  const columns = [...new Set(requested.filter((name) => name !== ''))]
   return columns.length > 0 ? columns : [...usual]
 }

@@ -21,7 +21,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   const days = wholeDaysOf(before, range)
   const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
   const people = ofPeople(range, before)
-  const rest = [`timestamp < ${moment('days_from')}`, `timestamp > ${moment('days_to')}`]
+  const rest = [`timestamp < ${timestampParameter('days_from')}`, `timestamp > ${timestampParameter('days_to')}`]
   if (days.isCut) {
     whole.where.push('toDate(timestamp) != toDate({since_day: String})')
     rest.push('toDate(timestamp) = toDate({since_day: String})')
@@ -34,7 +34,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
     columns: `toDate(timestamp) >= toDate({since_day: String}) AS now, ${columns}`,
     where: whole.where,
     also: {
-      columns: `timestamp >= ${moment('since')} AS now, ${columns}`,
+      columns: `timestamp >= ${timestampParameter('since')} AS now, ${columns}`,
       where: [...people.where, rest.join(' OR ')],
     },
     parameters: {
@@ -73,7 +73,7 @@ export async function identifiedContacts(tenant: Tenant, range: Range, before: R
   const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
     name: 'dashboard.contacts',
     lane: 'heavy',
-    columns: `timestamp >= ${moment('since')} AS now`,
+    columns: `timestamp >= ${timestampParameter('since')} AS now`,
     where,
     parameters: { ...parameters, since: storableTime(range.from) },
     groupBy: 'now',
@@ -92,6 +92,6 @@ function ofPeople({ to }: Range, before: Range): EventConditions {
   return eventConditions({ date_after: before.from, date_before: to, is_bot: false })
 }
 
-function moment(name: string): string {
+function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

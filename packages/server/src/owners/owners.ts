@@ -36,7 +36,7 @@ export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): P
 }
 
 /** Splits contacts into groups whose owners fit into one query. */
-export async function askableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
+export async function queryableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
   const counted = await tenant.db
     .selectFrom('owner_links')
     .select(['contact_id', ({ fn }) => fn.countAll<number>().as('links')])

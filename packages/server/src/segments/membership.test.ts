@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTE, propose } from '../../test/actions.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { queueChecks } from './check-queue.ts'
-import { rememberDefinitions } from './definitions.ts'
+import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createSegment } from './segments.ts'
@@ -247,7 +247,7 @@ async function checksLeft(): Promise<number> {
 
 describe('a whole segment', () => {
   const dependencies = (clock = () => new Date()) => ({
-    definitions: rememberDefinitions(),
+    definitions: cacheDefinitions(),
     clock,
   })
 

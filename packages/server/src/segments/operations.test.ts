@@ -53,7 +53,7 @@ test.each([
   expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
 })
 
-test('a segment is defined, changed and deleted, and the audit log tells by whom', async () => {
+test('a segment is defined, changed and deleted, and the audit log tells by contactSet', async () => {
   const made = await member.call('POST', '/v1/segments', { name: 'Romans', filter: inCity('Rome') })
   expect([made.status, made.body.segment.name, made.body.segment.description]).toEqual([201, 'Romans', null])
   const path = `/v1/segments/${made.body.segment.segment_id}`

@@ -7,7 +7,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
-import { askEvents, EventAnswers, TooManyHolders } from './events.ts'
+import { EventResults, queryEvents, TooManyContacts } from './events.ts'
 import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
@@ -29,7 +29,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
   const matches = eventsOf(filter)
   try {
     const answers =
-      matches.length > 0 ? await askEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventAnswers()
+      matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
     const condition = compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
     return await tenant.heavily(() =>
       tenant.transaction(async (tx) => {
@@ -48,7 +48,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
     )
   } catch (error) {
     const isTooMuch =
-      error instanceof TooManyHolders ||
+      error instanceof TooManyContacts ||
       (error as { code?: string }).code === STATEMENT_CANCELLED ||
       TOO_MUCH.includes(refusalCode(error) ?? 0)
     if (!isTooMuch) throw error

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { rememberDefinitions } from './definitions.ts'
+import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
@@ -18,7 +18,7 @@ const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'i
 
 async function evaluate(segmentId: string): Promise<void> {
   const clock = () => new Date()
-  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
 }
 
 async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {

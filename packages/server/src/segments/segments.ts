@@ -8,9 +8,9 @@ import { newId } from '../platform/ids.ts'
 import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { lockDefinitions } from './definitions.ts'
-import { LEASE } from './evaluate.ts'
+import { CLAIM_END } from './evaluate.ts'
 import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
-import { noteUnused } from './holders.ts'
+import { noteUnusedConditions } from './met-conditions.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { toSegmentObject } from './segment-object.ts'
 
@@ -56,7 +56,7 @@ export async function createSegment(
         segment_id: segmentId,
         ...texts,
         ...columnsOf(filter),
-        claimed_until: evaluatedByCaller ? LEASE : null,
+        claimed_until: evaluatedByCaller ? CLAIM_END : null,
         created_at: now,
         updated_at: now,
       })
@@ -104,7 +104,7 @@ export async function updateSegment(
       })
       .where('segment_id', '=', segmentId)
       .execute()
-    if (isOtherFilter) await noteUnused(tx, before.filter as unknown as SegmentFilter)
+    if (isOtherFilter) await noteUnusedConditions(tx, before.filter as unknown as SegmentFilter)
     return [...changed, ...(isOtherFilter ? ['filter'] : [])]
   })
 }
@@ -120,7 +120,7 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
       .executeTakeFirst()
     if (!segment) throw notFound('segment')
     await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
-    await noteUnused(tx, segment.filter as unknown as SegmentFilter)
+    await noteUnusedConditions(tx, segment.filter as unknown as SegmentFilter)
   })
 }
 

@@ -21,7 +21,7 @@ CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id);
 -- while a segment is created, without either seeing the other. A definition also changes once its first evaluation has
 -- found all contacts that meet its conditions. A function, because its later statements see what was committed while
 -- the first one waited.
-CREATE FUNCTION hold_segments(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION lock_segment_version(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));
     RETURN (SELECT count(*) || '/' || coalesce(max(revision), 0) || '/' || count(evaluated_at)
@@ -91,7 +91,7 @@ CREATE INDEX segment_checks_due ON segment_checks (not_before);
 -- The contacts that meet segments' event conditions, so that a write to a contact need not query ClickHouse. No foreign
 -- key to contacts, because it would lock a contact's row for each of its conditions; code that deletes a contact
 -- deletes these rows.
-CREATE TABLE segment_event_holders (
+CREATE TABLE segment_met_conditions (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   contact_id uuid NOT NULL,
   match_key uuid NOT NULL,

@@ -9,7 +9,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../chang
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
-import { requireRoomInContact } from '../size.ts'
+import { requireContactFits } from '../size.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
 
@@ -57,7 +57,7 @@ export async function mergeContacts(
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
     const after = mergedContent(before, merged, now)
-    requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
+    requireContactFits(sizedOf(before), sizedOf(after), 'manual')
 
     const moved = await move(tx, log, dependencies, { from: contactId, to: into }, now)
     await tx.db

@@ -6,7 +6,7 @@ import { Collision } from '../../platform/postgres/collisions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
-import { changedEvents, createdEvent, findContact, holderOfEmail } from '../change.ts'
+import { changedEvents, contactOfEmail, createdEvent, findContact } from '../change.ts'
 import { type ChangeLog, changeContacts } from '../change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { replaceSourceRecords } from '../record-source.ts'
@@ -124,7 +124,7 @@ async function restore(tx: Tenant, { row, records }: ContactContent, now: Date):
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
   if (!restored) {
-    const holderId = row.email === null ? null : await holderOfEmail(tx, row.email)
+    const holderId = row.email === null ? null : await contactOfEmail(tx, row.email)
     if (holderId !== null && holderId !== row.contact_id) throw emailTaken(holderId)
     throw keysTaken(`external id ${row.external_id}`)
   }

@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { missingContact } from '../aliases.ts'
+import type { NoteObject } from './schema.ts'
 import {
   bytesSoFar,
   contentWithin,
@@ -14,8 +15,7 @@ import {
   notesThatFit,
   SIZED_COLUMNS,
   type SizedNote,
-} from './room.ts'
-import type { NoteObject } from './schema.ts'
+} from './size-limit.ts'
 
 const COLUMNS = ['note_id', 'contact_id', 'content', 'created_at', 'updated_at'] as const
 

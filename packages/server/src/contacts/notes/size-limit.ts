@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 /** The size limit for the notes of one response, as JSON. */
 export const NOTES_BYTES_MAX = 8 * 1024 * 1024
 /** The most bytes of a UTF-16 code unit in JSON: an escaped control character has six. */
-const JSON_BYTES_A_CODE_UNIT = 6
+const JSON_BYTES_PER_CODE_UNIT = 6
 
 export const NEWEST_FIRST = sql`created_at DESC, note_id DESC`
 export const SIZED_COLUMNS = ['note_id', 'contact_id', 'created_at', 'updated_at'] as const
@@ -38,19 +38,19 @@ export function notesThatFit(
   columns: readonly (readonly SizedNote[])[],
   read: ReadonlyMap<string, string>,
 ): WholeNote[][] {
-  const whole = columns.map((column) => beginning(column, read))
+  const whole = columns.map((column) => readPrefix(column, read))
   const codeUnits = whole.flat().reduce((sum, { content }) => sum + content.length, 0)
-  if (codeUnits * JSON_BYTES_A_CODE_UNIT <= NOTES_BYTES_MAX) return whole
+  if (codeUnits * JSON_BYTES_PER_CODE_UNIT <= NOTES_BYTES_MAX) return whole
   const kept = whole.map(() => 0)
-  let room = NOTES_BYTES_MAX
+  let bytesLeft = NOTES_BYTES_MAX
   const keepWithin = (share: number) =>
     whole.forEach((notes, index) => {
-      let left = Math.min(share, room)
+      let left = Math.min(share, bytesLeft)
       for (const { content } of notes.slice(kept[index])) {
         const bytes = Buffer.byteLength(JSON.stringify(content))
         left -= bytes
         if (left < 0) return
-        room -= bytes
+        bytesLeft -= bytes
         kept[index] = (kept[index] ?? 0) + 1
       }
     })
@@ -60,7 +60,7 @@ export function notesThatFit(
 }
 
 /** The notes up to the first one without content. */
-function beginning(column: readonly SizedNote[], read: ReadonlyMap<string, string>): WholeNote[] {
+function readPrefix(column: readonly SizedNote[], read: ReadonlyMap<string, string>): WholeNote[] {
   const notes: WholeNote[] = []
   for (const note of column) {
     const content = note.content ?? read.get(note.note_id)

@@ -2,38 +2,38 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import { type Answer, inGroups, streamAnswers } from './events.ts'
+import { type ConditionResult, inGroups, streamResults } from './events.ts'
 import type { EventMatch } from './filter.ts'
-import { type AnsweredRange, storeAnswersOfRange } from './holders.ts'
+import { type RangeResults, storeResultsOfRange } from './met-conditions.ts'
 
 /**
  * Contacts per ClickHouse query, which reads all events of the tenant; its result uses about 50 MB until it is stored.
  */
-const CONTACTS_A_QUESTION = 1_000_000
+const CONTACTS_PER_QUERY = 1_000_000
 /** Contacts whose results are written in one transaction. */
-const CONTACTS_A_TRANSACTION = 20_000
+const CONTACTS_PER_TRANSACTION = 20_000
 
 /**
  * Queries ClickHouse for a segment's event conditions for all contacts and stores the results.
- * @param goOn is called regularly to renew the claim; returning false aborts.
+ * @param renewClaim is called regularly to renew the claim; returning false aborts.
  * @returns false if aborted, or if the segment has changed.
  */
-export async function refreshHolders(
+export async function refreshMetConditions(
   tenant: Tenant,
   definitions: Definitions,
   { segmentId, revision, matches }: Definition,
   now: Date,
-  goOn: () => Promise<boolean>,
+  renewClaim: () => Promise<boolean>,
 ): Promise<boolean> {
-  for await (const range of rangesOfContacts(tenant, CONTACTS_A_QUESTION)) {
+  for await (const range of rangesOfContacts(tenant, CONTACTS_PER_QUERY)) {
     for (const group of inGroups(matches)) {
       for (const part of await readAnswers(tenant, group, range, now)) {
-        if (!(await goOn())) return false
+        if (!(await renewClaim())) return false
         const isWritten = await tenant.transaction(async (tx) => {
           // Locked, so that nothing is written for a deleted segment.
           const known = await definitions.of(tx)
           if (!known.some((each) => each.segmentId === segmentId && each.revision === revision)) return false
-          await storeAnswersOfRange(tx, group, part)
+          await storeResultsOfRange(tx, group, part)
           return true
         })
         if (!isWritten) return false
@@ -49,25 +49,25 @@ async function readAnswers(
   group: readonly EventMatch[],
   { after, upTo }: ContactRange,
   now: Date,
-): Promise<AnsweredRange[]> {
+): Promise<RangeResults[]> {
   const { rows } = await sql<{ now: string }>`SELECT clock_timestamp()::text AS now`.execute(tenant.db)
-  const askedAt = rows[0]?.now ?? ''
-  const parts: AnsweredRange[] = []
-  let answers: Answer[] = []
+  const queriedAt = rows[0]?.now ?? ''
+  const parts: RangeResults[] = []
+  let answers: ConditionResult[] = []
   const end = (upTo: string) => {
     parts.push({
       after: parts.at(-1)?.upTo ?? after,
       upTo,
-      askedAt,
+      queriedAt,
       contactIds: `{${answers.map(({ contact_id }) => contact_id).join(',')}}`,
       hits: `{${answers.map(({ hits }) => hits).join(',')}}`,
     })
     answers = []
   }
-  for await (const some of streamAnswers(tenant, group, { after, upTo }, now)) {
+  for await (const some of streamResults(tenant, group, { after, upTo }, now)) {
     for (const answer of some) if (answer.hits.includes('1')) answers.push(answer)
     const last = answers.at(-1)
-    if (answers.length >= CONTACTS_A_TRANSACTION && last) end(last.contact_id)
+    if (answers.length >= CONTACTS_PER_TRANSACTION && last) end(last.contact_id)
   }
   end(upTo)
   return parts
