@@ -23,8 +23,8 @@ export interface CompanyChanges {
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
   const row = await insertCompany(tenant, { changes, formKeys: [], isFromForm: false }, now)
   if (row) return row
-  const holder = await findByDomain(tenant, changes.domain ?? '')
-  throw domainTaken(holder?.company_id ?? '')
+  const existing = await findByDomain(tenant, changes.domain ?? '')
+  throw domainTaken(existing?.company_id ?? '')
 }
 
 /**
@@ -50,8 +50,8 @@ export async function updateCompany(
       if (!before) throw notFound('company')
       requireMatch(etagOfCompany(before))
       if (changes.domain && changes.domain !== before.domain) {
-        const holder = await findByDomain(tx, changes.domain)
-        if (holder) throw domainTaken(holder.company_id)
+        const existing = await findByDomain(tx, changes.domain)
+        if (existing) throw domainTaken(existing.company_id)
       }
       const write = { changes, formKeys: formKeys(before, changes), isFromForm: false }
       return applyChanges(tx, before, write, now)

@@ -16,7 +16,7 @@ export function filtersByEvents(query: object): boolean {
 
 /** The filters that a single event must match; null if there are none. */
 export function eventFiltersOf(query: Query): EventFilters | null {
-  const asked = {
+  const filters = {
     event_type: query.has_event_type,
     text: query.has_event_text,
     text_contains: query.has_event_text_contains,
@@ -26,8 +26,8 @@ export function eventFiltersOf(query: Query): EventFilters | null {
     date_after: query.has_event_after,
     date_before: query.has_event_before,
   }
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length > 0 ? given : null
+  const set = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+  return Object.keys(set).length > 0 ? set : null
 }
 
 /**

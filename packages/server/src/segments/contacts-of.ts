@@ -46,8 +46,8 @@ export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Da
 
 async function conditionOf(tenant: Tenant, filter: SegmentFilter, contactSet: ContactSet, now: Date) {
   const matches = eventsOf(filter)
-  const answers = matches.length > 0 ? await queryEvents(tenant, matches, contactSet, now) : new EventResults()
-  return compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
+  const results = matches.length > 0 ? await queryEvents(tenant, matches, contactSet, now) : new EventResults()
+  return compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
 }
 
 /** The lower bound of the range that ends with `upTo`. */

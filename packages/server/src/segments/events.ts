@@ -20,24 +20,26 @@ export type ContactSet = { contactIds: readonly string[] } | ContactRange
 
 /** For each event condition, the contacts that meet it. */
 export class EventResults {
-  readonly #holders = new Map<string, string[]>()
+  readonly #contactIds = new Map<string, string[]>()
 
   add(match: EventMatch, contactIds: readonly string[]): void {
     const key = keyOf(match)
-    this.#holders.set(key, [...(this.#holders.get(key) ?? []), ...contactIds])
+    this.#contactIds.set(key, [...(this.#contactIds.get(key) ?? []), ...contactIds])
   }
 
   /** Each contact with the keys of the event conditions that it meets. */
   pairs(): { contactIds: string[]; keys: string[] } {
-    const pairs = [...this.#holders].flatMap(([key, holders]) => holders.map((contactId) => ({ key, contactId })))
+    const pairs = [...this.#contactIds].flatMap(([key, contactIds]) =>
+      contactIds.map((contactId) => ({ key, contactId })),
+    )
     return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
   }
 
   /** The condition that a contact is among those that meet an event condition. */
   hasEvents(match: EventMatch): RawBuilder<SqlBool> {
-    const holders = this.#holders.get(keyOf(match))
-    if (holders === undefined) throw new Error('A filter has an event condition that was not queried.')
-    return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
+    const contactIds = this.#contactIds.get(keyOf(match))
+    if (contactIds === undefined) throw new Error('A filter has an event condition that was not queried.')
+    return contactIds.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${contactIds}::uuid[])`
   }
 }
 
@@ -53,7 +55,7 @@ export async function queryEvents(
   now: Date,
   bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
 ): Promise<EventResults> {
-  const answers = new EventResults()
+  const results = new EventResults()
   const { limit, ...others } = bounds
   for (const some of await queryableSets(tenant, contactSet)) {
     for (const group of inGroups(matches)) {
@@ -61,14 +63,14 @@ export async function queryEvents(
       const rows = await tenant.events.select<ConditionResult>(query)
       if (rows.length === limit) throw new TooManyContacts()
       for (const [index, match] of group.entries()) {
-        answers.add(
+        results.add(
           match,
           rows.filter(({ hits }) => hits[index] === '1').map((row) => row.contact_id),
         )
       }
     }
   }
-  return answers
+  return results
 }
 
 async function queryableSets(tenant: Tenant, contactSet: ContactSet): Promise<ContactSet[]> {

@@ -141,8 +141,8 @@ export function keyOf(match: EventMatch): string {
 }
 
 function hashOf(match: EventMatch): string {
-  const meant = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
-  const hash = createHash('sha256').update(JSON.stringify(meant)).digest('hex')
+  const normalized = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
+  const hash = createHash('sha256').update(JSON.stringify(normalized)).digest('hex')
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
 }
 

@@ -77,7 +77,7 @@ function belongs({ match, conditions }: SegmentFilter, person: Person): boolean 
   return match === 'all' ? conditions.every(isMet) : conditions.some(isMet)
 }
 
-test('whatever the interleaving, the members are those contactSet the filters mean, and each way in or out is told once', async () => {
+test('under any interleaving, members match the filters, and each entry and exit is recorded once', async () => {
   await fc.assert(
     fc.asyncProperty(scripts, async ({ contacts, chores }) => {
       const tenant = await createTestTenant(service)
@@ -139,7 +139,7 @@ async function work(tenant: TestTenant, chores: Chore[], lasting: readonly strin
   }
 }
 
-/** Waits until everything noted has been queued, checked and evaluated. */
+/** Waits until all noted contacts have been queued and checked, and all segments evaluated. */
 async function atRest(tenant: TestTenant): Promise<void> {
   // Noted contacts are queued within half a second; then they are visible here until they are checked.
   await new Promise((resolve) => setTimeout(resolve, 1_000))

@@ -60,19 +60,19 @@ async function checksAreDone(): Promise<void> {
 }
 
 /** The tenant's data with a different ClickHouse. */
-function asking(clickhouse: Partial<ClickHouse>) {
+function withClickHouse(clickhouse: Partial<ClickHouse>) {
   const { stores } = service
   return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
 }
 
-test('a write is judged at once, by what is known of events, while ClickHouse is away', async () => {
+test('a write updates memberships from the stored results of event conditions while ClickHouse is down', async () => {
   const buyers = await define(did('purchase'), LEAD)
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   await eventually(async () => expect((await met()).contactIds).toEqual([ada]))
   await checksAreDone()
   const away = () => Promise.reject(storeUnavailable('ClickHouse', null))
-  const handle = asking({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
+  const handle = withClickHouse({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
   const writing = { ...service.writing, segments: createFollower(cacheDefinitions(), clock) }
   for (const contactId of [ada, bob]) {
     await updateContact(
@@ -88,7 +88,7 @@ test('a write is judged at once, by what is known of events, while ClickHouse is
   expect(await segmentsOf(ada)).toEqual([])
 })
 
-test('contacts with many visitors are checked, however many are checked together', async () => {
+test('contacts with many visitors can be checked in one batch', async () => {
   await define(did('purchase'))
   const names = Array.from({ length: 5 }, (_, n) => `crowd${n}`)
   const ids = await Promise.all(names.map((name) => person(name)))
@@ -105,7 +105,7 @@ test('contacts with many visitors are checked, however many are checked together
   await checksAreDone()
 })
 
-test('a write before the first evaluation is judged by a check, which asks first', async () => {
+test('a write before the first evaluation is checked later, after a query of the events', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   const idle: SegmentCondition = { event: { type: 'purchase' }, operator: 'did_not' }
@@ -126,7 +126,7 @@ test('a write before the first evaluation is judged by a check, which asks first
   }
 })
 
-test('segments with the same condition share what is known; what no segment asks any more is forgotten', async () => {
+test('segments with the same condition share its results, which are deleted once no segment uses it', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase', 'page_view')
   await visit('bob', 'page_view')
@@ -144,7 +144,7 @@ test('segments with the same condition share what is known; what no segment asks
   )
 })
 
-test('what is known of a deleted contact is forgotten, and an evaluation does not find it again', async () => {
+test('the results of a deleted contact are deleted, and an evaluation does not restore them', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   await visit('bob', 'purchase')
@@ -156,36 +156,36 @@ test('what is known of a deleted contact is forgotten, and an evaluation does no
   expect((await met()).contactIds).toEqual([bob])
 })
 
-test('an evaluation asks ClickHouse once for all conditions of a segment, and nothing where it asks for no events', async () => {
+test('an evaluation queries ClickHouse once for all event conditions of a segment, and not at all without any', async () => {
   await person('ada')
   await visit('ada', 'purchase', 'page_view')
-  const asked: string[] = []
+  const queries: string[] = []
   const { clickhouse } = service.stores
-  const handle = asking({
+  const handle = withClickHouse({
     query: (sql, ...rest) => {
-      asked.push(sql)
+      queries.push(sql)
       return clickhouse.query(sql, ...rest)
     },
     stream: (sql, ...rest) => {
-      asked.push(sql)
+      queries.push(sql)
       return clickhouse.stream(sql, ...rest)
     },
   })
   const evaluate = (segmentId: string) => evaluateSegment(handle, { definitions: cacheDefinitions(), clock }, segmentId)
   const segmentId = await define(did('purchase'), { match: 'any', conditions: [did('page_view'), LEAD, did('none')] })
   await evaluate(segmentId)
-  expect(asked).toHaveLength(1)
+  expect(queries).toHaveLength(1)
   await evaluate(await define(LEAD))
-  expect(asked).toHaveLength(1)
+  expect(queries).toHaveLength(1)
 })
 
-test('an answer that is older than a check does not undo what that has found', async () => {
+test("a query result that is older than a check does not overwrite the check's result", async () => {
   const ada = await person('ada')
   const segmentId = await define(did('purchase'))
   const claim = () => tenant.handle.db.updateTable('segments').set({ claimed_until: CLAIM_END }).execute()
   await claim()
   const { clickhouse } = service.stores
-  const handle = asking({
+  const handle = withClickHouse({
     stream: async function* <Row>(...query: Parameters<ClickHouse['stream']>) {
       const answer: Row[] = []
       for await (const rows of clickhouse.stream<Row>(...query)) answer.push(...rows)
@@ -202,7 +202,7 @@ test('an answer that is older than a check does not undo what that has found', a
   expect(body.events).toEqual([])
 })
 
-test('an evaluation finds what a check has missed, and who has such events no longer', async () => {
+test('an evaluation corrects results that checks have missed, in both directions', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   const segmentId = await define(did('purchase', { within_days: 3 }))

@@ -41,9 +41,9 @@ export async function storeResults(
   tx: Tenant,
   matches: readonly EventMatch[],
   contactIds: readonly string[],
-  answers: EventResults,
+  results: EventResults,
 ): Promise<void> {
-  const pairs = answers.pairs()
+  const pairs = results.pairs()
   const met = tx.db
     .selectFrom(
       sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'met'>(sql`met (contact_id, match_key)`),
@@ -122,11 +122,11 @@ export async function storeResultsOfRange(
   const keys = group.map(keyOf)
   const met = tx.db
     .selectFrom([
-      sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'answered'>(sql`answered (contact_id, hits)`),
-      sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'asked'>(sql`asked (match_key, place)`),
+      sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'results'>(sql`results (contact_id, hits)`),
+      sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'requested'>(sql`requested (match_key, place)`),
     ])
-    .select([sql<string>`answered.contact_id`.as('contact_id'), sql<string>`asked.match_key`.as('match_key')])
-    .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
+    .select([sql<string>`results.contact_id`.as('contact_id'), sql<string>`requested.match_key`.as('match_key')])
+    .where(sql<boolean>`substr(results.hits, requested.place::int, 1) = '1'`)
   const known = tx.db
     .selectFrom('segment_met_conditions')
     .select(['contact_id', 'match_key'])

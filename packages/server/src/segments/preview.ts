@@ -28,9 +28,9 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
   const filter = parseSegmentFilter(sent)
   const matches = eventsOf(filter)
   try {
-    const answers =
+    const results =
       matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
-    const condition = compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
+    const condition = compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
     return await tenant.heavily(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),

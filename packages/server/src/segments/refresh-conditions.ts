@@ -27,7 +27,7 @@ export async function refreshMetConditions(
 ): Promise<boolean> {
   for await (const range of rangesOfContacts(tenant, CONTACTS_PER_QUERY)) {
     for (const group of inGroups(matches)) {
-      for (const part of await readAnswers(tenant, group, range, now)) {
+      for (const part of await readResults(tenant, group, range, now)) {
         if (!(await renewClaim())) return false
         const isWritten = await tenant.transaction(async (tx) => {
           // Locked, so that nothing is written for a deleted segment.
@@ -44,7 +44,7 @@ export async function refreshMetConditions(
 }
 
 /** Reads the whole result, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
-async function readAnswers(
+async function readResults(
   tenant: Tenant,
   group: readonly EventMatch[],
   { after, upTo }: ContactRange,
@@ -53,21 +53,21 @@ async function readAnswers(
   const { rows } = await sql<{ now: string }>`SELECT clock_timestamp()::text AS now`.execute(tenant.db)
   const queriedAt = rows[0]?.now ?? ''
   const parts: RangeResults[] = []
-  let answers: ConditionResult[] = []
+  let results: ConditionResult[] = []
   const end = (upTo: string) => {
     parts.push({
       after: parts.at(-1)?.upTo ?? after,
       upTo,
       queriedAt,
-      contactIds: `{${answers.map(({ contact_id }) => contact_id).join(',')}}`,
-      hits: `{${answers.map(({ hits }) => hits).join(',')}}`,
+      contactIds: `{${results.map(({ contact_id }) => contact_id).join(',')}}`,
+      hits: `{${results.map(({ hits }) => hits).join(',')}}`,
     })
-    answers = []
+    results = []
   }
   for await (const some of streamResults(tenant, group, { after, upTo }, now)) {
-    for (const answer of some) if (answer.hits.includes('1')) answers.push(answer)
-    const last = answers.at(-1)
-    if (answers.length >= CONTACTS_PER_TRANSACTION && last) end(last.contact_id)
+    for (const result of some) if (result.hits.includes('1')) results.push(result)
+    const last = results.at(-1)
+    if (results.length >= CONTACTS_PER_TRANSACTION && last) end(last.contact_id)
   }
   end(upTo)
   return parts

@@ -33,10 +33,10 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
   const properties: [string, PropertyValue][] = []
   const provenance: [string, Provenance[string]][] = []
   for (const key of keysOf(ours.properties, theirs.properties)) {
-    const held = winner(key, survivor, other)
-    if (held === null) continue
-    properties.push([key, held.value])
-    if (held.source !== '') provenance.push([key, { source: held.source, updated_at: held.updated_at }])
+    const winning = winner(key, survivor, other)
+    if (winning === null) continue
+    properties.push([key, winning.value])
+    if (winning.source !== '') provenance.push([key, { source: winning.source, updated_at: winning.updated_at }])
   }
   const email = ours.email ?? theirs.email
   const { email: attribution } = (ours.email === null ? theirs : ours).properties_provenance as Provenance

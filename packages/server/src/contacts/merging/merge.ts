@@ -80,8 +80,8 @@ export async function mergeContacts(
     const row = await storeContent(tx, after)
 
     const changed = keysThatDiffer(before, after)
-    const told = changedEvents(before.row, row, changed, MERGE, now)
-    log.events.push(...told.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
+    const events = changedEvents(before.row, row, changed, MERGE, now)
+    log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: { merged_into: into } })
     log.noteChange(into, 'everything')
     log.linked.add(into)

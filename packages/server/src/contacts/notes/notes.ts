@@ -113,14 +113,14 @@ export async function toNotes(tenant: Tenant, columns: readonly (readonly SizedN
 /** The contents of some notes, in their order, up to the size limit of a response. */
 async function readSome(tenant: Tenant, notes: readonly SizedNote[]): Promise<Map<string, string>> {
   const ids = sql`${notes.map(({ note_id }) => note_id)}::uuid[]`
-  const asked = tenant.db
+  const requested = tenant.db
     .selectFrom('notes')
     .select(['note_id', 'content'])
     .select(bytesSoFar(sql`array_position(${ids}, note_id)`))
     .where('note_id', '=', sql<string>`ANY(${ids})`)
-    .as('asked')
+    .as('requested')
   const rows = await tenant.db
-    .selectFrom(asked)
+    .selectFrom(requested)
     .select(['note_id', 'content'])
     .where('bytes_so_far', '<=', NOTES_BYTES_MAX)
     .execute()

@@ -238,7 +238,7 @@ async function assignVisitors(
 ): Promise<void> {
   const ids = visitors.map(({ visitor_id }) => visitor_id)
   await tx.db
-    .with('taken', (db) =>
+    .with('moved', (db) =>
       db
         .updateTable('visitors')
         .set({ contact_id: contactId })
