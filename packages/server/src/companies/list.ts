@@ -36,7 +36,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
   const matching = matchingCompanies(tenant, filters)
   const read = (ordered: typeof matching, limit: number, offset: number) =>
     ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
-  const rows = await whenItsTurn(tenant, filters, page, () => {
+  const rows = await withReadLimit(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const present = matching.where('sort_name', 'is not', null)
     return missingLast(page, {
@@ -50,7 +50,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
 
 /** The number of matching companies. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
+  return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
 }
 
 async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
@@ -76,7 +76,7 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
 }
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
-function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
+function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, min_employees, max_employees, created_after, created_before } = filters
   const broad = [min_employees, max_employees, created_after, created_before]
   const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)

@@ -12,9 +12,9 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
 
-type Said = Record<string, unknown>
+type Values = Record<string, unknown>
 
-const WAYS: Record<'tracker' | 'form', (email: string, properties: Said, company?: Said) => Promise<string[]>> = {
+const WAYS: Record<'tracker' | 'form', (email: string, properties: Values, company?: Values) => Promise<string[]>> = {
   tracker: async (email, properties) => {
     const answer = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
     expect(answer.status).toBe(200)
@@ -42,7 +42,7 @@ async function read(email: string) {
   return { ...body.contact, profile: body.unified_profile.profile }
 }
 
-const push = (source: string, properties: Said, more: Said = {}) =>
+const push = (source: string, properties: Values, more: Values = {}) =>
   tenant.call('POST', `/v1/sources/${source}/contacts`, {
     records: [{ external_id: '1', email: 'ada@example.com', properties, ...more }],
     ...(source === 'guesses' ? { kind: 'enrichment' } : {}),
@@ -207,7 +207,7 @@ describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) =>
 })
 
 describe('a company from a form', () => {
-  const company = async (domain: string, name?: string, properties: Said = {}) => {
+  const company = async (domain: string, name?: string, properties: Values = {}) => {
     const { body } = await tenant.call('POST', '/v1/companies', { domain, ...(name ? { name } : {}), properties })
     return body.company.company_id as string
   }

@@ -81,7 +81,7 @@ async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contacts
     outer: { columns: 'DISTINCT contact_id', where: `contact_id != toUUID('${NOBODY}')`, limit: contactsMax + 1 },
   })
   if (rows.length > contactsMax) {
-    const message = `More than ${contactsMax} contacts have such an event. Use has_event_after and has_event_before to narrow the range.`
+    const message = `More than ${contactsMax} contacts have a matching event. Use has_event_after and has_event_before to narrow the range.`
     throw new ServiceError(400, 'event_filter_too_broad', message, {
       details: [
         { path: 'has_event_after', message: 'excludes events before this time' },

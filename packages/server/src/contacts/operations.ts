@@ -144,7 +144,7 @@ export const CONTACT_OPERATIONS = [
       events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
       contact_id: Id,
       total_items: Type.Integer({ description: 'The number of matching events.' }),
-      returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
+      returned: Type.Integer({ description: 'The number of events in this response, at most 1,000.' }),
     },
     errors: ['404 contact_merged'],
     async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {

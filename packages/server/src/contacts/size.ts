@@ -41,7 +41,7 @@ export function requireContactFits(before: Content, after: Content, kind: Source
 }
 
 /**
- * The same for a company.
+ * Checks that a write keeps a company within its limits.
  * @throws ServiceError 400 for too many keys, 413 `company_too_large`.
  */
 export function requireCompanyFits(before: Properties, after: Properties, isFromForm: boolean): void {
@@ -111,7 +111,7 @@ function jsonBytes(value: unknown): number {
   return BRACES_BYTES + sum(parts)
 }
 
-/** A character takes at most six bytes, as an escape; a number has little more than 300 digits. */
+/** A character has at most six bytes, as an escape; a number has little more than 300 digits. */
 function bytesAtMost(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + BRACES_BYTES
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES_MAX

@@ -58,7 +58,7 @@ export async function findEvents(
   return itemsWithin(await toEventObjects(tenant, rows), bytesMax)
 }
 
-/** A control character takes six bytes in JSON, so events that were estimated to fit may still be too large. */
+/** A control character has six bytes in JSON, so events that were estimated to fit may still be too large. */
 async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: number): Promise<Row[]> {
   try {
     return await find(rows)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
-import { forgetUnseen } from './retention.ts'
+import { deleteUnseen } from './retention.ts'
 
 const DAY_MS = 24 * 3_600_000
 const HASH = 'ab'.repeat(32)
@@ -193,7 +193,7 @@ describe('a network', () => {
       (await rows()).length,
       (await tenant.handle.db.selectFrom('fingerprints').selectAll().execute()).length,
     ]
-    const after = (days: number) => forgetUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
+    const after = (days: number) => deleteUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
     await after(29)
     expect(await counts()).toEqual([1, 1])
     await after(31)

@@ -100,7 +100,7 @@ function resolveVerified(claim: Claim, { byEmail, byUserId }: Known): Resolution
 }
 
 /**
- * The hash covers only the user id, so a signed-in user can send any email beside it. The email never selects a
+ * The hash covers only the user id, so a signed-in user can send any email with it. The email never selects a
  * contact that the user id does not; otherwise the claim counts as unverified.
  */
 function resolveSigned(claim: Claim & { userId: string; email: string }, known: Known): Resolution {

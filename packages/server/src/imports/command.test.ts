@@ -127,7 +127,6 @@ test('an invalid file exits with 1 and an error code, an invalid call with 2', a
   expect(stranger).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
   for (const call of [
     ['import', 'contacts', '--tenant', tenantId],
-    ['import', 'contacts', headless],
     ['import', 'contacts', headless, headless, '--tenant', tenantId],
     ['import', 'contacts', headless, '--tenant', tenantId, '--nonsense'],
     ['import', headless, '--tenant', tenantId],

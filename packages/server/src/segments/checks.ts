@@ -159,7 +159,7 @@ async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<
 }
 
 /**
- * Whether a whole segment is being evaluated, which may overwrite this check's results with an older answer of
+ * Whether a whole segment is being evaluated, which may overwrite this check's results with older ones from
  * ClickHouse.
  */
 async function isEvaluating(tx: Tenant): Promise<boolean> {

@@ -13,7 +13,7 @@ export interface Definition {
   matches: EventMatch[]
   /** The properties and columns that it uses: other changes do not affect membership. */
   reads: ReadonlySet<string>
-  /** Whether it was evaluated, so that all contacts with such events are known. */
+  /** Whether it was evaluated, so that the results of its event conditions are stored for all contacts. */
   isEvaluated: boolean
 }
 

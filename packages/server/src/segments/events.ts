@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
 
-/** More contacts have such events than the caller's limit. */
+/** More contacts meet the event conditions than the caller's limit. */
 export class TooManyContacts extends Error {}
 
 /** The contacts to query: a list, or a range of ids. */
@@ -85,7 +85,7 @@ export interface ConditionResult {
 }
 
 /**
- * The same for all contacts of a range, some at a time, sorted by id. Contacts without any of the events are omitted.
+ * Queries event conditions for a range of contacts, in batches sorted by id. Contacts that meet none are omitted.
  * @param group one of `inGroups`.
  */
 export async function* streamResults(

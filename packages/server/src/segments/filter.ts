@@ -41,7 +41,7 @@ export interface EventMatch {
   class_contains?: string
   element_id?: string
   within_days?: number
-  /** The minimum number of such events; 1 if missing. */
+  /** The minimum number of matching events; 1 if missing. */
   min_count?: number
 }
 
@@ -65,7 +65,7 @@ export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as con
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
- * The documented schema of a filter, in requests and answers. `parseSegmentFilter` checks what a schema cannot express
+ * The documented schema of a filter, in requests and responses. `parseSegmentFilter` checks what a schema cannot express
  * (which value fits which operator, the depth), and has clearer messages.
  */
 export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
@@ -99,7 +99,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
               }),
               operator: Type.Union(EVENT_OPERATORS.map((operator) => Type.Literal(operator))),
             },
-            { description: 'Whether the contact has at least min_count such events.' },
+            { description: 'Whether the contact has at least min_count matching events.' },
           ),
           Type.Object(
             { match: Type.Union([Type.Literal('all'), Type.Literal('any')]), conditions: Type.Array(Type.Unknown()) },

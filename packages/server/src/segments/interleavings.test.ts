@@ -89,7 +89,7 @@ test('under any interleaving, members match the filters, and each entry and exit
         ...contacts.map((steps, n) => act(tenant, `v${n}`, ids[n] ?? '', `person${n}@example.com`, steps)),
         ...chores.map((list) => work(tenant, list, lasting)),
       ])
-      await atRest(tenant)
+      await waitUntilIdle(tenant)
       for (const contactId of ids) await check(tenant, contactId, lasting)
     }),
     { numRuns: 12, endOnFailure: true },
@@ -140,7 +140,7 @@ async function work(tenant: TestTenant, chores: Chore[], lasting: readonly strin
 }
 
 /** Waits until all noted contacts have been queued and checked, and all segments evaluated. */
-async function atRest(tenant: TestTenant): Promise<void> {
+async function waitUntilIdle(tenant: TestTenant): Promise<void> {
   // Noted contacts are queued within half a second; then they are visible here until they are checked.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const { db } = tenant.handle

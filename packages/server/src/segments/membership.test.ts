@@ -41,7 +41,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 /** The recorded entries and exits of a contact, in order. */
-async function waysOf(contactId: string): Promise<string[]> {
+async function transitionsOf(contactId: string): Promise<string[]> {
   const both = await Promise.all(
     ['segment_entered', 'segment_exited'].map((type) =>
       tenant.call('GET', `/v1/events?contact_id=${contactId}&event_type=${type}&limit=100`),
@@ -73,16 +73,16 @@ describe("a contact's own changes", () => {
     expect(await countOf(segmentId)).toBe(1)
     const path = `/v1/contacts/${contact_id}`
     await tenant.call('PUT', path, { properties: { city: 'Paris' } })
-    expect(await waysOf(contact_id)).toEqual(['segment_entered'])
+    expect(await transitionsOf(contact_id)).toEqual(['segment_entered'])
     const changed = await tenant.call('PUT', path, { properties: { lifecyclestage: 'customer' } })
     expect(changed.body.contact.segment_ids).toEqual([])
     expect(await countOf(segmentId)).toBe(0)
     const back = await tenant.call('PUT', path, { properties: { lifecyclestage: 'lead' } })
     expect(back.body.contact.segment_ids).toEqual([segmentId])
-    expect(await waysOf(contact_id)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    expect(await transitionsOf(contact_id)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
     await tenant.call('DELETE', path)
     expect(await countOf(segmentId)).toBe(0)
-    expect((await waysOf(contact_id)).at(-1)).toBe('segment_exited')
+    expect((await transitionsOf(contact_id)).at(-1)).toBe('segment_exited')
     const { body } = await tenant.call('GET', `/v1/events?event_type=segment_entered&limit=1`)
     expect(body.events[0].data).toEqual({ segment_id: segmentId, segment_name: 'Some' })
   })
@@ -109,7 +109,7 @@ describe("a contact's own changes", () => {
       ),
     )
     const isMember = (await segmentsOf(contactId)).includes(segmentId)
-    const ways = await waysOf(contactId)
+    const ways = await transitionsOf(contactId)
     const entered = ways.filter((way) => way === 'segment_entered').length
     expect(entered - (ways.length - entered)).toBe(isMember ? 1 : 0)
     expect(await countOf(segmentId)).toBe(isMember ? 1 : 0)
@@ -174,7 +174,7 @@ describe('events', () => {
     // A change of the contact also considers its events.
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
     await eventually(async () => expect(await checksLeft()).toBe(0))
-    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    expect(await transitionsOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
     expect([await countOf(buyers), await countOf(idle)]).toEqual([1, 0])
   })
 
@@ -183,7 +183,7 @@ describe('events', () => {
     await visit('v', 'purchase')
     const { body } = await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })
     await eventually(async () => expect(await segmentsOf(body.contact_id)).toEqual([segmentId]))
-    expect(await waysOf(body.contact_id)).toEqual(['segment_entered'])
+    expect(await transitionsOf(body.contact_id)).toEqual(['segment_entered'])
   })
 
   test('recorded by the service count if a condition names them', async () => {
@@ -259,7 +259,7 @@ describe('a whole segment', () => {
     )
     const segmentId = await define(LEAD)
     expect(await countOf(segmentId)).toBe(2)
-    expect(await Promise.all(ids.map(waysOf))).toEqual([[], [], []])
+    expect(await Promise.all(ids.map(transitionsOf))).toEqual([[], [], []])
   })
 
   test('loses members as time passes, with events, when it is evaluated again', async () => {
@@ -279,7 +279,7 @@ describe('a whole segment', () => {
       segmentId,
     )
     expect(await segmentsOf(contactId)).toEqual([])
-    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
+    expect(await transitionsOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
   })
 
   test('updates segments that use its exit events', async () => {

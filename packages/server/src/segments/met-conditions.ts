@@ -100,7 +100,7 @@ function checkOf(tx: Tenant, contactId: string, since: string) {
     .where(sql<boolean>`segment_checks.contact_id = ${sql.ref(contactId)}`)
 }
 
-/** ClickHouse's answer for a range of contacts, in the form that PostgreSQL reads. */
+/** ClickHouse's results for a range of contacts, as PostgreSQL array literals. */
 export interface RangeResults extends ContactRange {
   /** When the query was sent, by PostgreSQL's clock. */
   queriedAt: string
@@ -167,7 +167,7 @@ export async function noteUnusedConditions(tx: Tenant, before: SegmentFilter): P
     .execute()
 }
 
-/** Deletes the rows of conditions that no segment uses any more, some at a time. */
+/** Deletes the rows of conditions that no segment uses any more, in batches. */
 export async function deleteUnusedConditions(
   tenant: Tenant,
   definitions: Definitions,

@@ -52,7 +52,7 @@ CREATE FUNCTION count_members() RETURNS trigger LANGUAGE plpgsql AS $$
     INSERT INTO segment_counts (tenant_id, segment_id, counter, contacts)
       SELECT tenant_id, segment_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
       FROM changed
-      -- A cascade from a deleted segment or tenant must not give it a counter again.
+      -- A cascade from a deleted segment or tenant must not recreate a counter.
       WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id) AND EXISTS (SELECT FROM segments
         WHERE segments.tenant_id = changed.tenant_id AND segments.segment_id = changed.segment_id)
       GROUP BY tenant_id, segment_id
@@ -77,7 +77,7 @@ CREATE TABLE segment_silent_changes (
 );
 
 -- Contacts whose events changed and whose segments must be checked. `checked_at` is the last time of a check that will
--- be repeated: an evaluation with an older answer must skip the contact.
+-- be repeated: an evaluation with older results must skip the contact.
 CREATE TABLE segment_checks (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   contact_id uuid NOT NULL,

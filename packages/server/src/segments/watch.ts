@@ -120,7 +120,7 @@ async function findDue(
 }
 
 /**
- * Claims a segment for this process. It can be retried if the answer was lost, because a successful claim is identified
+ * Claims a segment for this process. It can be retried if the response was lost, because a successful claim is identified
  * by its end.
  * @returns false if another process was first.
  */

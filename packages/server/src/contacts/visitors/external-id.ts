@@ -87,7 +87,7 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<Contact
 
 /**
  * Links the visitors that claim an external id to the contact that got it: those that claimed it before any contact had
- * it, and those of the contact that lost it, with their events from now on. The caller must hold the lock on the id.
+ * it, and those of the contact that lost it, with their events from now on. The caller must have locked the id.
  * @returns the contact with the first touch of these visitors.
  */
 export async function linkClaimants(
