@@ -1,8 +1,8 @@
 import Type from 'typebox'
 
 /**
- * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share one.
- * `day`, `week` and `month` are sorted by time instead of value.
+ * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share
+ * one. `day`, `week` and `month` are sorted by time instead of value.
  */
 type DimensionKind = 'text' | 'id' | 'boolean' | 'day' | 'week' | 'month'
 

@@ -139,7 +139,9 @@ const ENTITIES = {
   events: { scope: 'events:read', check: compileBodyCheck(Events) },
 } as const satisfies Record<string, { scope: Scope; check(body: unknown): ErrorDetail[] }>
 
-/** The fields for all entities, which become the command's options. `checkAggregation` validates those of one entity. */
+/**
+ * The fields for all entities, which become the command's options. `checkAggregation` validates those of one entity.
+ */
 export const AGGREGATE_FIELDS = {
   entity: Type.Unsafe<keyof typeof ENTITIES>({ type: 'string', enum: Object.keys(ENTITIES) }),
   group_by: Type.String({ description: 'A dimension of the entity.' }),

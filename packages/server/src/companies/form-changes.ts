@@ -22,8 +22,8 @@ export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] 
 
 /**
  * The changes that a form may make to an existing company. As on a contact, it fills blanks and replaces values from
- * earlier forms, but not an existing lifecycle stage. Whether a key is ignored depends on the source of its value, never
- * on the value.
+ * earlier forms, but not an existing lifecycle stage. Whether a key is ignored depends on the source of its value,
+ * never on the value.
  */
 export function changesOfForm(
   before: CompanyRow,

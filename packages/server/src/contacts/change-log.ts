@@ -33,7 +33,7 @@ export interface SegmentFollower {
    * @returns the events of contacts that enter or leave a segment.
    */
   follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
-  /** The same for a contact that is about to be deleted. */
+  /** Removes a contact that is about to be deleted from its segments. @returns the events. */
   leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
 }
 
@@ -81,8 +81,8 @@ export class ChangeLog {
 }
 
 /**
- * Transactions of one tenant often wait for locks on the same contacts and visitors. They queue here instead, where they
- * occupy no connection.
+ * Transactions of one tenant often wait for locks on the same contacts and visitors. They queue here instead, where
+ * they occupy no connection.
  */
 const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 

@@ -14,14 +14,16 @@ const BEFORE = '(^|[^A-Za-z0-9._+-]|%[0-9A-Fa-f]{2})'
 const AFTER = '$|[^A-Za-z0-9.-]|[.]($|[^A-Za-z0-9])'
 
 /**
- * A regular expression for PostgreSQL and ClickHouse that finds an e-mail address in a text, plain or percent-encoded as
- * in a URL. Match it case-insensitively.
+ * A regular expression for PostgreSQL and ClickHouse that finds an e-mail address in a text, plain or percent-encoded
+ * as in a URL. Match it case-insensitively.
  */
 export function mentionPattern(email: string): string {
   return `${BEFORE}${addressPattern(email)}(${AFTER})`
 }
 
-/** The same for replacements in PostgreSQL: it matches the preceding character, as the first group, and the address. */
+/**
+ * A pattern for replacements in PostgreSQL: it matches the preceding character, as the first group, and the address.
+ */
 export function replacedPattern(email: string): string {
   return `${BEFORE}${addressPattern(email)}(?=${AFTER})`
 }

@@ -112,7 +112,11 @@ export function parseCreateContact(body: Sent<typeof NEW_CONTACT_FIELDS>): NewCo
   }
 }
 
-/** The same for an update. */
+/**
+ * Validates what a schema cannot.
+ * @returns the changes of a contact.
+ * @throws ServiceError 400 naming every invalid field.
+ */
 export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUpdate {
   const { email: sentEmail, ...properties } = body.properties ?? {}
   const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]

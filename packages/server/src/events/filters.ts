@@ -169,7 +169,7 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
   return { where, parameters }
 }
 
-/** The same for filters without contacts. */
+/** Conditions for filters that name no contacts. */
 export function eventConditions(
   filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & { contact_id?: never; contact_ids?: never },
 ): EventConditions {

@@ -21,7 +21,8 @@ const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
  * register another's: so an identified visitor is recovered only from a network where it was seen. A fingerprint that
  * appears elsewhere belongs to two visitors, and recovers neither from then on.
  *
- * The same statements run in every case, so neither the response nor its timing reveals whether the fingerprint is known.
+ * The same statements run in every case, so neither the response nor its timing reveals whether the fingerprint is
+ * known.
  */
 export async function recoverVisitor(
   tenant: Tenant,

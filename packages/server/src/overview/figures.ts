@@ -14,8 +14,9 @@ interface FigureRow {
 }
 
 /**
- * The figures of both ranges, by day and in total; a visitor of several days counts once in the total. Whole days are read
- * from the daily rollups, which ClickHouse uses only for conditions on days; partial days are read from the events.
+ * The figures of both ranges, by day and in total; a visitor of several days counts once in the total. Whole days are
+ * read from the daily rollups, which ClickHouse uses only for conditions on days; partial days are read from the
+ * events.
  */
 export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   const days = wholeDaysOf(before, range)

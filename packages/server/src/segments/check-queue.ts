@@ -8,8 +8,8 @@ import type { EventMatch } from './filter.ts'
 const ROWS_PER_STATEMENT = 5_000
 
 /**
- * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with the
- * definitions locked and before memberships change: checks lock the two in the same order.
+ * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with
+ * the definitions locked and before memberships change: checks lock the two in the same order.
  */
 export async function queueChecksAfter(
   tx: Tenant,
@@ -25,7 +25,7 @@ export async function queueChecksAfter(
   )
 }
 
-/** The events of contacts that may enter or leave a segment, before it is known whether they do. */
+/** The events of all contacts that could enter or leave a segment, before the segment is evaluated. */
 export function possibleTransitions(contactIds: Iterable<string>): RecordedEvent[] {
   return [...contactIds].flatMap((contactId) => [
     { event: 'segment_entered', contactId },
@@ -34,11 +34,11 @@ export function possibleTransitions(contactIds: Iterable<string>): RecordedEvent
 }
 
 function matchesEvent({ type }: EventMatch, event: string): boolean {
-  // System events count only where they are named.
+  // System events count only if a condition names them.
   return type === undefined ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : type === event
 }
 
-/** Queues contacts for a check of their segments, soon, by any process. */
+/** Queues contacts for a check of their segments by any process. */
 export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Promise<void> {
   // Sorted, so that two transactions with the same contacts cannot deadlock.
   const ids = [...new Set(contactIds)].sort()
@@ -46,7 +46,7 @@ export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Pro
     await tx.db
       .insertInto('segment_checks')
       .values(ids.slice(from, from + ROWS_PER_STATEMENT).map((contact_id) => ({ contact_id })))
-      // A check that is already due stays due, so that a constantly changing contact is checked too.
+      // A check that is already due stays due, so that a constantly changing contact is checked as well.
       .onConflict((row) => row.columns(['contact_id']).doUpdateSet({ requested_at: sql`now()` }))
       .execute()
   }

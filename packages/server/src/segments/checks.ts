@@ -33,7 +33,7 @@ export interface Checks {
   stop(): Promise<void>
 }
 
-/** Starts the checks: noted contacts are queued in PostgreSQL, and any process works off the queue. */
+/** Starts the checks: noted contacts are queued in PostgreSQL, and any process may check queued contacts. */
 export function startChecks({ stores, definitions, clock, log }: WatchDependencies): Checks {
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0

@@ -30,7 +30,7 @@ export interface EvaluateDependencies {
 
 /**
  * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
- * entering, because its members already belonged.
+ * entries, because it only finds the members that the segment has from the start.
  */
 export async function evaluateSegment(
   tenant: Tenant,
@@ -138,7 +138,7 @@ async function correctMemberships(
       .skipLocked()
       .execute()
     const locked = rows.map((row) => row.contact_id)
-    // Contacts that are being changed are checked afterwards.
+    // Contacts locked by another transaction are checked later.
     const lockedIds = new Set(locked)
     await queueChecks(
       tx,

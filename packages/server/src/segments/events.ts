@@ -15,7 +15,7 @@ const CHARACTERS_PER_QUERY = 20_000
 /** More contacts meet the event conditions than the caller's limit. */
 export class TooManyContacts extends Error {}
 
-/** The contacts to query: a list, or a range of ids. */
+/** The contacts to query: a list or a range of ids. */
 export type ContactSet = { contactIds: readonly string[] } | ContactRange
 
 /** For each event condition, the contacts that meet it. */
@@ -44,7 +44,7 @@ export class EventResults {
 }
 
 /**
- * Queries ClickHouse for all event conditions at once. A contact has its own events and those of its visitors'
+ * Queries ClickHouse for all event conditions of some contacts. A contact has its own events and those of its visitors'
  * anonymous episodes; system events count only if a condition names one.
  * @throws TooManyContacts if a limit is given and reached.
  */
@@ -142,7 +142,7 @@ async function buildQuery(
   const owners = await ownersAmong(tenant, contactSet)
   return {
     name: 'segments.events',
-    // A check waits for the former, while it occupies a connection to PostgreSQL.
+    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL meanwhile.
     lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],
@@ -170,7 +170,7 @@ async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<Even
 function contactsAmong(contactSet: ContactSet): string {
   const isKnown = `contact_id != toUUID('${NOBODY}')`
   if ('contactIds' in contactSet) return isKnown
-  // As texts, for the reason given above.
+  // As texts, for the same reason as in streamResults.
   const isAfter = `${isKnown} AND toString(contact_id) > {after: String}`
   return isLast(contactSet) ? isAfter : `${isAfter} AND toString(contact_id) <= {up_to: String}`
 }

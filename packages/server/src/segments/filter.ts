@@ -65,8 +65,8 @@ export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as con
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
- * The documented schema of a filter, in requests and responses. `parseSegmentFilter` checks what a schema cannot express
- * (which value fits which operator, the depth), and has clearer messages.
+ * The documented schema of a filter, in requests and responses. `parseSegmentFilter` checks what a schema cannot
+ * express (which value fits which operator, the depth), and has clearer messages.
  */
 export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
   Type.Object(

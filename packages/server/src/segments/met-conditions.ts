@@ -34,7 +34,7 @@ export function isMet(match: EventMatch): RawBuilder<SqlBool> {
 }
 
 /**
- * Stores which of some contacts meet event conditions. The caller's transaction has locked the contacts' rows, or
+ * Stores which contacts of a list meet event conditions. The caller's transaction has locked the contacts' rows, or
  * excludes contacts that are being checked.
  */
 export async function storeResults(
@@ -111,8 +111,8 @@ export interface RangeResults extends ContactRange {
 }
 
 /**
- * The same for all contacts of a range, except those that were checked after ClickHouse was queried, whose results are
- * newer. Contacts that no longer exist still have events, and are skipped.
+ * Stores the results for a range of contacts, except those that were checked after ClickHouse was queried, whose
+ * results are newer. Contacts that no longer exist still have events, and are skipped.
  */
 export async function storeResultsOfRange(
   tx: Tenant,

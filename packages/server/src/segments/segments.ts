@@ -66,8 +66,8 @@ export async function createSegment(
 }
 
 /**
- * Changes a segment's name, description or filter; undefined fields stay. After a change of the filter, the running
- * service re-evaluates the members without recording events.
+ * Changes a segment's name, description or filter; undefined fields are unchanged. After a change of the filter, the
+ * running service re-evaluates the members without recording events.
  * @returns the names of the changed fields.
  * @throws ServiceError 404, 400 naming every invalid field.
  */
@@ -109,7 +109,7 @@ export async function updateSegment(
   })
 }
 
-/** Deletes a segment, without events of leaving. @throws ServiceError 404. */
+/** Deletes a segment without recording exits. @throws ServiceError 404. */
 export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
   await tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
@@ -128,8 +128,8 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
   await tenant.db
     .updateTable('segments')
-    // Not before their events have been in the journal for a second: from then on, reads wait for them. A new revision
-    // discards an evaluation in progress.
+    // Delayed until their events have been in the journal for a second: from then on, reads wait for them. A new
+    // revision discards an evaluation in progress.
     .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
     .execute()
 }
@@ -158,7 +158,7 @@ export async function readSegment(tenant: Tenant, segmentId: string) {
   return (await readSegmentSoFar(tenant, segmentId)).segment
 }
 
-/** A segment with the number of its known members, even while they are being counted. @throws ServiceError 404. */
+/** A segment with the number of members found so far, even while they are being counted. @throws ServiceError 404. */
 export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
   if (!row) throw notFound('segment')

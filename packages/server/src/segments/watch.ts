@@ -120,8 +120,8 @@ async function findDue(
 }
 
 /**
- * Claims a segment for this process. It can be retried if the response was lost, because a successful claim is identified
- * by its end.
+ * Claims a segment for this process. It can be retried if the response was lost, because a successful claim is
+ * identified by its end.
  * @returns false if another process was first.
  */
 async function claim(database: Stores['database'], segment: Due, startedAt: string): Promise<boolean> {

@@ -63,8 +63,8 @@ const INLINE_BYTES_MAX = 1024 * 1024
 
 /**
  * A column `notes` for a query of contacts: the newest notes of each, at most `limit`. It reads one index range per
- * contact, because a contact may have any number of notes. A separate query would cost a round trip, which usually takes
- * longer than reading the notes.
+ * contact, because a contact may have any number of notes. A separate query would cost a round trip, which usually
+ * takes longer than reading the notes.
  * @param contacts the maximum number of contacts that the query returns.
  */
 export function recentNotes(limit: number, contacts: number) {

@@ -8,7 +8,9 @@ const JSON_BYTES_PER_CODE_UNIT = 6
 export const NEWEST_FIRST = sql`created_at DESC, note_id DESC`
 export const SIZED_COLUMNS = ['note_id', 'contact_id', 'created_at', 'updated_at'] as const
 
-/** A column `bytes_so_far`: the running total of content sizes, which PostgreSQL computes without reading the contents. */
+/**
+ * A column `bytes_so_far`: the running total of content sizes, which PostgreSQL computes without reading the contents.
+ */
 export function bytesSoFar(order: RawBuilder<unknown>) {
   return sql<number>`sum(octet_length(content)) OVER (ORDER BY ${order})`.as('bytes_so_far')
 }

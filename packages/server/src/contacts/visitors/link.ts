@@ -51,8 +51,7 @@ export async function linkVisitors(
 }
 
 /**
- * The same, but links only as many visitors as the contact's limit allows, so that too many do not fail the rest of the
- * write.
+ * Links as many visitors as the contact's limit allows, so that too many do not fail the rest of the write.
  */
 export async function linkVisitorsThatFit(
   ...[tx, log, visitorIds, row, source, now]: Parameters<typeof linkVisitors>
