@@ -1,14 +1,14 @@
 import Type from 'typebox'
 
 /**
- * What the values of a dimension are. A record without an `id` makes no bucket; a missing `text` has a bucket of its
- * own; `day`, `week` and `month` are ordered by time and not by value.
+ * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share
+ * one. `day`, `week` and `month` are sorted by time instead of value.
  */
 type DimensionKind = 'text' | 'id' | 'boolean' | 'day' | 'week' | 'month'
 
-/** One thing to group by. The SQL, the validation, the documentation and the error text all come from this. */
+/** A field to group by. Its SQL, validation, documentation and error messages are derived from this. */
 export interface Dimension {
-  /** The expression in the SQL of the engine that holds the records. */
+  /** An expression in the SQL of the database that stores the records. */
   sql: string
   kind: DimensionKind
   description: string
@@ -16,22 +16,22 @@ export interface Dimension {
 
 export type Dimensions = Readonly<Record<string, Dimension>>
 
-/** The value of one group: null where it is missing. */
+/** The value that a group's records share; null if they have none. */
 export type BucketKey = string | boolean | null
 
 export interface Bucket {
   key: BucketKey
-  /** null where none of the records has a number. */
+  /** null if none of the records has a number. */
   value: number | null
 }
 
 export const METRICS = ['count', 'avg', 'sum', 'min', 'max'] as const
 export type Metric = (typeof METRICS)[number]
 
-/** What is computed for each group. */
+/** The figure to compute for each group. */
 export interface Measure {
   metric: Metric
-  /** The property or the key of `data` whose numbers are meant; count has none. */
+  /** The property, or the key of an event's `data`, whose numbers are used; empty for `count`. */
   field: string
 }
 
@@ -45,6 +45,6 @@ export function groupBySchema<const Entity extends Dimensions>(dimensions: Entit
   return Type.Unsafe<keyof Entity & string>({
     type: 'string',
     enum: Object.keys(dimensions),
-    description: `What to group by.\n${lines.join('\n')}`,
+    description: `The dimension to group by.\n${lines.join('\n')}`,
   })
 }

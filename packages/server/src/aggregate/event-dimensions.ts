@@ -4,7 +4,7 @@ function column(name: string, description: string): Dimension {
   return { sql: name, kind: 'text', description }
 }
 
-/** What events can be grouped by; the expressions are ClickHouse's. */
+/** The dimensions of events, in ClickHouse SQL. */
 export const EVENT_DIMENSIONS = {
   event_type: column('event', 'Event name.'),
   domain: column('domain', 'Host of the URL.'),
@@ -14,8 +14,11 @@ export const EVENT_DIMENSIONS = {
   text: column('text', 'Text of the element.'),
   element_type: column('element_type', 'Type of the element, such as button.'),
   element_id: column('element_id', 'Id of the element.'),
-  class: column('class', 'Whole class of the element. It is noisy: filter by class_contains to find an element.'),
-  contact_id: { sql: 'owner_id', kind: 'id', description: 'Identified contact; anonymous events make no bucket.' },
+  class: column(
+    'class',
+    'Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.',
+  ),
+  contact_id: { sql: 'owner_id', kind: 'id', description: 'Identified contact; anonymous events are in no bucket.' },
   visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.' },
   session_id: { sql: 'session_id', kind: 'id', description: 'Session.' },
   analytics_user_id: column('analytics_user_id', 'User id of another analytics tool.'),
@@ -43,5 +46,5 @@ export const EVENT_DIMENSIONS = {
   browser: column('browser', 'Browser name, such as Chrome.'),
   os: column('os', 'Name of the operating system, such as macOS.'),
   referring_domain: column('referring_domain', "Host of the referrer; none for the event's own site."),
-  is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender says that it is a bot.' },
+  is_bot: { sql: 'is_bot', kind: 'boolean', description: 'Whether the sender identifies itself as a bot.' },
 } as const satisfies Dimensions

@@ -1,9 +1,9 @@
 import type { Measure } from './dimension.ts'
 
 /**
- * The number under a top-level key of a JSON text, or null: the text of a number is none. `{field}` is the key;
- * `{field_in_json}` the same as it stands in the JSON that this service writes: looking for those bytes first spares
- * most events the parser.
+ * The number under a top-level key of a JSON object; null for any other value, including a number in quotes. `{field}`
+ * is the key, `{field_in_json}` the key as this service serializes it: searching for those bytes first avoids parsing
+ * most events.
  */
 export function numberIn(json: string): string {
   const value = `JSONExtractRaw(${json}, {field: String})`

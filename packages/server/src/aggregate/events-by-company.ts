@@ -7,7 +7,7 @@ import { fieldParameters } from './event-numbers.ts'
 import type { EventSummary } from './events.ts'
 import { partColumns } from './events-by-contact.ts'
 
-/** What the events of one contact, and then of one company, add up to. */
+/** Partial aggregates of a company's events. */
 interface Part {
   records: number
   numbers: number
@@ -25,13 +25,13 @@ interface Row {
   max?: number | null
 }
 
-/** Contacts a look-up in PostgreSQL: few enough that other requests do not wait, enough that the round trips do not count. */
-const CONTACTS_A_LOOKUP = 2_000
+/** Contacts per PostgreSQL query: few enough not to delay other requests, enough to make round trips negligible. */
+const CONTACTS_PER_QUERY = 2_000
 
 /**
- * Events by the company that their contact belongs to now. Which company that is only PostgreSQL knows, so ClickHouse
- * adds up the events of each owner, and its answer, one row an owner with its contact, is read and mapped some at a time:
- * the memory needed grows with the companies, not with the contacts or events.
+ * Groups events by the current company of their contact. Only PostgreSQL has the companies, so ClickHouse aggregates by
+ * owner, and its result, one row per owner, is streamed and mapped to companies in batches: memory use grows with the
+ * number of companies, not of contacts or events.
  */
 export async function aggregateEventsByCompany(
   tenant: Tenant,
@@ -47,7 +47,7 @@ export async function aggregateEventsByCompany(
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },
     isPerContact: true,
-    // A contact's owners come one by one: what belongs to one company is added up here anyhow.
+    // Not grouped by contact: all rows of a company are added up here anyway.
     outer: { columns: 'contact_id, * EXCEPT (contact_id, owner_id, is_anonymous)' },
   })
   const companies = new Map<string, Part>()
@@ -70,7 +70,7 @@ export async function aggregateEventsByCompany(
       total += Number(row.records)
       if (row.contact_id !== NOBODY) waiting.push(row)
     }
-    if (waiting.length >= CONTACTS_A_LOOKUP) await map()
+    if (waiting.length >= CONTACTS_PER_QUERY) await map()
   }
   await map()
   const buckets = [...companies].map(([key, part]) => ({ key, value: figureOf(part, measure.metric) }))

@@ -5,14 +5,14 @@ import type { Measure, Metric } from './dimension.ts'
 import { fieldParameters, numberIn } from './event-numbers.ts'
 import type { EventSummary } from './events.ts'
 
-/** What the events of an owner add up to, so that several owners can be added up to a contact. */
+/** Partial aggregates of an owner's events, from which those of its contact are computed. */
 export function partColumns({ metric }: Measure): string {
   const number = numberIn('data')
   const numbers = `count(${number}) AS numbers, sum(${number}) AS sum, min(${number}) AS min, max(${number}) AS max`
   return metric === 'count' ? 'count() AS records' : `count() AS records, ${numbers}`
 }
 
-/** The figure of a contact, over the parts of its owners. */
+/** A contact's figure, computed from the partial aggregates of its owners. */
 const FIGURES: Record<Metric, string> = {
   count: 'sum(records)',
   avg: 'sum(found.sum) / sum(numbers)',
@@ -28,7 +28,7 @@ interface Row {
   distinct_groups: number
 }
 
-/** Events by the contact that they belong to now. */
+/** Groups events by their current contact. */
 export async function aggregateEventsByContact(
   tenant: Tenant,
   filters: EventFilters,
@@ -48,7 +48,7 @@ export async function aggregateEventsByContact(
       columns: `toString(contact_id) AS key, ${FIGURES[measure.metric]} AS value, sum(sum(records)) OVER () AS total,
         countIf(NOT (${isNobody})) OVER () AS distinct_groups`,
       groupBy: 'contact_id',
-      // Events of nobody make no bucket; their group comes first and beyond the limit, because the total counts it.
+      // Anonymous events are in no bucket, but in the total, so their group is read first, in addition to the limit.
       orderBy: `${isNobody} DESC, value DESC NULLS LAST, key`,
       limit: limit + 1,
     },

@@ -41,7 +41,7 @@ const NUMBERS = [
   '"5"',
 ]
 const CONTACTS = Array.from({ length: 5 }, newId)
-/** Visitors: of each contact one that has become it, and one that is nobody yet. */
+/** Per contact, one identified and one anonymous visitor. */
 const EPISODES = CONTACTS.map((_, index) => episodeId('', `visitor ${index}`, 0))
 const STRANGER = episodeId('', 'stranger', 0)
 /** The last contact was merged into the one before it. */
@@ -54,7 +54,7 @@ const contactOf = ({ owner_id, is_anonymous }: EventRecord) =>
   CONTACT_OF.get(owner_id) ?? (is_anonymous ? null : owner_id)
 const FIRST_DAY = Date.UTC(2024, 11, 20)
 
-/** Every dimension, the plain way. */
+/** A simple implementation of every dimension. */
 const KEYS: Record<string, (event: EventRecord) => Key> = {
   event_type: ({ event }) => event,
   domain: ({ domain }) => domain || null,
@@ -83,7 +83,7 @@ const KEYS: Record<string, (event: EventRecord) => Key> = {
 const includes = (text: string, part: unknown) => text.toLowerCase().includes(String(part).toLowerCase())
 const moment = (text: unknown) => Date.parse(String(text))
 
-/** Every filter, the plain way. */
+/** A simple implementation of every filter. */
 const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> = {
   event_type: ({ event }, value) => event === value,
   event_types: ({ event }, value) => (value as string[]).includes(event),
@@ -258,36 +258,39 @@ function matching(filters: Record<string, unknown>, include: string | undefined)
   )
 }
 
-function expected(asked: { group_by: string; metric: string; metric_field: string; limit: number }, of: EventRecord[]) {
+function expected(
+  request: { group_by: string; metric: string; metric_field: string; limit: number },
+  of: EventRecord[],
+) {
   const rules = {
-    keyOf: KEYS[asked.group_by] ?? (() => null),
-    hidesMissing: ['contact_id', 'visitor_id', 'session_id', 'company_id'].includes(asked.group_by),
-    isTime: ['day', 'week', 'month'].includes(asked.group_by),
+    keyOf: KEYS[request.group_by] ?? (() => null),
+    hidesMissing: ['contact_id', 'visitor_id', 'session_id', 'company_id'].includes(request.group_by),
+    isTime: ['day', 'week', 'month'].includes(request.group_by),
   }
   const numberOf = (record: EventRecord) => {
     const data = JSON.parse(record.data) as Record<string, unknown>
-    return Object.hasOwn(data, asked.metric_field) ? numberOnly(data[asked.metric_field]) : null
+    return Object.hasOwn(data, request.metric_field) ? numberOnly(data[request.metric_field]) : null
   }
-  return expectedAnswer(of, rules, { ...asked, numberOf })
+  return expectedAnswer(of, rules, { ...request, numberOf })
 }
 
-test('the comparison knows every dimension and every filter', () => {
+test('the simple implementation covers every dimension and filter', () => {
   expect(Object.keys(KEYS).sort()).toEqual(Object.keys(EVENT_DIMENSIONS).sort())
   expect(Object.keys(FILTER_VALUES).sort()).toEqual(Object.keys(FILTERS).sort())
 })
 
-async function compare(asked: Asked) {
-  const { status, body } = await tenant.call('POST', '/v1/aggregate', { entity: 'events', ...asked })
+async function compare(request: AggregateRequest) {
+  const { status, body } = await tenant.call('POST', '/v1/aggregate', { entity: 'events', ...request })
   expect(status, JSON.stringify(body)).toBe(200)
-  const { buckets, total, distinct_groups } = expected(asked, matching(asked.filters, asked.include))
+  const { buckets, total, distinct_groups } = expected(request, matching(request.filters, request.include))
   const { entity, group_by, metric } = body
-  expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: asked.group_by, metric: asked.metric })
+  expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: request.group_by, metric: request.metric })
   const answer = { buckets: body.buckets, total: body.total, distinct_groups: body.distinct_groups }
   expect(rounded(answer)).toEqual(rounded({ buckets, total, distinct_groups }))
   expect(body.total_matching).toBe(total)
 }
 
-interface Asked {
+interface AggregateRequest {
   group_by: string
   metric: string
   metric_field: string
@@ -296,15 +299,18 @@ interface Asked {
   filters: Record<string, unknown>
 }
 
-test.each(Object.keys(KEYS))('%s groups as a plain computation does, with every metric', async (group_by) => {
-  for (const metric of ['count', 'avg', 'sum', 'min', 'max']) {
-    for (const limit of [2, 50]) {
-      await compare({ group_by, metric, metric_field: 'amount', limit, include: undefined, filters: {} })
+test.each(Object.keys(KEYS))(
+  'group_by %s agrees with the simple implementation, for every metric',
+  async (group_by) => {
+    for (const metric of ['count', 'avg', 'sum', 'min', 'max']) {
+      for (const limit of [2, 50]) {
+        await compare({ group_by, metric, metric_field: 'amount', limit, include: undefined, filters: {} })
+      }
     }
-  }
-})
+  },
+)
 
-test.each(Object.keys(FILTERS))('%s filters as a plain computation does', async (name) => {
+test.each(Object.keys(FILTERS))('the filter %s agrees with the simple implementation', async (name) => {
   const values = fc.sample(FILTER_VALUES[name as keyof typeof FILTER_VALUES] as fc.Arbitrary<unknown>, {
     numRuns: 12,
     seed: 1,
@@ -322,11 +328,11 @@ test.each(Object.keys(FILTERS))('%s filters as a plain computation does', async 
   }
 })
 
-test('any question is answered as a plain computation does', async () => {
+test('random requests agree with the simple implementation', async () => {
   await fc.assert(fc.asyncProperty(request, compare), { numRuns: 150, seed: 7 })
 })
 
-test('companies are found however many contacts have events', async () => {
+test('events are grouped by company for any number of contacts', async () => {
   const own = await createTestTenant(service)
   const now = new Date()
   const [company_id, contactIds] = [newId(), Array.from({ length: 25_000 }, newId)]
@@ -345,18 +351,18 @@ test('companies are found however many contacts have events', async () => {
     toRecord(own.id, { ...records[0], event: 'x', owner: contact_id, data: '{"amount":2}' }),
   )
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(events), newId())
-  const asked = { entity: 'events', group_by: 'company_id', metric: 'sum', metric_field: 'amount' }
-  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  const request = { entity: 'events', group_by: 'company_id', metric: 'sum', metric_field: 'amount' }
+  const { body } = await own.call('POST', '/v1/aggregate', request)
   expect(body).toMatchObject({ total: 25_000, distinct_groups: 1, buckets: [{ key: company_id, value: 25_000 }] })
 })
 
-test('numbers of any size are numbers', async () => {
+test('numbers of any size are aggregated', async () => {
   const own = await createTestTenant(service)
   await own.track({
     events: [1e25, -1.7e308, -1.5e-7, 12345678901234568].map((n) => ({ event: `of ${n}`, data: { n } })),
   })
-  const asked = { entity: 'events', group_by: 'event_type', metric: 'max', metric_field: 'n' }
-  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  const request = { entity: 'events', group_by: 'event_type', metric: 'max', metric_field: 'n' }
+  const { body } = await own.call('POST', '/v1/aggregate', request)
   const values = body.buckets.map(({ value }: { value: number }) => value)
   expect(values).toEqual([1e25, 12345678901234568, -1.5e-7, -1.7e308])
 })

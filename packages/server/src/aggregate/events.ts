@@ -6,7 +6,7 @@ import { fieldParameters, numberIn } from './event-numbers.ts'
 import type { Summary } from './records.ts'
 
 export interface EventSummary extends Summary {
-  /** How many values the dimension has among the events that match, a missing one not counted. */
+  /** The number of distinct values of the dimension among the matching events, without the missing value. */
   distinctGroups: number
 }
 
@@ -18,8 +18,8 @@ interface Row {
 }
 
 /**
- * Groups events in one pass over them: the inner query makes one row a group, and what is said of all groups together
- * is counted over those rows, which costs nothing beside the events.
+ * Groups events in one pass: the inner query returns a row per group, and the outer one computes the totals from those
+ * rows, at a negligible cost.
  */
 export async function aggregateEvents(
   tenant: Tenant,
@@ -43,7 +43,7 @@ export async function aggregateEvents(
     groupBy: 'key',
     outer: {
       columns: `${shownKey(dimension)} AS key, value, sum(records) OVER () AS total, countIf(NOT ${missing}) OVER () AS distinct_groups`,
-      // Where a missing value makes no bucket, its group comes first and beyond the limit: the total counts it.
+      // A hidden group counts in the total, so it is read first, in addition to the limit.
       orderBy: hidesMissing ? `${missing} DESC, ${order}` : order,
       limit: hidesMissing ? limit + 1 : limit,
     },
@@ -60,14 +60,14 @@ export async function aggregateEvents(
   }
 }
 
-/** Spelled out, so that no text of a caller can become SQL here. */
+/** Listed explicitly, so that no input can become SQL. */
 const METRIC_SQL: Record<Exclude<Metric, 'count'>, string> = { avg: 'avg', sum: 'sum', min: 'min', max: 'max' }
 
 function measureOf({ metric }: Measure): string {
   return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data')})`
 }
 
-/** Whether a group's key stands for a missing value. */
+/** The condition that a group's key is a missing value. */
 function missingIn({ kind }: Dimension): string {
   return kind === 'text' || kind === 'id' ? `(key = '')` : '(key IS NULL)'
 }

@@ -10,7 +10,7 @@ import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
 
-/** Group-by over contacts, companies or events. */
+/** Grouping of contacts, companies or events. */
 export const AGGREGATE_OPERATIONS = [
   operation({
     name: 'aggregate',
@@ -19,9 +19,9 @@ export const AGGREGATE_OPERATIONS = [
     command: 'aggregate',
     scope: 'any-key',
     scopeOf: scopeOfBody,
-    summary: 'Group contacts, companies or events and count or measure each group',
+    summary: 'Group contacts, companies or events, and compute a figure for each group',
     description:
-      'Buckets come by value, highest first; days, weeks and months are the most recent ones in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, as the entity says.',
+      'Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Requires the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
     input: AGGREGATE_FIELDS,
     body: AggregateBody,
     output: {
@@ -30,16 +30,19 @@ export const AGGREGATE_OPERATIONS = [
       metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
       buckets: Type.Array(
         Type.Object({
-          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], { description: 'null: the value is missing.' }),
+          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], {
+            description: 'null if the value is missing.',
+          }),
           value: Type.Union([Type.Number(), Type.Null()], {
-            description: 'null: no record of the bucket has a number.',
+            description: 'null if no record in the bucket has a number.',
           }),
         }),
       ),
-      total: Type.Integer({ description: 'The records that match the filters, whatever the metric.' }),
+      total: Type.Integer({ description: 'The number of matching records, for every metric.' }),
       distinct_groups: Type.Optional(
         Type.Integer({
-          description: 'Events only: unique values of the dimension, beyond the limit too; null not counted.',
+          description:
+            'Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.',
         }),
       ),
       total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),

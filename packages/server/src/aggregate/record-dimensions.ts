@@ -1,7 +1,7 @@
 import { EMPLOYEES_SQL } from '../companies/list.ts'
 import type { Dimension, Dimensions } from './dimension.ts'
 
-/** An empty text is as good as none. */
+/** An empty text counts as missing. */
 function property(table: 'contacts' | 'companies', key: string, description: string): Dimension {
   return { sql: `nullif(${table}.properties ->> '${key}', '')`, kind: 'text', description }
 }
@@ -12,7 +12,7 @@ const hasSocialProfile: Dimension = {
   description: 'Whether the contact has a social-network profile.',
 }
 
-/** What contacts can be grouped by; the expressions are PostgreSQL's. */
+/** The dimensions of contacts, in PostgreSQL's SQL. */
 export const CONTACT_DIMENSIONS = {
   lifecycle_stage: property('contacts', 'lifecyclestage', 'Property lifecyclestage.'),
   lead_status: property('contacts', 'lead_status', 'Property lead_status.'),
@@ -25,7 +25,7 @@ export const CONTACT_DIMENSIONS = {
   company_id: {
     sql: 'contacts.company_id::text',
     kind: 'id',
-    description: 'Associated company; contacts without one make no bucket.',
+    description: 'Associated company; contacts without one are in no bucket.',
   },
   created_day: {
     sql: `to_char(contacts.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
@@ -36,7 +36,7 @@ export const CONTACT_DIMENSIONS = {
   has_social_profile: { ...hasSocialProfile, description: 'The same as has_linkedin.' },
 } as const satisfies Dimensions
 
-/** Lower bounds of the ranges; a number belongs to the last one that it reaches. */
+/** The inclusive lower bound of each range. */
 const EMPLOYEE_BANDS = [
   [1, '1-10'],
   [11, '11-50'],
@@ -57,7 +57,7 @@ const REVENUE_BANDS = [
   [1e9, '1B+'],
 ] as const
 
-/** A number's range, or null when it is missing or below them all. */
+/** The range of a number; null if it is missing or below all of them. */
 function bandOf(number: string, bands: readonly (readonly [number, string])[]): string {
   const cases = bands.toReversed().map(([from, name]) => `WHEN ${number} >= ${numeric(from)} THEN '${name}'`)
   return `CASE ${cases.join(' ')} END`
@@ -77,7 +77,7 @@ const sizeBucket: Dimension = {
   description: `Range of property numberofemployees: ${names(EMPLOYEE_BANDS)}.`,
 }
 
-/** What companies can be grouped by; the expressions are PostgreSQL's. */
+/** The dimensions of companies, in PostgreSQL's SQL. */
 export const COMPANY_DIMENSIONS = {
   industry: property('companies', 'industry', 'Property industry.'),
   country: property('companies', 'country', 'Property country.'),

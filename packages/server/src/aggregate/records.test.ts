@@ -105,7 +105,7 @@ beforeAll(async () => {
     .execute()
 })
 
-/** A property as the text that PostgreSQL makes of it; an empty one is missing. */
+/** A property as PostgreSQL's text; an empty one counts as missing. */
 function textOf({ properties }: StoredRecord, key: string): string | null {
   const value = properties[key]
   if (value === undefined || value === '') return null
@@ -236,7 +236,7 @@ const VALUES: Record<string, () => Record<string, fc.Arbitrary<unknown>>> = {
   }),
 }
 
-interface Asked {
+interface AggregateRequest {
   group_by: string
   metric: string
   metric_field?: string
@@ -244,22 +244,22 @@ interface Asked {
   filters: Record<string, unknown>
 }
 
-async function compare(entity: string, asked: Asked) {
-  const { status, body } = await tenant.call('POST', '/v1/aggregate', { entity, ...asked })
+async function compare(entity: string, request: AggregateRequest) {
+  const { status, body } = await tenant.call('POST', '/v1/aggregate', { entity, ...request })
   expect(status, JSON.stringify(body)).toBe(200)
   const all = entity === 'contacts' ? contacts : companies
   const matching = all.filter((of) =>
-    Object.entries(asked.filters).every(([name, value]) => FILTERS[entity]?.[name]?.(of, value)),
+    Object.entries(request.filters).every(([name, value]) => FILTERS[entity]?.[name]?.(of, value)),
   )
   const rules = {
-    keyOf: KEYS[entity]?.[asked.group_by] ?? (() => null),
-    hidesMissing: asked.group_by === 'company_id',
-    isTime: asked.group_by === 'created_day',
+    keyOf: KEYS[entity]?.[request.group_by] ?? (() => null),
+    hidesMissing: request.group_by === 'company_id',
+    isTime: request.group_by === 'created_day',
   }
-  const numberOf = ({ properties }: StoredRecord) => numberOnly(properties[asked.metric_field ?? ''])
-  const { buckets, total } = expectedAnswer(matching, rules, { ...asked, numberOf })
+  const numberOf = ({ properties }: StoredRecord) => numberOnly(properties[request.metric_field ?? ''])
+  const { buckets, total } = expectedAnswer(matching, rules, { ...request, numberOf })
   expect(rounded({ buckets: body.buckets, total: body.total })).toEqual(rounded({ buckets, total }))
-  expect(body).toMatchObject({ status: 'success', entity, group_by: asked.group_by, metric: asked.metric })
+  expect(body).toMatchObject({ status: 'success', entity, group_by: request.group_by, metric: request.metric })
   expect(Object.keys(body).sort()).toEqual(['buckets', 'entity', 'group_by', 'metric', 'status', 'total'])
 }
 
@@ -270,12 +270,12 @@ describe.each([
   const keys = Object.keys(KEYS[entity] ?? {})
   const filters = Object.keys(FILTERS[entity] ?? {})
 
-  test('are compared in every dimension and filter', () => {
+  test('every dimension and filter is covered', () => {
     expect(keys.sort()).toEqual(Object.keys(dimensions).sort())
     expect(filters.sort()).toEqual(Object.keys(VALUES[entity]?.() ?? {}).sort())
   })
 
-  test.each(keys)('group by %s as a plain computation does, with every metric', async (group_by) => {
+  test.each(keys)('group_by %s agrees with the simple implementation, for every metric', async (group_by) => {
     await compare(entity, { group_by, metric: 'count', limit: 50, filters: {} })
     for (const metric of ['avg', 'sum', 'min', 'max']) {
       for (const limit of [2, 50]) {
@@ -284,16 +284,16 @@ describe.each([
     }
   })
 
-  test.each(filters)('are filtered by %s as a plain computation does', async (name) => {
+  test.each(filters)('the filter %s agrees with the simple implementation', async (name) => {
     const values = VALUES[entity]?.()[name] ?? fc.constant(null)
     for (const value of fc.sample(values, { numRuns: 12, seed: 5 })) {
       await compare(entity, { group_by: 'country', metric: 'count', limit: 50, filters: { [name]: value } })
     }
   })
 
-  test('answer any question as a plain computation does', async () => {
+  test('random requests agree with the simple implementation', async () => {
     const values = VALUES[entity]?.() ?? {}
-    const asked = fc.record({
+    const request = fc.record({
       group_by: fc.constantFrom(...keys),
       metric: fc.constantFrom('count', 'avg', 'sum', 'min', 'max'),
       metric_field: fc.constantFrom('score', 'annualrevenue', 'nowhere', "'"),
@@ -302,17 +302,17 @@ describe.each([
         .subarray(filters, { maxLength: 2 })
         .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, values[name] ?? fc.constant(0)])))),
     })
-    const property = fc.asyncProperty(asked, async ({ metric_field, ...rest }) =>
+    const property = fc.asyncProperty(request, async ({ metric_field, ...rest }) =>
       compare(entity, { ...rest, ...(rest.metric === 'count' ? {} : { metric_field }) }),
     )
     await fc.assert(property, { numRuns: 100, seed: 11 })
   })
 })
 
-test('a sum that no double can hold has no value', async () => {
+test('a sum beyond the range of a double is null', async () => {
   const own = await createTestTenant(service)
   for (let n = 0; n < 3; n++) await own.contact(`huge${n}@example.com`, { score: 1.7e308 })
-  const asked = { entity: 'contacts', group_by: 'country', metric: 'sum', metric_field: 'score' }
-  const { status, body } = await own.call('POST', '/v1/aggregate', asked)
+  const request = { entity: 'contacts', group_by: 'country', metric: 'sum', metric_field: 'score' }
+  const { status, body } = await own.call('POST', '/v1/aggregate', request)
   expect([status, body.buckets]).toEqual([200, [{ key: null, value: null }]])
 })

@@ -9,7 +9,7 @@ import { type Bucket, type BucketKey, type Dimension, isTime, type Measure, type
 
 export interface Summary {
   buckets: Bucket[]
-  /** The records that match, whether or not they are in a bucket that is shown. */
+  /** The number of matching records, including those in no returned bucket. */
   total: number
 }
 
@@ -37,7 +37,7 @@ export async function aggregateCompanies(
   return summarize(tenant, groups(matchingCompanies(tenant, filters), dimension, value), dimension, limit)
 }
 
-/** Spelled out, so that no text of a caller can become SQL here. */
+/** Listed explicitly, so that no input can become SQL. */
 const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>) => RawBuilder<string | null>> = {
   avg: (number) => sql`avg(${number})`,
   sum: (number) => sql`sum(${number})`,
@@ -57,7 +57,7 @@ interface Group {
   records: number
 }
 
-/** One row a group, with the number of its records. */
+/** A row per group, with the number of its records. */
 function groups<Table extends 'contacts' | 'companies'>(
   matching: SelectQueryBuilder<TenantTables, Table, object>,
   dimension: Dimension,
@@ -70,8 +70,8 @@ function groups<Table extends 'contacts' | 'companies'>(
 }
 
 /**
- * The buckets that are shown, and the total over all groups, in one pass. Where a missing value makes no bucket, its
- * group comes first and beyond the limit, so that the total is known even when there is no other.
+ * The largest groups and the total of all groups, in one pass. A hidden group counts in the total, so it is read first,
+ * in addition to the limit; the total is then known even if there is no other group.
  */
 async function summarize(
   tenant: Tenant,
@@ -80,7 +80,7 @@ async function summarize(
   limit: number,
 ): Promise<Summary> {
   const hidesMissing = dimension.kind === 'id'
-  // Texts are compared byte by byte, as in ClickHouse, whatever the database's language.
+  // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
   const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${key} ASC NULLS LAST`
   const rows = await tenant.heavily(() =>
@@ -96,7 +96,7 @@ async function summarize(
   return { buckets: isTime(dimension) ? buckets.reverse() : buckets, total: Number(rows[0]?.total ?? 0) }
 }
 
-/** A result of PostgreSQL's decimal arithmetic; one that no double can hold is no number in JSON either. */
+/** A result of PostgreSQL's decimal arithmetic; null if it exceeds the range of a double, and so of a JSON number. */
 function numberOf(value: string | number | null): number | null {
   const number = value === null ? Number.NaN : Number(value)
   return Number.isFinite(number) ? number : null
@@ -111,11 +111,11 @@ async function requireSegment(tenant: Tenant, segmentId: string): Promise<void> 
         .executeTakeFirst()
     : undefined
   if (segment && segment.evaluated_at === null) {
-    const message = 'The service is still finding out who belongs to this segment. Try again shortly.'
+    const message = 'The members of this segment are still being counted. Try again shortly.'
     throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
   }
   if (segment) return
   const details = [{ path: 'filters.segment_id', message: 'is not the id of one of your segments' }]
-  const message = 'filters.segment_id: there is no such segment. GET /v1/segments lists yours.'
+  const message = 'There is no segment with the id in filters.segment_id. GET /v1/segments lists yours.'
   throw new ServiceError(400, 'unknown_segment', message, { details })
 }

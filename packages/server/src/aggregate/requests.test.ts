@@ -70,7 +70,7 @@ test.each([
   expect(answer.body.error.details[0].message).toContain(hint)
 })
 
-test('every wrong place is named at once', async () => {
+test('every invalid field is reported at once', async () => {
   const { body } = await aggregate({ ...EVENTS, metric: 'sum', filters: { date_after: 'x', date_before: 'y' } })
   const paths = body.error.details.map(({ path }: { path: string }) => path)
   expect(paths).toEqual(['metric_field', 'filters.date_after', 'filters.date_before'])
@@ -89,7 +89,7 @@ describe('a segment', () => {
     expect(body.error.details[0].path).toBe('filters.segment_id')
   })
 
-  test("of another tenant is 400 like one that doesn't exist", async () => {
+  test('of another tenant is 400, like one that does not exist', async () => {
     const other = await createTestTenant(service)
     const segment_id = newId()
     const now = new Date()
@@ -103,27 +103,27 @@ describe('a segment', () => {
   })
 })
 
-describe('the scope follows from the entity', () => {
+describe('the required scope depends on the entity', () => {
   test.each([
     [CONTACTS, 'contacts:read'],
     [COMPANIES, 'companies:read'],
     [EVENTS, 'events:read'],
-  ])('%j needs %s alone', async (body, scope) => {
+  ])('%j requires only %s', async (body, scope) => {
     const others = ['contacts:read', 'companies:read', 'events:read', 'segments:read'].filter((each) => each !== scope)
-    // The scope comes before everything else that is wrong.
+    // The scope is checked before everything else.
     const refused = await aggregate({ ...body, group_by: 7, limit: 'x' }, await tenant.keyWith(...others))
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
     expect(refused.body.error.message).toContain(scope)
     expect((await aggregate(body, await tenant.keyWith(scope))).status).toBe(200)
   })
 
-  test('and an unknown entity is 400 whatever the key may do', async () => {
+  test('an unknown entity is 400 for every key', async () => {
     const { status, body } = await aggregate({ entity: 'x', group_by: 7 }, await tenant.keyWith('agents:read'))
     expect([status, body.error.details[0].path]).toEqual([400, 'entity'])
   })
 })
 
-test('a field that count does not use is warned of', async () => {
+test('a field that count does not use gives a warning', async () => {
   const { status, body } = await aggregate({ ...EVENTS, metric_field: 'amount' })
   expect([status, body.warnings.length]).toEqual([200, 1])
 })
@@ -139,7 +139,7 @@ test.each([
   expect((await aggregate({ ...CONTACTS, filters }, own.key)).body.total).toBe(total)
 })
 
-test('moments beyond what the engine holds are bounds like any other', async () => {
+test("times beyond ClickHouse's range are valid bounds", async () => {
   const own = await createTestTenant(service)
   await own.track({ events: [{ event: 'a' }] })
   const count = async (filters: object) => (await aggregate({ ...EVENTS, filters }, own.key)).body.total
@@ -148,7 +148,7 @@ test('moments beyond what the engine holds are bounds like any other', async () 
   expect(await count({ date_before: '0100-01-01' })).toBe(0)
 })
 
-test('openapi.json names every dimension and filter with what it means', () => {
+test('openapi.json describes every dimension and filter', () => {
   const { components } = service.app.swagger() as unknown as { components: { schemas: Record<string, unknown> } }
   const { AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents } = components.schemas
   const operation = JSON.stringify([AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents])

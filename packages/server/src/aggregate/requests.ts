@@ -83,7 +83,8 @@ const MEASURE_FIELDS = {
       type: 'string',
       enum: METRICS,
       default: 'count',
-      description: 'What each bucket holds: the number of records, or a figure over the numbers of metric_field.',
+      description:
+        'The figure of each bucket: the number of records, or one computed from the numbers in metric_field.',
     }),
   ),
   metric_field: Type.Optional(
@@ -94,7 +95,9 @@ const MEASURE_FIELDS = {
         'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'At most so many buckets.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'Maximum number of buckets.' }),
+  ),
 }
 
 function aggregation<
@@ -111,8 +114,8 @@ function aggregation<
       filters: Type.Optional(
         Type.Object(filters, {
           additionalProperties: false,
-          description: `Filters of ${entity}; all must hold.`,
-          'x-unknown': `is not a filter of ${entity}; the filters are ${names}`,
+          description: `Filters of ${entity}; all must match.`,
+          'x-unknown': `is not a filter of ${entity}; use one of ${names}`,
         }),
       ),
       ...MEASURE_FIELDS,
@@ -136,23 +139,25 @@ const ENTITIES = {
   events: { scope: 'events:read', check: compileBodyCheck(Events) },
 } as const satisfies Record<string, { scope: Scope; check(body: unknown): ErrorDetail[] }>
 
-/** The fields for every entity, by which the command names its options. `checkAggregation` knows those of each. */
+/**
+ * The fields for all entities, which become the command's options. `checkAggregation` validates those of one entity.
+ */
 export const AGGREGATE_FIELDS = {
   entity: Type.Unsafe<keyof typeof ENTITIES>({ type: 'string', enum: Object.keys(ENTITIES) }),
-  group_by: Type.String({ description: 'What to group by, of the dimensions of the entity.' }),
-  filters: Type.Optional(Type.Object({}, { description: 'Filters of the entity; all must hold.' })),
+  group_by: Type.String({ description: 'A dimension of the entity.' }),
+  filters: Type.Optional(Type.Object({}, { description: 'Filters of the entity; all must match.' })),
   ...MEASURE_FIELDS,
   include: includeSystemInBody,
 }
 
-/** The scope that a request needs, which only its entity tells. @throws ServiceError 400. */
+/** The scope that a request needs, which depends on its entity. @throws ServiceError 400. */
 export function scopeOfBody(body: unknown): Scope {
   return ENTITIES[entityOf(body)].scope
 }
 
 /**
- * Checks a body by the rules of its entity alone: of a union an error would name all three.
- * @throws ServiceError 400 naming every wrong place.
+ * Validates a body for its entity only, because errors of a union would name all three entities.
+ * @throws ServiceError 400 naming every invalid field.
  */
 export function checkAggregation(body: object): AggregationBody {
   const details = ENTITIES[entityOf(body)].check(body)
@@ -170,13 +175,13 @@ function entityOf(body: unknown): keyof typeof ENTITIES {
   throw validationError([{ path: 'entity', message: entity === undefined ? `is required and ${message}` : message }])
 }
 
-/** What is asked, with moments for bounds in time. */
+/** A parsed request, with dates instead of timestamps. */
 export type Aggregation =
   | { entity: 'contacts'; dimension: keyof typeof CONTACT_DIMENSIONS; filters: ContactFilters }
   | { entity: 'companies'; dimension: keyof typeof COMPANY_DIMENSIONS; filters: CompanyFilters }
   | { entity: 'events'; dimension: keyof typeof EVENT_DIMENSIONS; filters: EventFilters }
 
-/** Checks what the schemas cannot. @throws ServiceError 400 naming every wrong place. */
+/** Validates what the schemas cannot. @throws ServiceError 400 naming every invalid field. */
 export function parseAggregation(body: AggregationBody): Aggregation & {
   measure: Measure
   limit: number
@@ -184,7 +189,7 @@ export function parseAggregation(body: AggregationBody): Aggregation & {
   const { metric = 'count', metric_field: field, limit = 25 } = body
   const details: ErrorDetail[] = []
   if (metric !== 'count' && field === undefined) {
-    details.push({ path: 'metric_field', message: `is required for ${metric}: the field whose numbers are meant` })
+    details.push({ path: 'metric_field', message: `is required for ${metric}: the field whose numbers to use` })
   }
   const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[body.entity]
   const parsed = parseBounds(fields, body.filters ?? {}, 'filters.')

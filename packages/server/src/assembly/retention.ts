@@ -1,5 +1,5 @@
 import { forgetEnded } from '../access/forget.ts'
-import { forgetUnseen } from '../identification/retention.ts'
+import { deleteUnseen } from '../identification/retention.ts'
 import { forgetIdempotencyKeys } from '../operations/idempotency.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
@@ -11,7 +11,7 @@ const EVERY_MS = 60 * 60 * 1000
 /** Deletes expired and unused rows every hour. */
 export function startRetention(database: Database, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
-    const failures = await eachAlone([forgetEnded, forgetUnseen, forgetIdempotencyKeys], (forget) =>
+    const failures = await eachAlone([forgetEnded, deleteUnseen, forgetIdempotencyKeys], (forget) =>
       forget(database, clock()),
     )
     for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')

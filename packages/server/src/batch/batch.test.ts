@@ -18,7 +18,7 @@ const DAY = (day: number) => `2026-03-0${day}T12:00:00.000Z`
 describe('details', () => {
   const details = (body: object) => tenant.call('POST', '/v1/batch/details', body)
 
-  test('answer contacts whole, in the order of the ids, each once, unknown ones left out', async () => {
+  test('return whole contacts once each, in the order of the ids, without unknown ones', async () => {
     const other = await createTestTenant(service)
     const [a, b] = [await tenant.contact('a@example.com', { city: 'Bonn' }), await tenant.contact('b@example.com')]
     const foreign = await other.contact('c@example.com')
@@ -30,7 +30,7 @@ describe('details', () => {
     expect(body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([b, a])
   })
 
-  test('show the ten most recent notes', async () => {
+  test('include the ten newest notes', async () => {
     const id = await tenant.contact('a@example.com')
     for (let n = 0; n < 12; n++) await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: `note ${n}` })
     const { body } = await details({ entity_type: 'contacts', ids: [id] })
@@ -38,7 +38,7 @@ describe('details', () => {
     expect(contents).toEqual(Array.from({ length: 10 }, (_, n) => `note ${11 - n}`))
   })
 
-  test('answer companies under companies', async () => {
+  test('return companies in the field companies', async () => {
     const create = async (name: string) =>
       (await tenant.call('POST', '/v1/companies', { name, properties: { industry: 'Steel' } })).body.company
     const [a, b] = [await create('A'), await create('B')]
@@ -76,7 +76,7 @@ describe('activity', () => {
     return contactId
   }
 
-  test('gives each contact its own latest events and true number', async () => {
+  test("has each contact's latest events and their total", async () => {
     const busy = await withEvents(
       'busy@example.com',
       Array.from({ length: 30 }, (_, n) => ({ event: `e${n}`, timestamp: DAY((n % 9) + 1) })),
@@ -95,7 +95,7 @@ describe('activity', () => {
       ],
     })
     expect(body.activity[busy].total_events).toBe(30)
-    // The same five as the contact's own list, newest first.
+    // The same five as in the contact's list of events, newest first.
     const own = await tenant.call('GET', `/v1/contacts/${busy}?events_limit=5`)
     const idsOf = (events: { id?: string; event_id?: string }[]) => events.map(({ id, event_id }) => id ?? event_id)
     expect(idsOf(body.activity[busy].events)).toEqual(idsOf(own.body.events))
@@ -104,7 +104,7 @@ describe('activity', () => {
     expect(more.body.activity[calm].events).toHaveLength(1)
   })
 
-  test('keeps to a window, both bounds included', async () => {
+  test('is limited to a time range with inclusive bounds', async () => {
     const id = await withEvents(
       'a@example.com',
       [1, 2, 3, 4].map((day) => ({ event: `d${day}`, timestamp: DAY(day) })),
@@ -120,7 +120,7 @@ describe('activity', () => {
     expect(await within({ date_after: DAY(2), events_limit: 1 })).toEqual([['d4'], 3])
   })
 
-  test("include=system adds the service's own events, in their place and number", async () => {
+  test('include=system adds system events to the list and the total', async () => {
     const id = await withEvents('a@example.com', [{ event: 'x', timestamp: DAY(1) }])
     await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { lifecyclestage: 'customer' } })
     const { body } = await activity({ contact_ids: [id], include: 'system', events_limit: 20 })
@@ -134,7 +134,7 @@ describe('activity', () => {
     expect((await activity(window)).body.activity[id]).toMatchObject({ total_events: 1, events: [{ event: 'x' }] })
   })
 
-  test('has what a visitor did before it was identified, and what contacts that were merged did', async () => {
+  test('includes events from before the identification, and those of merged contacts', async () => {
     await tenant.track({ visitor_id: 'early', events: [{ event: 'before', timestamp: DAY(1) }] })
     await tenant.track({ visitor_id: 'other', events: [{ event: 'elsewhere', timestamp: DAY(2) }] })
     const id = await tenant.contact('early@example.com', {}, { visitor_id: 'early' })
@@ -145,7 +145,7 @@ describe('activity', () => {
     expect(body.activity[id].events.map(({ event }: { event: string }) => event)).toEqual(['elsewhere', 'before'])
   })
 
-  test('answers for contacts that together have more visitors than one query can name', async () => {
+  test('works for contacts that together have more visitors than one query can name', async () => {
     const ids = [
       await withEvents('a@example.com', [{ event: 'x' }]),
       await withEvents('b@example.com', [{ event: 'y' }]),
@@ -162,7 +162,7 @@ describe('activity', () => {
     ])
   })
 
-  test("leaves out the service's own events, other tenants and deleted contacts", async () => {
+  test('excludes system events, other tenants and deleted contacts', async () => {
     const id = await withEvents('a@example.com', [{ event: 'x', timestamp: DAY(1) }])
     const other = await createTestTenant(service)
     const foreign = await other.call('POST', '/v1/batch/activity', { contact_ids: [id] })

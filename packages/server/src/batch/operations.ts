@@ -12,7 +12,7 @@ import { ACTIVITY_FIELDS, DETAILS_FIELDS } from './requests.ts'
 const tag = 'Batch'
 const CONTACT_ID = '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'
 
-/** Several contacts or companies at once. */
+/** Reads of several contacts or companies at once. */
 export const BATCH_OPERATIONS = [
   operation({
     name: 'batchDetails',
@@ -48,7 +48,7 @@ export const BATCH_OPERATIONS = [
         Type.String({ description: 'Contact id.' }),
         Type.Object({
           events: Type.Array(ActivityEvent),
-          total_events: Type.Integer({ description: 'The events of the contact in the window.' }),
+          total_events: Type.Integer({ description: 'The number of events of the contact in the time range.' }),
         }),
       ),
     },
@@ -66,7 +66,7 @@ export const BATCH_OPERATIONS = [
   }),
 ]
 
-/** Ids as they are stored, each once and in the order sent; what cannot be an id is as good as an unknown one. */
+/** Distinct valid ids in lower case, in the order sent. An invalid id is treated like an unknown one. */
 function storedIds(sent: readonly string[]): string[] {
   return [...new Set(sent.filter(isUuid).map((id) => id.toLowerCase()))]
 }

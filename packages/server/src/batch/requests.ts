@@ -11,7 +11,7 @@ function ids(description: string) {
 /** Fields of POST /v1/batch/details. */
 export const DETAILS_FIELDS = {
   entity_type: Type.Unsafe<'contacts' | 'companies'>({ type: 'string', enum: ['contacts', 'companies'] }),
-  ids: ids('Unknown ids are omitted; a repeated id is answered once.'),
+  ids: ids('Unknown ids are omitted; a repeated id is returned once.'),
 }
 
 /** Fields of POST /v1/batch/activity. */

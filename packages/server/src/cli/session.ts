@@ -12,7 +12,7 @@ import type { DB } from '../platform/postgres/generated/tables.ts'
 import { createReadTurns } from '../platform/read-turns.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
-import { rememberDefinitions } from '../segments/definitions.ts'
+import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
 
 /** What a command works with. */
@@ -67,7 +67,7 @@ const CONNECTIONS = 5
 
 /** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
 function follower(): SegmentFollower {
-  return createFollower(rememberDefinitions(), systemClock)
+  return createFollower(cacheDefinitions(), systemClock)
 }
 
 async function besideService(config: Config, inUse: unknown): Promise<Session> {

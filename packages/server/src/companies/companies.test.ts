@@ -45,15 +45,15 @@ test('a company is created, read, changed and deleted', async () => {
   expect(body.contact.company_id).toBeNull()
 })
 
-test('a contact is given a company and taken out of it again', async () => {
+test('a contact is added to a company and removed from it', async () => {
   const { company_id } = await create({ domain: 'acme.com' })
   const id = await tenant.contact('ada@acme.com')
   const given = await tenant.call('PUT', `/v1/contacts/${id}`, { company_id })
   expect(given.body.contact).toMatchObject({ company_id, associations: { companies: [company_id] } })
   const listed = await tenant.call('GET', `/v1/contacts?company_id=${company_id}`)
   expect(listed.body.pagination.total_items).toBe(1)
-  const taken = await tenant.call('PUT', `/v1/contacts/${id}`, { company_id: null })
-  expect(taken.body.contact).toMatchObject({ company_id: null, associations: { companies: [] } })
+  const removed = await tenant.call('PUT', `/v1/contacts/${id}`, { company_id: null })
+  expect(removed.body.contact).toMatchObject({ company_id: null, associations: { companies: [] } })
   const stranger = await createTestTenant(service)
   const theirs = await stranger.contact('eve@acme.com')
   const refused = await stranger.call('PUT', `/v1/contacts/${theirs}`, { company_id })
@@ -95,7 +95,7 @@ describe("a company's contacts", () => {
   })
 })
 
-test('a domain belongs to one company of a tenant', async () => {
+test('a domain is unique per tenant', async () => {
   const first = await create({ domain: 'acme.com' })
   const again = await tenant.call('POST', '/v1/companies', { domain: 'ACME.com' })
   expect([again.status, again.body.error.code]).toEqual([409, 'company_domain_taken'])
@@ -164,7 +164,7 @@ test.each([
   expect(answer.body.error.details[0].path).toBe(path)
 })
 
-describe('a company keeps a name or a domain', () => {
+describe('a company must have a name or a domain', () => {
   const put = (id: string, body: object) => tenant.call('PUT', `/v1/companies/${id}`, body)
 
   test.each([
@@ -173,7 +173,7 @@ describe('a company keeps a name or a domain', () => {
     ['both at once', { name: 'Acme', domain: 'acme.com' }, { name: null, domain: null }, 'name'],
     ['the one and a blank for the other', { name: 'Acme', domain: 'acme.com' }, { name: '  ', domain: null }, 'name'],
     ['one of them as a property', { name: 'Acme' }, { properties: { name: null } }, 'properties.name'],
-  ])('removing %s is 400, and nothing is written', async (_, body, changes, place) => {
+  ])('removing %s is 400, and writes nothing', async (_, body, changes, place) => {
     const company = await create(body)
     const { status, body: answer } = await put(company.company_id, changes)
     expect([status, answer.error?.code]).toEqual([400, 'validation_error'])
@@ -181,7 +181,7 @@ describe('a company keeps a name or a domain', () => {
     expect((await tenant.call('GET', `/v1/companies/${company.company_id}`)).body.company).toEqual(company)
   })
 
-  test('one can replace the other', async () => {
+  test('removing one while setting the other is allowed', async () => {
     const { company_id } = await create({ domain: 'acme.com' })
     expect((await put(company_id, { name: 'Acme', domain: null })).body.company).toMatchObject({
       name: 'Acme',
@@ -190,7 +190,7 @@ describe('a company keeps a name or a domain', () => {
     expect((await put(company_id, { domain: 'acme.com', name: null })).status).toBe(200)
   })
 
-  test('also when two requests each remove one of them', async () => {
+  test('two concurrent requests cannot remove both', async () => {
     for (let round = 0; round < 5; round++) {
       const { company_id } = await create({ name: `Acme ${round}`, domain: `acme${round}.com` })
       const answers = await Promise.all([put(company_id, { name: null }), put(company_id, { domain: null })])

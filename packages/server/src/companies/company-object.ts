@@ -10,7 +10,7 @@ export const COMPANY_COLUMNS = [
   'domain',
   'name',
   'properties',
-  'said_by_forms',
+  'form_keys',
   'created_at',
   'updated_at',
 ] as const

@@ -1,8 +1,8 @@
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
 
 /**
- * A company's domain as the service keeps it: `https://www.Acme.com/about` and `acme.com` are the same company.
- * @returns null for what is no domain.
+ * Normalizes a company's domain: `https://www.Acme.com/about` becomes `acme.com`.
+ * @returns null if the text is not a domain.
  */
 export function parseCompanyDomain(text: string): string | null {
   const trimmed = text.trim().toLowerCase()
@@ -11,6 +11,6 @@ export function parseCompanyDomain(text: string): string | null {
   const domain = host.startsWith('www.') ? host.slice(4) : host
   const labels = domain.split('.')
   const isDomain = labels.length >= 2 && domain.length <= 253 && labels.every((label) => LABEL.test(label))
-  // An address of numbers is a machine, not a company.
+  // An IP address belongs to a machine, not to a company.
   return isDomain && !/^[\d.]+$/.test(domain) ? domain : null
 }

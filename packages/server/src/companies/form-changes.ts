@@ -2,45 +2,43 @@ import type { Properties } from '../contacts/properties.ts'
 import type { CompanyRow } from './company-object.ts'
 import type { CompanyChanges } from './write.ts'
 
-/** Company data from a form. Anybody can submit a form, for any domain. */
+/** Company data from a form. Anyone can submit a form, for any domain. */
 export interface CompanyOfForm {
   domain: string
   name?: string
   properties: Properties
 }
 
-/** The keys that the form sets: property keys, and `name`. */
+/** The keys that a write sets: property keys, and `name`. */
 export function keysOf({ name, properties }: Pick<CompanyChanges, 'name' | 'properties'>): string[] {
   return [...(name === undefined ? [] : ['name']), ...Object.keys(properties)]
 }
 
-/**
- * The keys whose values only forms have written, after changes from another source, which confirm the keys they set.
- */
-export function saidByForms(before: CompanyRow, changes: CompanyChanges): string[] {
-  const said = new Set(keysOf(changes))
-  return before.said_by_forms.filter((key) => !said.has(key))
+/** The keys that only forms have written, after another source has written, and thus confirmed, some of them. */
+export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] {
+  const confirmed = new Set(keysOf(changes))
+  return before.form_keys.filter((key) => !confirmed.has(key))
 }
 
 /**
- * What a form may change on an existing company, as on a contact: it fills blanks and replaces values from earlier
- * forms. A lifecycle stage that is set stays. Whether a key is left out depends on the source of its value, never on
- * the value.
+ * The changes that a form may make to an existing company. As on a contact, it fills blanks and replaces values from
+ * earlier forms, but not an existing lifecycle stage. Whether a key is ignored depends on the source of its value,
+ * never on the value.
  */
 export function changesOfForm(
   before: CompanyRow,
   { name, properties }: CompanyOfForm,
-): { changes: CompanyChanges; saidByForms: string[]; leftOut: string[] } {
+): { changes: CompanyChanges; formKeys: string[]; leftOut: string[] } {
   const stored: Record<string, unknown> = { ...(before.properties as Properties), name: before.name }
   const isBlank = (key: string) => !Object.hasOwn(stored, key) || (stored[key] ?? '') === ''
-  const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.said_by_forms.includes(key))
+  const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.form_keys.includes(key))
   const changes: CompanyChanges = {
     ...(name !== undefined && mayChange('name') ? { name } : {}),
     properties: Object.fromEntries(Object.entries(properties).filter(([key]) => mayChange(key))),
   }
   return {
     changes,
-    saidByForms: [...new Set([...before.said_by_forms, ...keysOf(changes)])],
+    formKeys: [...new Set([...before.form_keys, ...keysOf(changes)])],
     leftOut: keysOf({ ...(name === undefined ? {} : { name }), properties }).filter((key) => !mayChange(key)),
   }
 }

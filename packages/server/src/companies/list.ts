@@ -8,7 +8,7 @@ import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 
-/** Filters of companies; all must hold. */
+/** Filters of the company list; all must match. */
 export interface CompanyFilters {
   name?: string
   domain?: string
@@ -27,16 +27,16 @@ export interface CompanyOrder {
   direction: 'asc' | 'desc'
 }
 
-/** Filters that compare a property exactly: the property's key is the filter's name. */
+/** Exact-match filters, with the property key of each. */
 const FACETS = { industry: 'industry', country: 'country', state: 'state' } as const
 
-/** One page of the companies that match. */
+/** One page of the matching companies. */
 export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
   const { sortBy, direction } = order
   const matching = matchingCompanies(tenant, filters)
   const read = (ordered: typeof matching, limit: number, offset: number) =>
     ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
-  const rows = await whenItsTurn(tenant, filters, page, () => {
+  const rows = await withReadLimit(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const present = matching.where('sort_name', 'is not', null)
     return missingLast(page, {
@@ -48,9 +48,9 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
   return rows.map(toCompanyObject)
 }
 
-/** How many companies match. */
+/** The number of matching companies. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
+  return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
 }
 
 async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
@@ -69,21 +69,21 @@ export async function readCompany(tenant: Tenant, companyId: string) {
   return toCompanyObject(row)
 }
 
-/** Companies by their ids; unknown ones are left out. */
+/** Companies by id; unknown ids are omitted. */
 export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
   if (companyIds.length === 0) return []
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** Queues what may read every company: filters without an index, filters that may match most of them, deep pages. */
-function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
+/** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
+function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, min_employees, max_employees, created_after, created_before } = filters
   const broad = [min_employees, max_employees, created_after, created_before]
   const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
   return isHeavy ? tenant.heavily(work) : work()
 }
 
-/** A query over the companies that match. */
+/** A query of the matching companies. */
 export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
   return tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
 }
@@ -102,6 +102,6 @@ function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filter
   return eb.and(conditions)
 }
 
-/** The number of employees, where the property is a number or the text of one. */
+/** The number of employees, if the property is a number or numeric text. */
 export const EMPLOYEES_SQL = `numeric_property(companies.properties, 'numberofemployees')`
 const EMPLOYEES = sql.raw<number>(EMPLOYEES_SQL)

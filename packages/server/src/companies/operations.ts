@@ -118,7 +118,7 @@ export const COMPANY_OPERATIONS = [
     http: 'DELETE /v1/companies/:company_id',
     command: 'company delete',
     scope: 'companies:write',
-    summary: 'Delete a company; its contacts stay',
+    summary: 'Delete a company; its contacts remain',
     input: CompanyPath,
     output: { deleted: Type.Literal(true), company_id: Id },
     async run(context, { company_id }) {

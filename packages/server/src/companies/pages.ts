@@ -3,12 +3,12 @@ import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 import { type CompanyFilters, matchingCompanies } from './list.ts'
 
-const ROWS_A_PAGE = 1_000
+const ROWS_PER_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** All companies that match, some at a time, in the order of their ids. */
+/** All matching companies in batches, sorted by id. */
 export async function* companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
-  const next = createPageReader(ROWS_A_PAGE)
+  const next = createPageReader(ROWS_PER_PAGE)
   for (let after = FIRST_ID; ; ) {
     const { rows, isLast } = await next((limit) =>
       tenant.heavily(

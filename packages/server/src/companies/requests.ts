@@ -31,22 +31,22 @@ export const ListCompaniesQuery = Type.Object({
   industry: filterText('Exact industry.'),
   country: filterText('Exact country.'),
   state: filterText('Exact state.'),
-  min_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'At least so many employees.' })),
-  max_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many employees.' })),
-  created_after: timestampBound('lower', 'Created at or after this moment.'),
-  created_before: timestampBound('upper', 'Created at or before this moment.'),
-  search: searchText('Words that must all occur in name or domain.'),
+  min_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'Minimum number of employees.' })),
+  max_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum number of employees.' })),
+  created_after: timestampBound('lower', 'Created at or after this time.'),
+  created_before: timestampBound('upper', 'Created at or before this time.'),
+  search: searchText('Words that must all occur in the name or domain.'),
   sort_by: oneOf(['name', 'createdate'], 'Sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
   count_only: flag('Return only the number of results.', false),
 })
 
-/** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
+/** Validates what a schema cannot. @throws ServiceError 400 naming every invalid field. */
 export function parseCompany(body: Type.Static<Type.TObject<typeof COMPANY_FIELDS>>, isNew: boolean): CompanyChanges {
   const details: ErrorDetail[] = checkProperties(body.properties ?? {})
   for (const key of ['name', 'domain']) {
     if (key in (body.properties ?? {})) {
-      details.push({ path: `properties.${key}`, message: `is a field of its own: send it as ${key}` })
+      details.push({ path: `properties.${key}`, message: `is not a property; send it as the field ${key}` })
     }
   }
   const domain = typeof body.domain === 'string' ? parseCompanyDomain(body.domain) : body.domain

@@ -13,7 +13,7 @@ CREATE TABLE companies (
   ], NULL)) STORED,
   sort_name text GENERATED ALWAYS AS (left(lower(name), 200)) STORED,
   -- Property keys, and `name`, whose values only forms have written so far: forms may replace those.
-  said_by_forms text[] NOT NULL DEFAULT '{}',
+  form_keys text[] NOT NULL DEFAULT '{}',
   search_text text GENERATED ALWAYS AS (fold_text(coalesce(name, '') || E'\n' || coalesce(domain, ''))) STORED,
   PRIMARY KEY (tenant_id, company_id),
   UNIQUE (tenant_id, domain),

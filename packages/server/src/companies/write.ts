@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { mergeProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
-import { requireRoomInCompany } from '../contacts/size.ts'
+import { requireCompanyFits } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyRow, etagOfCompany } from './company-object.ts'
-import { type CompanyOfForm, changesOfForm, keysOf, saidByForms } from './form-changes.ts'
+import { type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
 
 const FOLLOWED_AT_ONCE = 500
 
 export interface CompanyChanges {
-  /** undefined: stays as it is; null: none. */
+  /** undefined: unchanged; null: removed. */
   domain?: string | null
   name?: string | null
   properties: PropertyChanges
@@ -21,10 +21,10 @@ export interface CompanyChanges {
 
 /** @throws ServiceError 409 `company_domain_taken`, 413 `company_too_large`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
-  const row = await insertCompany(tenant, { changes, saidByForms: [], isFromForm: false }, now)
+  const row = await insertCompany(tenant, { changes, formKeys: [], isFromForm: false }, now)
   if (row) return row
-  const holder = await findByDomain(tenant, changes.domain ?? '')
-  throw domainTaken(holder?.company_id ?? '')
+  const existing = await findByDomain(tenant, changes.domain ?? '')
+  throw domainTaken(existing?.company_id ?? '')
 }
 
 /**
@@ -50,16 +50,16 @@ export async function updateCompany(
       if (!before) throw notFound('company')
       requireMatch(etagOfCompany(before))
       if (changes.domain && changes.domain !== before.domain) {
-        const holder = await findByDomain(tx, changes.domain)
-        if (holder) throw domainTaken(holder.company_id)
+        const existing = await findByDomain(tx, changes.domain)
+        if (existing) throw domainTaken(existing.company_id)
       }
-      const write = { changes, saidByForms: saidByForms(before, changes), isFromForm: false }
+      const write = { changes, formKeys: formKeys(before, changes), isFromForm: false }
       return applyChanges(tx, before, write, now)
     })
   return repeatOnCollision(transaction)
 }
 
-/** Removes a company; its contacts stay, without one, and their segments follow. @throws ServiceError 404. */
+/** Deletes a company. Its contacts remain, without a company; their segments are updated. @throws ServiceError 404. */
 export async function deleteCompany(tenant: Tenant, dependencies: WriteDependencies, companyId: string): Promise<void> {
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const contacts = await tx.db
@@ -75,40 +75,40 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
       .executeTakeFirst()
     if (numDeletedRows === 0n) throw notFound('company')
     const ids = contacts.map(({ contact_id }) => contact_id)
-    // Of a large company the segments follow within seconds, so that the transaction stays short.
+    // For a large company, segments are updated in the background, within seconds, to keep the transaction short.
     if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
     else for (const id of ids) log.noteChange(id, ['company_id'])
   })
 }
 
 /**
- * Finds the company that a form names by its domain, or creates it. On an existing one, the form fills blanks and
+ * Finds or creates the company with the domain that a form sent. On an existing company, the form fills blanks and
  * replaces values from earlier forms. Call it in the transaction that links the contact.
  */
 export async function upsertCompanyOfForm(
   tx: Tenant,
-  said: CompanyOfForm,
+  data: CompanyOfForm,
   now: Date,
 ): Promise<{ companyId: string; leftOut: string[] }> {
-  const created = await insertCompany(tx, { changes: said, saidByForms: keysOf(said), isFromForm: true }, now)
+  const created = await insertCompany(tx, { changes: data, formKeys: keysOf(data), isFromForm: true }, now)
   if (created) return { companyId: created.company_id, leftOut: [] }
   const before = await tx.db
     .selectFrom('companies')
     .select(COMPANY_COLUMNS)
-    .where('domain', '=', said.domain)
+    .where('domain', '=', data.domain)
     .forUpdate()
     .executeTakeFirst()
-  // Deleted in between: the next attempt creates it.
-  if (!before) return upsertCompanyOfForm(tx, said, now)
-  const { leftOut, ...write } = changesOfForm(before, said)
+  // It was deleted meanwhile.
+  if (!before) return upsertCompanyOfForm(tx, data, now)
+  const { leftOut, ...write } = changesOfForm(before, data)
   await applyChanges(tx, before, { ...write, isFromForm: true }, now)
   return { companyId: before.company_id, leftOut }
 }
 
 /**
- * Finds the companies of many domains, and creates those that are missing with the name that is said. Companies that
- * exist stay as they are. Call it in the transaction that links them.
- * @returns ids by domain; a domain may be missing whose company was deleted at this very moment.
+ * Finds the companies with some domains, and creates missing ones with the given names. Existing companies do not
+ * change. Call it in the transaction that links their contacts.
+ * @returns ids by domain; a domain is missing if its company was deleted concurrently.
  */
 export async function findOrCreateCompanies(
   tx: Tenant,
@@ -116,7 +116,7 @@ export async function findOrCreateCompanies(
   now: Date,
 ): Promise<Map<string, string>> {
   if (nameByDomain.size === 0) return new Map()
-  // Sorted, so that two transactions with the same new domains wait for each other instead of blocking each other.
+  // Sorted, so that two transactions with the same new domains cannot deadlock.
   const domains = [...nameByDomain.keys()].sort()
   const found = await idsByDomain(tx, domains)
   const missing = domains.filter((domain) => !found.has(domain))
@@ -148,22 +148,22 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
 
 interface CompanyWrite {
   changes: CompanyChanges
-  /** The keys that only forms have said, after the write. */
-  saidByForms: string[]
+  /** The keys that only forms have written, including this write. */
+  formKeys: string[]
   isFromForm: boolean
 }
 
 async function insertCompany(
   tx: Tenant,
-  { changes, saidByForms: said_by_forms, isFromForm }: CompanyWrite,
+  { changes, formKeys: form_keys, isFromForm }: CompanyWrite,
   now: Date,
 ): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
-  requireRoomInCompany({}, properties, isFromForm)
+  requireCompanyFits({}, properties, isFromForm)
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
-    .values({ company_id: newId(), domain, name, properties, said_by_forms, created_at: now, updated_at: now })
+    .values({ company_id: newId(), domain, name, properties, form_keys, created_at: now, updated_at: now })
     .onConflict((existing) => existing.columns(['domain']).doNothing())
     .returning(COMPANY_COLUMNS)
     .executeTakeFirst()
@@ -172,12 +172,12 @@ async function insertCompany(
 async function applyChanges(
   tx: Tenant,
   before: CompanyRow,
-  { changes, saidByForms: said_by_forms, isFromForm }: CompanyWrite,
+  { changes, formKeys: form_keys, isFromForm }: CompanyWrite,
   now: Date,
 ): Promise<CompanyRow> {
   const stored = before.properties as Properties
   const { properties, changed } = mergeProperties(stored, changes.properties)
-  requireRoomInCompany(stored, properties, isFromForm)
+  requireCompanyFits(stored, properties, isFromForm)
   const { domain = before.domain, name = before.name } = changes
   if (domain === null && name === null) {
     const path = changes.name === null ? 'name' : 'domain'
@@ -186,10 +186,10 @@ async function applyChanges(
     ])
   }
   const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
-  if (!isNews && said_by_forms.length === before.said_by_forms.length) return before
+  if (!isNews && form_keys.length === before.form_keys.length) return before
   return tx.db
     .updateTable('companies')
-    .set({ domain, name, properties, said_by_forms, ...(isNews ? { updated_at: now } : {}) })
+    .set({ domain, name, properties, form_keys, ...(isNews ? { updated_at: now } : {}) })
     .where('company_id', '=', before.company_id)
     .returning(COMPANY_COLUMNS)
     .executeTakeFirstOrThrow()

@@ -19,8 +19,8 @@ export const EXTERNAL_ID: AliasKind = { kind: 'external_id', source: '' }
 export const idOfSource = (source: string): AliasKind => ({ kind: 'source', source })
 
 /**
- * The survivors of the contacts with some keys, by key. A contact that has a key itself takes precedence: look for it
- * first, or a merge that commits in between goes unnoticed.
+ * The survivors of the contacts with some keys, by key. A contact that has a key itself takes precedence: query it
+ * first, or a merge that commits between the two queries is missed.
  */
 export async function survivorsOf(
   tenant: Tenant,

@@ -4,8 +4,8 @@ import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
-import { requireRoomInContact } from './size.ts'
-import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
+import { requireContactFits } from './size.ts'
+import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** One source's write to a contact. */
@@ -57,7 +57,7 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
 
 /**
  * Computes the result of a write to a contact, without touching the database. The latest write wins among sources that
- * may replace each other's values (see source-standing.ts); pages cannot change protected properties; once one value of
+ * may replace each other's values (see source-trust.ts); pages cannot change protected properties; once one value of
  * the first touch is written, it can be changed and completed only by hand. A null removes the source's value, and the
  * newest value of another source replaces it; by hand, a null removes the key.
  *
@@ -93,13 +93,13 @@ export function applyWrite(
       continue
     }
     // An equal value keeps the source that wrote it first, unless only this source is verified.
-    const isConfirmed = outranksHolder(write, provenance[key], records)
+    const isConfirmed = outranksCurrent(write, provenance[key], records)
     if (!isChanged.has(key) && winner.source === write.source && !isConfirmed) continue
     provenance[key] = { source: winner.source, updated_at: winner.updated_at }
     isProvenanceNew = true
   }
   const isEmailConfirmed =
-    email !== null && write.email === before.email && outranksHolder(write, provenance.email, records)
+    email !== null && write.email === before.email && outranksCurrent(write, provenance.email, records)
   if (email !== before.email || isEmailConfirmed) provenance.email = entry
 
   const companyId = write.companyId === undefined ? before.company_id : write.companyId
@@ -115,13 +115,13 @@ export function applyWrite(
     ...(isNews ? { updated_at: now } : {}),
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
-  const said = recordAfter(own, write, entry.updated_at, now)
-  const recordsAfter = [...records.filter((record) => record !== own), said.record]
-  const held = { email: before.email, properties: before.properties as Properties, records }
-  requireRoomInContact(held, { email, properties, records: recordsAfter }, write.kind)
+  const updated = recordAfter(own, write, entry.updated_at, now)
+  const recordsAfter = [...records.filter((record) => record !== own), updated.record]
+  const stored = { email: before.email, properties: before.properties as Properties, records }
+  requireContactFits(stored, { email, properties, records: recordsAfter }, write.kind)
   return {
     row,
-    ...said,
+    ...updated,
     changed,
     isNews,
     isRowDirty: isNews || isSeenEarlier || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
@@ -175,7 +175,7 @@ function winnersOf(
   const outranked: string[] = []
   for (const [key, value] of Object.entries(write.properties)) {
     const isKnown = Object.hasOwn(properties, key)
-    const holder = Object.hasOwn(provenance, key) ? provenance[key] : undefined
+    const current = Object.hasOwn(provenance, key) ? provenance[key] : undefined
     const isByHand = write.kind === 'manual'
     if (isTouched && !isByHand && FIRST_TOUCH_KEYS.includes(key)) {
       outranked.push(key)
@@ -183,13 +183,13 @@ function winnersOf(
     }
     if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
-      const isOwn = holder?.source === write.source
-      if (!isBlank && !isOwn && !mayReplace(write.kind, kindOf(holder?.source, records))) outranked.push(key)
-      else if (write.at === undefined || !isOutdated(key, holder, others, write.kind, write.at))
+      const isOwn = current?.source === write.source
+      if (!isBlank && !isOwn && !mayReplace(write.kind, kindOf(current?.source, records))) outranked.push(key)
+      else if (write.at === undefined || !isOutdated(key, current, others, write.kind, write.at))
         winners.push([key, { value, ...entry }])
     } else if (isByHand) {
       winners.push([key, null])
-    } else if (isKnown && holder?.source === write.source) {
+    } else if (isKnown && current?.source === write.source) {
       winners.push([key, newestOf(key, others)])
     } else if (isKnown) {
       outranked.push(key)
@@ -201,16 +201,16 @@ function winnersOf(
 /** Whether another source that may replace this one's values has written the key since. */
 function isOutdated(
   key: string,
-  holder: Provenance[string] | undefined,
+  current: Provenance[string] | undefined,
   others: readonly SourceRecord[],
   writing: SourceKind,
   at: Date,
 ): boolean {
-  const overtakes = (kind: SourceKind, moment: string) => new Date(moment) > at && mayReplace(kind, writing)
-  if (holder && overtakes(kindOf(holder.source, others), holder.updated_at)) return true
+  const isNewer = (kind: SourceKind, time: string) => new Date(time) > at && mayReplace(kind, writing)
+  if (current && isNewer(kindOf(current.source, others), current.updated_at)) return true
   return others.some(({ kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return field !== undefined && overtakes(kind, field.updated_at)
+    return field !== undefined && isNewer(kind, field.updated_at)
   })
 }
 
@@ -219,24 +219,24 @@ function kindOf(source: string | undefined, records: readonly SourceRecord[]): S
   return records.find((record) => record.source === source)?.kind ?? 'manual'
 }
 
-function outranksHolder(
+function outranksCurrent(
   { kind }: SourceWrite,
-  holder: Provenance[string] | undefined,
+  current: Provenance[string] | undefined,
   records: readonly SourceRecord[],
 ): boolean {
-  return holder !== undefined && outranks(kind, kindOf(holder.source, records))
+  return current !== undefined && outranks(kind, kindOf(current.source, records))
 }
 
 /** The newest value of a key among the most trusted other sources. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
-  const said = others.flatMap(({ source, kind, fields }) => {
+  const candidates = others.flatMap(({ source, kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
     if (!field || field.value === null) return []
     const { value, updated_at } = field
     return [{ winner: { value, updated_at, source }, preference: preferenceOf(kind) }]
   })
-  said.sort((a, b) => a.preference - b.preference || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
-  return said[0]?.winner ?? null
+  candidates.sort((a, b) => a.preference - b.preference || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
+  return candidates[0]?.winner ?? null
 }
 
 function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: string, now: Date) {
@@ -252,10 +252,10 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   }
   const after: SourceFields = Object.fromEntries(fields)
   // The email counts in the contact only: a first email must fit even if this record contains keys removed by hand.
-  const said = Object.entries(after).flatMap(([key, { value }]) =>
+  const present = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
   )
-  requireFewKeys(Object.fromEntries(said), 'contact')
+  requireFewKeys(Object.fromEntries(present), 'contact')
   const externalId = write.externalId ?? own?.external_id ?? null
   const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
-/** What a page can change on a contact, by an identification in /track and by a form (decision 3.8). */
+/** Changes to a contact that a page can make, by identification in /track or by a form (decision 3.8). */
 let service: TestService
 let tenant: TestTenant
 
@@ -12,9 +12,9 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
 
-type Said = Record<string, unknown>
+type Values = Record<string, unknown>
 
-const WAYS: Record<'tracker' | 'form', (email: string, properties: Said, company?: Said) => Promise<string[]>> = {
+const WAYS: Record<'tracker' | 'form', (email: string, properties: Values, company?: Values) => Promise<string[]>> = {
   tracker: async (email, properties) => {
     const answer = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
     expect(answer.status).toBe(200)
@@ -42,13 +42,13 @@ async function read(email: string) {
   return { ...body.contact, profile: body.unified_profile.profile }
 }
 
-const push = (source: string, properties: Said, more: Said = {}) =>
+const push = (source: string, properties: Values, more: Values = {}) =>
   tenant.call('POST', `/v1/sources/${source}/contacts`, {
     records: [{ external_id: '1', email: 'ada@example.com', properties, ...more }],
     ...(source === 'guesses' ? { kind: 'enrichment' } : {}),
   })
 
-describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
+describe.each(['tracker', 'form'] as const)('a write from a page (%s)', (way) => {
   const say = WAYS[way]
 
   test('fills blanks, and replaces earlier values from pages', async () => {
@@ -66,7 +66,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     })
   })
 
-  test('never overrides values from people, a CRM, an import or the API, and names what was left out', async () => {
+  test('never overrides values from people, a CRM, an import or the API, and lists the ignored keys', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada' })
     await push('crm', { jobtitle: 'Countess', linkedin_url: 'https://linkedin.com/in/ada' })
     await push('guesses', { industry: 'Mathematics' })
@@ -91,7 +91,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(warnings.join()).not.toContain('colour')
   })
 
-  test('is kept as its own record in unified_profile', async () => {
+  test('is stored as a separate record in unified_profile', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada' })
     await say('ada@example.com', { firstname: 'Augusta' })
     expect((await read('ada@example.com')).profile.firstname).toMatchObject({
@@ -100,7 +100,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     })
   })
 
-  test('makes it a source of the email, which stays whose it was, and changes nothing of the contact', async () => {
+  test('becomes a source of the email, whose provenance does not change, and does not change the contact', async () => {
     await tenant.contact('ada@example.com')
     const before = await read('ada@example.com')
     expect(before.profile.email.all_sources).toEqual(['manual'])
@@ -125,7 +125,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(body.unified_profile.source_count).toBe(2)
   })
 
-  test('gives way to every verified value, however old', async () => {
+  test('is replaced by any verified value, however old', async () => {
     await say('ada@example.com', { city: 'Paris' })
     await push('crm', { city: 'London' }, { updated_at: '2020-01-01T00:00:00.000Z' })
     const { properties, properties_provenance } = await read('ada@example.com')
@@ -144,7 +144,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(properties_provenance.city.source).toBe('manual')
   })
 
-  test('replaces a verified value that was withdrawn', async () => {
+  test('replaces a verified value that was removed', async () => {
     await push('crm', { city: 'London' })
     await say('ada@example.com', { city: 'Paris' })
     await push('crm', { city: null })
@@ -166,14 +166,14 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     },
   )
 
-  test('sets the lifecycle stage of a contact that has none, and leaves one that is set', async () => {
+  test('sets the lifecycle stage of a contact without one, and never replaces it', async () => {
     expect(await say('new@example.com', { lifecyclestage: 'lead' })).toEqual([])
     expect((await read('new@example.com')).properties.lifecyclestage).toBe('lead')
     expect((await say('new@example.com', { lifecyclestage: 'customer' })).join()).toContain('lifecyclestage')
     expect((await read('new@example.com')).properties.lifecyclestage).toBe('lead')
   })
 
-  test('is answered without showing what is stored, not even whether a guess was right', async () => {
+  test('returns a response that does not reveal stored values, not even whether a guess is right', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })
     const right = await say('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })
     const wrong = await say('ada@example.com', { firstname: 'Eve', lifecyclestage: 'lead', do_not_contact: 'no' })
@@ -181,7 +181,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(right.join()).not.toMatch(/Ada|customer|yes/)
   })
 
-  test('does not win a race against a verified write', async () => {
+  test('does not override a concurrent verified write', async () => {
     const id = await tenant.contact('ada@example.com')
     const names = Array.from({ length: 8 }, (_, n) => `name${n}`)
     await Promise.all(
@@ -195,7 +195,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(properties_provenance.firstname.source).toBe('manual')
   })
 
-  test('leaves first-touch values as they are', async () => {
+  test('does not change first-touch values', async () => {
     await tenant.track({
       visitor_id: 'v',
       events: [{ event: 'page_view', url: `https://${tenant.site}/?utm_source=ads` }],
@@ -206,14 +206,14 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
   })
 })
 
-describe('the company of a form', () => {
-  const company = async (domain: string, name?: string, properties: Said = {}) => {
+describe('a company from a form', () => {
+  const company = async (domain: string, name?: string, properties: Values = {}) => {
     const { body } = await tenant.call('POST', '/v1/companies', { domain, ...(name ? { name } : {}), properties })
     return body.company.company_id as string
   }
   const readCompany = async (id: string) => (await tenant.call('GET', `/v1/companies/${id}`)).body.company
 
-  test('is set on a contact without one, and never replaces one that is set', async () => {
+  test('is set on a contact without one, and never replaces one', async () => {
     const id = await company('acme.example', 'Acme')
     expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual([])
     expect((await read('ada@example.com')).company_id).toBe(id)
@@ -223,7 +223,7 @@ describe('the company of a form', () => {
     expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual(warnings)
   })
 
-  test('keeps its values from the API; blanks are filled', async () => {
+  test('keeps its values from the API; its blanks are filled', async () => {
     const id = await company('acme.example', 'Acme', { industry: 'Anvils', lifecyclestage: 'customer', city: '' })
     const warnings = await submit(
       'ada@example.com',
@@ -246,15 +246,19 @@ describe('the company of a form', () => {
     expect(warnings.join()).not.toMatch(/city|numberofemployees/)
   })
 
-  test('lets a form replace values from forms, until the API writes them', async () => {
-    const said = { domain: 'acme.example', name: 'Acme', numberofemployees: 5, city: 'Rome' }
-    await submit('ada@example.com', {}, said)
+  test('has values from forms replaced by later forms, until the API writes them', async () => {
+    const company = { domain: 'acme.example', name: 'Acme', numberofemployees: 5, city: 'Rome' }
+    await submit('ada@example.com', {}, company)
     const id = (await read('ada@example.com')).company_id
-    expect(await submit('bob@example.com', {}, { ...said, name: 'ACME', numberofemployees: 6 })).toEqual([])
+    expect(await submit('bob@example.com', {}, { ...company, name: 'ACME', numberofemployees: 6 })).toEqual([])
     expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 6, city: 'Rome' } })
-    // An equal value counts as well: it has been confirmed.
+    // An equal value confirms it, which counts as well.
     await tenant.call('PUT', `/v1/companies/${id}`, { name: 'ACME', properties: { numberofemployees: 7 } })
-    const warnings = await submit('eve@example.com', {}, { ...said, name: 'Evil', numberofemployees: 8, city: 'Oslo' })
+    const warnings = await submit(
+      'eve@example.com',
+      {},
+      { ...company, name: 'Evil', numberofemployees: 8, city: 'Oslo' },
+    )
     expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 7, city: 'Oslo' } })
     expect(warnings.join()).toMatch(/company_data\.name.*company_data\.numberofemployees/)
   })

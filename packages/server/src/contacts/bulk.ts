@@ -63,11 +63,11 @@ export async function lockStates(
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
-    const said = records.get(row.contact_id) ?? []
-    const own = said.find((record) => record.source === source)
+    const stored = records.get(row.contact_id) ?? []
+    const own = stored.find((record) => record.source === source)
     return {
       row,
-      records: said,
+      records: stored,
       isNew: false,
       isRowDirty: false,
       isRecordDirty: false,
@@ -92,8 +92,8 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
   const first = new Map<string, SourceRecord>()
   const further = new Map<string, SourceRecord>()
   const renamed: string[] = []
-  for (const { row, records: said, isRecordDirty, hasRecord, externalIdBefore } of all) {
-    const own = said.find((record) => record.source === source)
+  for (const { row, records: stored, isRecordDirty, hasRecord, externalIdBefore } of all) {
+    const own = stored.find((record) => record.source === source)
     if (!own || !isRecordDirty) continue
     const records = hasRecord ? further : first
     records.set(row.contact_id, own)

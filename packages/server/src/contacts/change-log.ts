@@ -7,19 +7,19 @@ import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
 import { appendRecords } from '../webhooks/append.ts'
 
-/** An event that a transaction records, and its contact. */
+/** An event that a transaction records, with its contact. */
 export interface RecordedEvent {
   event: string
   contactId: string | null
 }
 
-/** The changes of a transaction, by contact: properties and columns, or everything. */
+/** The changed properties and columns of each contact, or `everything`. */
 export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everything'>
 
-/** What a transaction has done, as far as segments use it. */
+/** The effects of a transaction that can change segment memberships. */
 export interface Followed {
   changed: ContactChanges
-  /** Those among the changed contacts that got visitors, whose earlier events are theirs from the commit on. */
+  /** The changed contacts that got visitors: the visitors' earlier events belong to them once this is committed. */
   linked: ReadonlySet<string>
   recorded: readonly RecordedEvent[]
 }
@@ -33,7 +33,7 @@ export interface SegmentFollower {
    * @returns the events of contacts that enter or leave a segment.
    */
   follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
-  /** The same for a contact that is about to be deleted. */
+  /** Removes a contact that is about to be deleted from its segments. @returns the events. */
   leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
 }
 
@@ -43,7 +43,7 @@ export interface WriteDependencies {
   segments: SegmentFollower
   /** Deletes the conversations of a contact that is about to be deleted. */
   forgetConversations(tx: Tenant, contactId: string): Promise<void>
-  /** Told of what was recorded, once it is committed. It is cheap where nobody reads, and never throws. */
+  /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
   live: { onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void }
   log: Logger
 }
@@ -61,7 +61,7 @@ export class ChangeLog {
   /** Ignored keys that the source may not change: property keys, and `company_id`. */
   readonly leftOut: string[] = []
 
-  /** All its events, and their contacts. */
+  /** All recorded events with their contacts. */
   get recorded(): RecordedEvent[] {
     return [
       ...this.events,
@@ -81,14 +81,14 @@ export class ChangeLog {
 }
 
 /**
- * Transactions of one tenant often wait for one another's contacts and visitors. They wait here, without occupying a
- * connection each.
+ * Transactions of one tenant often wait for locks on the same contacts and visitors. They queue here instead, where
+ * they occupy no connection.
  */
 const { runInTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
- * Runs a change of contacts, or only records events of theirs, in one transaction, including its effects: segment
- * memberships and events. If it collides with a concurrent change, it is repeated from the beginning.
+ * Runs a change of contacts, or only records their events, in one transaction with its effects: segment memberships and
+ * events. If it collides with a concurrent change, it starts over.
  */
 export async function changeContacts<T>(
   tenant: Tenant,
@@ -104,7 +104,7 @@ export async function changeContacts<T>(
       return { result, records: log.records }
     })
   const { result, records } = await runInTurn(tenant.id, () => repeatOnCollision(transaction))
-  // Here, because only those that are not the service's own are shown live, and nobody else's transaction records any.
+  // The live feed shows no system events, and only these transactions record other events directly.
   if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
   return result
 }

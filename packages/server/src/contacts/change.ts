@@ -35,8 +35,8 @@ export async function insertContact(
   now: Date,
 ): Promise<ContactRow | null> {
   const blank = blankContact(newId(), keys.externalId, write.source, now)
-  const said = keys.email === null ? write : { ...write, email: keys.email }
-  const { row: values, record, leftOut } = applyWrite(blank, [], said, keys.email, now)
+  const complete = keys.email === null ? write : { ...write, email: keys.email }
+  const { row: values, record, leftOut } = applyWrite(blank, [], complete, keys.email, now)
   const row = await tx.db
     .insertInto('contacts')
     .values({ ...values, external_id_provisional: keys.isProvisional ?? false })
@@ -44,7 +44,7 @@ export async function insertContact(
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
-  if (!row || (await isAlias(saying(tx, row.contact_id, record), keys))) return null
+  if (!row || (await isAlias(storingRecord(tx, row.contact_id, record), keys))) return null
   log.leftOut.push(...leftOut)
   log.events.push(createdEvent(row, write.source, now))
   log.noteChange(row.contact_id, 'everything')
@@ -85,11 +85,11 @@ export async function changeContact(
   const { changed, isNews, isRowDirty, leftOut } = applied
   log.leftOut.push(...leftOut)
 
-  const record = saysSomething(write) ? applied.record : null
+  const record = hasContent(write) ? applied.record : null
   let row = before
   if (isRowDirty) {
     const { properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at } = applied.row
-    row = await saying(tx, contactId, record)
+    row = await storingRecord(tx, contactId, record)
       .updateTable('contacts')
       .set({ email, properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at })
       .where('contact_id', '=', contactId)
@@ -121,25 +121,25 @@ export async function lockContact(tx: Tenant, contactId: string): Promise<Contac
 
 /** Locks the contact with an email, or the survivor of the one that had it. */
 export async function lockContactOfEmail(tx: Tenant, email: string): Promise<ContactRow | undefined> {
-  const holder = await tx.db
+  const existing = await tx.db
     .selectFrom('contacts')
     .select(CONTACT_COLUMNS)
     .where('email', '=', email)
     .forUpdate()
     .executeTakeFirst()
-  if (holder) return holder
+  if (existing) return existing
   const survivorId = await lockSurvivor(tx, () => survivorOf(tx, { ...EMAIL, key: email }))
   return survivorId === null ? undefined : findContact(tx, survivorId)
 }
 
 /** The contact with an email, or the survivor of the one that had it. */
-export async function holderOfEmail(tenant: Tenant, email: string): Promise<string | null> {
-  const holder = await tenant.db
+export async function contactOfEmail(tenant: Tenant, email: string): Promise<string | null> {
+  const existing = await tenant.db
     .selectFrom('contacts')
     .select('contact_id')
     .where('email', '=', email)
     .executeTakeFirst()
-  return holder?.contact_id ?? (await survivorOf(tenant, { ...EMAIL, key: email }))
+  return existing?.contact_id ?? (await survivorOf(tenant, { ...EMAIL, key: email }))
 }
 
 /** The event of a new contact. */
@@ -174,15 +174,15 @@ function propertiesInEvent(row: ContactRow): { properties: Properties } | { prop
   return fitInEvent(properties) ? { properties } : { properties_omitted: true }
 }
 
-function saysSomething({ properties, email, externalId, raw }: SourceWrite): boolean {
+function hasContent({ properties, email, externalId, raw }: SourceWrite): boolean {
   return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
-/** Begins a statement that also stores the source's record: a separate statement would take as long. */
-function saying(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
+/** Starts a statement that also stores the source's record, because a second statement would double the time. */
+function storingRecord(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
   if (!record) return tx.db
   const records = new Map([[contactId, record]])
-  return tx.db.with('said', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
+  return tx.db.with('stored_record', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
 }
 
 /** The e-mail of a write, or the current one if another contact has it. By hand, that is an error. */
@@ -192,9 +192,9 @@ async function emailAfter(
   { kind, email }: SourceWrite & { email: string },
 ): Promise<string | null> {
   // Checked first: a unique violation would end the transaction before the other contact could be named.
-  const holderId = await holderOfEmail(tx, email)
-  if (holderId === null || holderId === before.contact_id) return email
-  if (kind === 'manual') throw emailTaken(holderId)
+  const otherId = await contactOfEmail(tx, email)
+  if (otherId === null || otherId === before.contact_id) return email
+  if (kind === 'manual') throw emailTaken(otherId)
   return before.email
 }
 

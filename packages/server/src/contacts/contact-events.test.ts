@@ -24,7 +24,7 @@ beforeAll(async () => {
 const read = (query = '', id = contactId) => tenant.call('GET', `/v1/contacts/events/${id}?${query}`)
 const namesOf = (body: { events: { event: string }[] }) => body.events.map(({ event }) => event)
 
-test('all events of a contact come newest first, as the events list shows them', async () => {
+test('all events of a contact are listed newest first, as in the list of events', async () => {
   const { status, body } = await read()
   expect(status).toBe(200)
   expect(body).toMatchObject({ status: 'success', contact_id: contactId, total_items: 3, returned: 3 })
@@ -34,7 +34,7 @@ test('all events of a contact come newest first, as the events list shows them',
   expect(body.events[2]).toMatchObject({ event: 'signup', domain: 'shop.example', data: { plan: { name: 'pro' } } })
 })
 
-test('a contact may be named in capital letters', async () => {
+test('a contact id may be in upper case', async () => {
   await tenant.track({ visitor_id: 'before', events: [{ event: 'first' }] })
   const id = await tenant.contact('capital@example.com', {}, { visitor_id: 'before' })
   const merged = await tenant.contact('merged@example.com', {}, { visitor_id: 'other' })
@@ -69,19 +69,19 @@ test.each([
   ['event_type=nothing', []],
   ['include=provenance&fields=full', ['page_view', 'page_view', 'signup']],
   ['event_type=contact_created', ['contact_created']],
-])('%s answers %j', async (query, names) => {
+])('%s returns %j', async (query, names) => {
   const { status, body } = await read(query)
   expect(status, JSON.stringify(body)).toBe(200)
   expect([namesOf(body), body.total_items, body.returned]).toEqual([names, names.length, names.length])
 })
 
-test("include=system adds the service's own events", async () => {
+test('include=system adds system events', async () => {
   const names = namesOf((await read('include=provenance,system')).body)
   expect(names).toContain('contact_created')
   expect(names).toContain('signup')
 })
 
-test('at most a thousand come, with the true total', async () => {
+test('at most 1,000 events are returned, with the total', async () => {
   const id = await tenant.contact('busy@example.com', {}, { visitor_id: 'busy' })
   const batch = (from: number) => Array.from({ length: 10 }, (_, n) => ({ event: `e${from + n}`, timestamp: DAY(1) }))
   for (let from = 0; from < 1_010; from += 10) await tenant.track({ visitor_id: 'busy', events: batch(from) })
@@ -91,7 +91,7 @@ test('at most a thousand come, with the true total', async () => {
   }
 })
 
-test('a deleted contact is known by its events', async () => {
+test('the events of a deleted contact can be read', async () => {
   const id = await tenant.contact('gone@example.com', {}, { visitor_id: 'gone' })
   await tenant.track({ visitor_id: 'gone', events: [{ event: 'last' }] })
   await tenant.call('DELETE', `/v1/contacts/${id}`)
@@ -121,7 +121,7 @@ test.each(['', newId(), 'nope', 'notes', '%00', '00000000-0000-0000-0000-0000000
   },
 )
 
-test('another tenant sees nothing of it', async () => {
+test("another tenant's contact is 404", async () => {
   const other = await createTestTenant(service)
   const { status } = await other.call('GET', `/v1/contacts/events/${contactId}`)
   expect(status).toBe(404)

@@ -7,7 +7,7 @@ import { missingContact } from './aliases.ts'
 import { knownContacts } from './read.ts'
 
 export const EVENTS_MAX = 1_000
-/** The size limit for the events of one answer, as JSON. */
+/** The size limit for the events of one response, as JSON. */
 const EVENTS_BYTES_MAX = 8 * 1024 * 1024
 
 /**

@@ -22,7 +22,7 @@ const FIELDS = {
   notes: Type.Array(Note),
   notes_truncated: Type.Optional(
     Type.Literal(true, {
-      description: 'Older notes did not fit into the answer; read them with GET /v1/contacts/:contact_id/notes.',
+      description: 'Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.',
     }),
   ),
   properties_provenance: Type.Optional(Provenance),

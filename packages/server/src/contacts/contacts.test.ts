@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 describe('creating', () => {
-  test('a contact comes back whole, with its email trimmed and in lower case', async () => {
+  test('returns the whole contact, with its email trimmed and in lower case', async () => {
     const sent = { email: '  Ada@Example.COM ', properties: { firstname: 'Ada', tags: ['a', 1, true], age: 36 } }
     const { status, body } = await tenant.call('POST', '/v1/contacts', sent)
     expect(status).toBe(201)
@@ -29,7 +29,7 @@ describe('creating', () => {
     expect(body).not.toHaveProperty('warnings')
   })
 
-  test('an email is unique per tenant, and the conflict names the contact that has it', async () => {
+  test('an email is unique per tenant, and the conflict names its contact', async () => {
     const id = await tenant.contact('taken@example.com')
     const { status, body } = await tenant.call('POST', '/v1/contacts', { email: 'TAKEN@example.com' })
     expect(status).toBe(409)
@@ -39,7 +39,7 @@ describe('creating', () => {
     await other.contact('taken@example.com')
   })
 
-  test('sent again with its Idempotency-Key, it is not a conflict but the same contact', async () => {
+  test('repeated with the same Idempotency-Key, returns the same contact instead of a conflict', async () => {
     const create = () =>
       call(service, 'POST', '/v1/contacts', {
         headers: { authorization: `Bearer ${tenant.key}`, 'idempotency-key': 'create-once' },
@@ -51,7 +51,7 @@ describe('creating', () => {
     expect(second.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 
-  test('of many that create the same email at once, one wins and the others are told who', async () => {
+  test('of concurrent requests with the same email, one creates it and the others get a conflict that names it', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => tenant.call('POST', '/v1/contacts', { email: 'race@example.com' })),
     )
@@ -102,7 +102,7 @@ describe('creating', () => {
     expect(after.count).toBe(0)
   })
 
-  test('a company must be one of the tenant', async () => {
+  test('the company must belong to the tenant', async () => {
     const other = await createTestTenant(service)
     const companyId = newId()
     const row = {
@@ -124,7 +124,7 @@ describe('creating', () => {
 })
 
 describe('reading', () => {
-  test('one contact comes with summary, unified profile, provenance and raw data as asked', async () => {
+  test('returns a contact with summary, unified profile, and on request provenance and raw data', async () => {
     const id = await tenant.contact('grace@example.com', {
       firstname: 'Grace',
       lastname: 'Hopper',
@@ -188,14 +188,14 @@ describe('changing', () => {
     expect(Object.keys(read.body.unified_profile.profile).sort()).toEqual(['a', 'c', 'email'])
   })
 
-  test('a change that changes nothing leaves updated_at alone', async () => {
+  test('a change without effect does not change updated_at', async () => {
     const id = await tenant.contact('same@example.com', { a: 1 })
     const before = await tenant.call('GET', `/v1/contacts/${id}`)
     const { body } = await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { a: 1 } })
     expect(body.contact.updated_at).toBe(before.body.contact.updated_at)
   })
 
-  test('the email can change to a free one, and cannot be taken or removed', async () => {
+  test("the email can change to a free one; it cannot be another contact's or be removed", async () => {
     const first = await tenant.contact('one@example.com')
     const second = await tenant.contact('two@example.com')
     const taken = await tenant.call('PUT', `/v1/contacts/${second}`, { properties: { email: 'ONE@example.com' } })
@@ -207,7 +207,7 @@ describe('changing', () => {
     expect(changed.body.contact.properties.email).toBe('three@example.com')
   })
 
-  test('a change of stage is recorded as an event of the service, which lists leave out unless asked', async () => {
+  test('a change of lifecycle stage is recorded as a system event, which lists exclude by default', async () => {
     const id = await tenant.contact('stage@example.com', { lifecyclestage: 'lead' })
     await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { lifecyclestage: 'customer' } })
     const named = await tenant.call('GET', `/v1/events?contact_id=${id}&event_type=lifecycle_stage_changed`)
@@ -222,7 +222,7 @@ describe('changing', () => {
     expect(plain.body.pagination.total_items).toBe(0)
   })
 
-  test('of many changes at once none is lost', async () => {
+  test('no concurrent change is lost', async () => {
     const id = await tenant.contact('busy@example.com')
     const keys = Array.from({ length: 15 }, (_, n) => `key${n}`)
     await Promise.all(keys.map((key) => tenant.call('PUT', `/v1/contacts/${id}`, { properties: { [key]: 1 } })))

@@ -57,27 +57,27 @@ describe('the event filters of the contact list', () => {
     expect(await found(query)).toEqual(names)
   })
 
-  test('are counted and paged like all others', async () => {
+  test('work with count_only and pages', async () => {
     const { body } = await tenant.call('GET', '/v1/contacts?has_event_type=button_click&limit=1')
     expect(body.pagination).toEqual({ page: 1, limit: 1, total_pages: 2, total_items: 2 })
     const counted = await tenant.call('GET', '/v1/contacts?has_event_type=button_click&count_only=true')
     expect(counted.body).toEqual({ status: 'success', count: 2 })
   })
 
-  test('see events the service recorded itself only by their name', async () => {
+  test('match system events only by name', async () => {
     const { body } = await tenant.call('GET', '/v1/contacts?has_event_after=2100-01-01')
     expect(body.contacts).toEqual([])
     await tenant.call('PUT', `/v1/contacts/${ids.dan}`, { properties: { lifecyclestage: 'lead' } })
     expect(await found('has_event_type=lifecycle_stage_changed')).toEqual(['dan'])
   })
 
-  test('that too many contacts match are refused, naming what narrows them', async () => {
+  test('that match too many contacts are rejected, with filters that narrow them', async () => {
     const { status, body } = await tenant.call('GET', '/v1/contacts?has_event_type=all')
     expect([status, body.error.code]).toEqual([400, 'event_filter_too_broad'])
     expect(body.error.message).toMatch(/has_event_after.*has_event_before/)
   })
 
-  test('need events:read beside contacts:read, before anything is validated', async () => {
+  test('require events:read and contacts:read, before validation', async () => {
     const key = await tenant.keyWith('contacts:read')
     const refused = await tenant.call('GET', '/v1/contacts?has_event_type=x&limit=0', undefined, key)
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
@@ -93,7 +93,7 @@ describe('the event filters of the contact list', () => {
     },
   )
 
-  test("another tenant's events find nobody", async () => {
+  test("do not match another tenant's events", async () => {
     const stranger = await createTestTenant(service)
     await stranger.contact('ada@example.com', {}, { visitor_id: 'x' })
     const { body } = await stranger.call('GET', '/v1/contacts?has_event_type=button_click')

@@ -48,7 +48,7 @@ async function touchOf(contactId: string): Promise<Record<string, unknown>> {
 test.each([
   ['exists', true],
   ['is new', false],
-])('visitors that claimed its user id bring their first touch to a contact that %s', async (_, exists) => {
+])('a contact that %s gets the first touch of visitors that claimed its user id', async (_, exists) => {
   if (exists) await tenant.contact(ADA)
   await tenant.track({ visitor_id: 'v', events: [page('/first?utm_source=ads')], external_contact_id: 'u1' })
   await track('w', page('/later'))
@@ -58,7 +58,7 @@ test.each([
   expect(await touchOf(id)).toMatchObject({ first_landing_page: '/first?utm_source=ads' })
 })
 
-describe('what comes after the first touch fills none of its gaps', () => {
+describe('gaps in the first touch are not filled by', () => {
   test('another page of the same visitor', async () => {
     await track('v', page('/plain'))
     const id = await identify({ visitor_id: 'v', email: ADA })
@@ -82,7 +82,7 @@ describe('what comes after the first touch fills none of its gaps', () => {
     expect(await touchOf(id)).toEqual({ first_landing_page: '/plain' })
   })
 
-  test('a page, where a source, a form or a person has written the first values', async () => {
+  test('a page, after a source, a form or a person has written the first values', async () => {
     const ways = [
       () => push({ first_utm_source: 'crm' }),
       () => submit(undefined, { first_utm_source: 'crm' }),
@@ -105,7 +105,7 @@ describe('what comes after the first touch fills none of its gaps', () => {
     expect(await touchOf(id)).toEqual({ first_utm_source: 'crm' })
   })
 
-  test('but a person can', async () => {
+  test('they can be filled by a person', async () => {
     await track('v', page('/plain'))
     const id = await identify({ visitor_id: 'v', email: ADA })
     await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { first_utm_source: 'fair' } })
@@ -114,18 +114,18 @@ describe('what comes after the first touch fills none of its gaps', () => {
 })
 
 describe('the first touch is', () => {
-  test('the earliest page of the visitor, in whatever order the pages arrived', async () => {
+  test('the earliest page of the visitor, in any order of arrival', async () => {
     await track('v', page('/second?utm_source=second', { timestamp: '2026-01-02T00:00:00Z' }))
     await track('v', page('/first', { timestamp: '2026-01-01T00:00:00Z', referrer: 'https://google.com/' }))
     const id = await identify({ visitor_id: 'v', email: ADA })
     const touch = { first_landing_page: '/first', first_referrer: 'https://google.com/' }
     expect(await touchOf(id)).toEqual(touch)
-    // It is written: an earlier page that arrives now is too late.
+    // It is stored, so an earlier page that arrives now is ignored.
     await track('v', page('/zeroth?utm_source=zeroth', { timestamp: '2025-01-01T00:00:00Z' }))
     expect(await touchOf(id)).toEqual(touch)
   })
 
-  test('the earliest page, although another process is adding the same visitor with a later one', async () => {
+  test('the earliest page, even if another process concurrently inserts the visitor with a later one', async () => {
     const { postgres } = service
     const other = await postgres.pool.connect()
     await other.query('BEGIN')
@@ -144,7 +144,7 @@ describe('the first touch is', () => {
     expect(await touchOf(await identify({ visitor_id: 'v', email: ADA }))).toEqual({ first_landing_page: '/first' })
   })
 
-  test('the first page of a batch without timestamps, with the referrer of that very page', async () => {
+  test('the first page of a batch without timestamps, with its own referrer', async () => {
     const later = [1, 2, 3, 4].map((n) => page(`/later${n}`, { referrer: `https://${n}.example/` }))
     await track('v', page('/first?utm_source=a'), ...later)
     const id = await identify({ visitor_id: 'v', email: ADA })
@@ -158,7 +158,7 @@ describe('the first touch is', () => {
     expect(await touchOf(id)).toEqual({ first_landing_page: '/w?utm_medium=w', first_utm_medium: 'w' })
   })
 
-  test('that of the visitor that is linked first, even if another one was there earlier', async () => {
+  test('that of the visitor that is linked first, even if another one visited earlier', async () => {
     await track('v', page('/v', { timestamp: '2026-01-02T00:00:00Z' }))
     await track('w', page('/w?utm_source=w', { timestamp: '2026-01-01T00:00:00Z' }))
     const id = await identify({ visitor_id: 'v', email: ADA })
@@ -175,7 +175,7 @@ describe('the first touch is', () => {
     })
   })
 
-  test('the page of the form for a visitor that was never seen', async () => {
+  test('the page of the form for a visitor without events', async () => {
     const { contact_id } = (await submit('new')).body
     expect(await touchOf(contact_id)).toEqual({ first_landing_page: '/form?utm_source=form', first_utm_source: 'form' })
     await track('new', page('/?utm_medium=email'))

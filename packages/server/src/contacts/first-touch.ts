@@ -10,7 +10,7 @@ import { hasFirstTouch } from './first-touch-keys.ts'
 import type { Properties } from './properties.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
-const REMEMBERED = 100_000
+const CACHED_MAX = 100_000
 
 /** The known parts of a contact's first touch. */
 interface FirstTouch {
@@ -79,14 +79,14 @@ export function createFirstTouchWatch(dependencies: WriteDependencies) {
     const key = `${tenant.id}/${contactId}`
     const touch = known.get(key)
     const isEarlier = touch === undefined || beginning.seenAt < touch.firstSeenMs
-    const saysMore = !touch?.isWritten && beginning.page !== null
-    if (!isEarlier && !saysMore) return
+    const addsPage = !touch?.isWritten && beginning.page !== null
+    if (!isEarlier && !addsPage) return
     const found = await changeContacts(tenant, dependencies, async (tx, log) => {
       const row = await lockContact(tx, contactId)
       return row && recordFirstTouch(tx, log, row, beginning, dependencies.clock())
     })
     if (!found) return
-    if (known.size >= REMEMBERED) known.clear()
+    if (known.size >= CACHED_MAX) known.clear()
     const isWritten = hasFirstTouch(found.properties as Properties)
     known.set(key, { firstSeenMs: found.first_seen_at.getTime(), isWritten })
   }

@@ -10,13 +10,13 @@ import { ListContactsQuery } from './requests.ts'
 type Query = Type.Static<typeof ListContactsQuery>
 
 /** Whether a query, not yet validated, filters by events; it then also needs the scope of events. */
-export function asksEvents(query: object): boolean {
+export function filtersByEvents(query: object): boolean {
   return Object.keys(query).some((name) => name.startsWith('has_event_') && name in ListContactsQuery.properties)
 }
 
 /** The filters that a single event must match; null if there are none. */
 export function eventFiltersOf(query: Query): EventFilters | null {
-  const asked = {
+  const filters = {
     event_type: query.has_event_type,
     text: query.has_event_text,
     text_contains: query.has_event_text_contains,
@@ -26,8 +26,8 @@ export function eventFiltersOf(query: Query): EventFilters | null {
     date_after: query.has_event_after,
     date_before: query.has_event_before,
   }
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length > 0 ? given : null
+  const set = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+  return Object.keys(set).length > 0 ? set : null
 }
 
 /**
@@ -81,7 +81,7 @@ async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contacts
     outer: { columns: 'DISTINCT contact_id', where: `contact_id != toUUID('${NOBODY}')`, limit: contactsMax + 1 },
   })
   if (rows.length > contactsMax) {
-    const message = `More than ${contactsMax} contacts have such an event. Use has_event_after and has_event_before to narrow the range.`
+    const message = `More than ${contactsMax} contacts have a matching event. Use has_event_after and has_event_before to narrow the range.`
     throw new ServiceError(400, 'event_filter_too_broad', message, {
       details: [
         { path: 'has_event_after', message: 'excludes events before this time' },

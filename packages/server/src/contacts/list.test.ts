@@ -136,7 +136,7 @@ test.each([
   expect(body.error.details[0].path).toBe(query.split('=')[0])
 })
 
-test('count_only answers the count alone', async () => {
+test('count_only returns only the count', async () => {
   const { body } = await tenant.call('GET', '/v1/contacts?count_only=true&country=DE')
   expect(body).toEqual({ status: 'success', count: 2 })
   const all = await tenant.call('GET', '/v1/contacts?count_only=1')
@@ -152,7 +152,7 @@ test('an unknown parameter is ignored with a warning that names the nearest know
   ])
 })
 
-test('fields=summary gives the summary, and a list gives what it names but nothing internal', async () => {
+test('fields=summary returns the summary; a list of names returns those fields, except internal ones', async () => {
   const summary = await tenant.call('GET', '/v1/contacts?fields=summary&search=bob')
   expect(summary.body.contacts[0]).toEqual({
     contact_id: expect.any(String),
@@ -183,12 +183,12 @@ test('fields=summary gives the summary, and a list gives what it names but nothi
   expect(whole.body.contacts[0].properties.city).toBe('Berlin')
 })
 
-test('include=provenance says where each value came from', async () => {
+test('include=provenance adds the source of each value', async () => {
   const { body } = await tenant.call('GET', '/v1/contacts?include=provenance&search=bob')
   expect(body.contacts[0].properties_provenance.city).toEqual({ source: 'manual', updated_at: expect.any(String) })
 })
 
-test('lists carry the 10 newest notes of each contact, a single contact up to 100', async () => {
+test('lists include the 10 newest notes of each contact, a single contact up to 100', async () => {
   const id = await tenant.contact('noted@example.com')
   for (let n = 0; n < 12; n++) await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: `note ${n}` })
   const list = await tenant.call('GET', '/v1/contacts?search=noted')
@@ -200,7 +200,7 @@ test('lists carry the 10 newest notes of each contact, a single contact up to 10
   await tenant.call('DELETE', `/v1/contacts/${id}`)
 })
 
-test('pages through any sort order show every contact once', async () => {
+test('paging shows every contact once, in any sort order', async () => {
   const own = await createTestTenant(service)
   // Many equal and missing values, so that only the tie-break keeps the pages apart.
   await Promise.all(
@@ -250,7 +250,7 @@ test.each(['createdate', 'email', 'firstname'])(
   },
 )
 
-test('the count that the database keeps agrees with the contacts whatever is created and deleted', async () => {
+test('the stored count equals the number of contacts after any creations and deletions', async () => {
   const own = await createTestTenant(service)
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 12 }), async (steps) => {

@@ -77,7 +77,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
   }
-  const rows = await whenItsTurn(tenant, filters, page, () => {
+  const rows = await withReadLimit(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const column = SORT_COLUMNS[sortBy]
     const present = matching.where(column, 'is not', null)
@@ -97,7 +97,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 /** The number of matching contacts. Without a filter, the database has a stored counter. */
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
-  if (filtered) return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
+  if (filtered) return withReadLimit(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
   const row = await tenant.db
     .selectFrom('contact_counts')
     .select(({ fn }) => fn.sum('contacts').as('count'))
@@ -110,8 +110,8 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
   return Number(row?.count ?? 0)
 }
 
-/** A read that no index answers, or that may match most contacts, may scan all of them. */
-function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
+/** Limits how many reads run at once that may scan all contacts: broad or unindexed filters, and deep pages. */
+function withReadLimit<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, job_title, status, has_linkedin, created_after, created_before } = filters
   const broad = [job_title, status, has_linkedin, created_after, created_before]
   const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)

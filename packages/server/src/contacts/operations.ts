@@ -10,7 +10,7 @@ import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
+import { contactFiltersOf, eventFiltersOf, filtersByEvents } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
@@ -34,7 +34,7 @@ const ReadContact = Type.Intersect([
   Contact,
   Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
 ])
-/** No company has this id. */
+/** The option of `contact update`; `none` removes the company. */
 const COMPANY_OR_NONE = {
   name: 'company-id',
   hint: 'COMPANY_ID|none',
@@ -50,7 +50,7 @@ export const CONTACT_OPERATIONS = [
     http: 'GET /v1/contacts',
     command: 'contact list',
     scope: 'contacts:read',
-    scopeOf: (query) => (asksEvents(query as object) ? 'events:read' : null),
+    scopeOf: (query) => (filtersByEvents(query as object) ? 'events:read' : null),
     summary: 'List, filter and search contacts',
     description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
     input: ListContactsQuery.properties,
@@ -144,7 +144,7 @@ export const CONTACT_OPERATIONS = [
       events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
       contact_id: Id,
       total_items: Type.Integer({ description: 'The number of matching events.' }),
-      returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
+      returned: Type.Integer({ description: 'The number of events in this response, at most 1,000.' }),
     },
     errors: ['404 contact_merged'],
     async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {

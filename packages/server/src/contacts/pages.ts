@@ -5,12 +5,12 @@ import { CONTACT_COLUMNS } from './contact-row.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
 import { segmentIds } from './segment-ids.ts'
 
-const ROWS_A_PAGE = 1_000
+const ROWS_PER_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** All matching contacts, some at a time, sorted by id: memory use does not depend on their number. */
+/** All matching contacts in batches, sorted by id; memory use does not depend on their number. */
 export async function* contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
-  const next = createPageReader(ROWS_A_PAGE)
+  const next = createPageReader(ROWS_PER_PAGE)
   for (let after = FIRST_ID; ; ) {
     const { rows, isLast } = await next((limit) =>
       tenant.heavily(

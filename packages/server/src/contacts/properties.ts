@@ -109,6 +109,6 @@ export function requireFewKeys(properties: object, record: 'contact' | 'company'
   const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
   if (counted.length <= max) return
   const all = record === 'contact' ? 'keys, counting its email' : 'keys'
-  const message = `would give the ${record} more than ${max} ${all}. Remove some with null, in the same request or before`
+  const message = `would give the ${record} more than ${max} ${all}. Remove some with null, in the same request or an earlier one`
   throw validationError([{ path: 'properties', message }])
 }

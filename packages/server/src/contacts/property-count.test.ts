@@ -42,7 +42,7 @@ const TOO_MANY = {
   },
 }
 
-describe('a contact has at most 500 properties, its email being one', () => {
+describe('a contact has at most 500 properties, including its email', () => {
   test('created with its email', async () => {
     expect(await create(keys(0, 500))).toMatchObject(TOO_MANY)
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
@@ -51,7 +51,7 @@ describe('a contact has at most 500 properties, its email being one', () => {
     expect(Object.keys(body.contact.properties)).toHaveLength(500)
   })
 
-  test('the email counts once, sent beside the properties, among them, or both', async () => {
+  test('the email counts once, whether sent as a field, as a property or both', async () => {
     expect((await create({ ...keys(0, 499), email: ADA })).status).toBe(201)
     tenant = await createTestTenant(service)
     expect(await create({ ...keys(0, 500), email: ADA })).toMatchObject(TOO_MANY)
@@ -64,7 +64,7 @@ describe('a contact has at most 500 properties, its email being one', () => {
     })
   })
 
-  test('a key more in a change is 400; with another one removed in the same change it fits', async () => {
+  test('one key too many is 400, unless the same change removes another one', async () => {
     const id = (await create(keys(0, 499))).body.contact.contact_id
     expect(await put(id, keys(499, 1))).toMatchObject(TOO_MANY)
     expect((await put(id, { ...keys(499, 1), k0: null })).status).toBe(200)
@@ -75,13 +75,13 @@ describe('a contact has at most 500 properties, its email being one', () => {
     expect(Object.keys(body.contact.properties).sort()).toEqual(['email', ...Object.keys(keys(1000, 499))].sort())
   })
 
-  test('a change that sends more than 500 values is 400, however many it removes', async () => {
+  test('a change with more than 500 values is 400, however many it removes', async () => {
     const id = (await create({})).body.contact.contact_id
     const { status, body } = await put(id, keys(0, 501))
     expect([status, body.error.details[0].message]).toEqual([400, expect.stringContaining('501')])
   })
 
-  test('also by POST /v1/identify, where a first email is the key too many', async () => {
+  test('also by POST /v1/identify, where a first email can be one key too many', async () => {
     const { status, body } = await identify({ user_id: 'ada', properties: keys(0, 500) })
     expect(status).toBe(200)
     expect(await identify({ user_id: 'ada', email: ADA })).toMatchObject(TOO_MANY)
@@ -111,12 +111,12 @@ describe('a contact has at most 500 properties, its email being one', () => {
     await rm(directory, { recursive: true })
   })
 
-  test('a form may use 400, its email being one', async () => {
+  test('a form may fill up to 400, including the email', async () => {
     expect((await submit(keys(0, 400))).body.error?.code).toBe('validation_error')
     expect((await submit(keys(0, 399))).status).toBe(200)
   })
 
-  test('the tracker leaves an identification out with a warning, and keeps the events', async () => {
+  test('the tracker ignores an identification with a warning, and records the events', async () => {
     const id = (await create(keys(0, 499))).body.contact.contact_id
     const traits = { email: ADA, one_more: 1 }
     const answer = await tenant.track({ visitor_id: 'v', identify: { traits }, events: [{ event: 'kept' }] })

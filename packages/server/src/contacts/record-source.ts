@@ -69,7 +69,7 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
   if (records.size > 0) await storing(tx.db, records).execute()
 }
 
-/** The same as part of another statement. */
+/** Stores records as part of another statement. */
 export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
   return insertion(db, records).onConflict((row) =>
     row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
@@ -84,7 +84,7 @@ export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<str
   )
 }
 
-/** The same for contacts without a record of the source, in a fraction of the time. */
+/** Stores records of contacts that have none from the source, in a fraction of the time. */
 export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size > 0) await insertion(tx.db, records).execute()
 }

@@ -52,9 +52,9 @@ export const ListContactsQuery = Type.Object({
   has_linkedin: flag('Contacts with or without a social-network profile.'),
   has_social_profile: flag('The same as has_linkedin.'),
   company_id: filterText('Associated company.', 200),
-  created_after: timestampBound('lower', 'Created at or after this moment.'),
-  created_before: timestampBound('upper', 'Created at or before this moment.'),
-  search: searchText('Words that must all occur in name, email, company or job title.'),
+  created_after: timestampBound('lower', 'Created at or after this time.'),
+  created_before: timestampBound('upper', 'Created at or before this time.'),
+  search: searchText('Words that must all occur in the name, email, company or job title.'),
   has_event_type: filterText('Contacts with a tracked event of this type.', 200),
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
   has_event_text_contains: filterText('Contacts with an event whose element text contains this, ignoring case.'),
@@ -63,8 +63,8 @@ export const ListContactsQuery = Type.Object({
     "Contacts with an event whose element's CSS class contains this, ignoring case.",
   ),
   has_event_element_id: filterText('Contacts with an event on the element with this id.'),
-  has_event_after: timestampBound('lower', 'The matching event happened at or after this moment.'),
-  has_event_before: timestampBound('upper', 'The matching event happened at or before this moment.'),
+  has_event_after: timestampBound('lower', 'The matching event happened at or after this time.'),
+  has_event_before: timestampBound('upper', 'The matching event happened at or before this time.'),
   sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'Sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
   count_only: flag('Return only the number of results.', false),
@@ -112,7 +112,11 @@ export function parseCreateContact(body: Sent<typeof NEW_CONTACT_FIELDS>): NewCo
   }
 }
 
-/** The same for an update. */
+/**
+ * Validates what a schema cannot.
+ * @returns the changes of a contact.
+ * @throws ServiceError 400 naming every invalid field.
+ */
 export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUpdate {
   const { email: sentEmail, ...properties } = body.properties ?? {}
   const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]

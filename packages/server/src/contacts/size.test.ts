@@ -42,7 +42,7 @@ const submit = (body: object) =>
     body: JSON.stringify(body),
   })
 
-/** A contact with some hundred bytes left. Each text counts twice: as a property, and in the source's record. */
+/** A contact with some hundred bytes left. Each text counts twice: as a property and in the source's record. */
 async function fullContact(email = ADA): Promise<string> {
   const id = await tenant.contact(email, texts('a', 'b'))
   const rest = Math.floor((LIMIT - (await storedBytes(id))) / 2) - 300
@@ -50,8 +50,8 @@ async function fullContact(email = ADA): Promise<string> {
   return id
 }
 
-describe('a contact holds at most 256 KiB', () => {
-  test('a write beyond that is 413, and nothing of it is written', async () => {
+describe('a contact is limited to 256 KiB', () => {
+  test('a write beyond that is 413, and writes nothing', async () => {
     const id = await fullContact()
     const before = await read(id)
     const { status, body } = await put(id, { firstname: 'Ada', d: text(1_000) })
@@ -62,14 +62,14 @@ describe('a contact holds at most 256 KiB', () => {
     expect((await put(id, { a: null, d: text(50_000) })).status).toBe(200)
   })
 
-  test('a new contact too', async () => {
+  test('the limit applies to new contacts', async () => {
     const properties = texts('a', 'b', 'c')
     const { status, body } = await tenant.call('POST', '/v1/contacts', { email: ADA, properties })
     expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
   })
 
-  test('what counts is the JSON that is stored: escapes, characters of several bytes, numbers with their zeros', async () => {
+  test('the stored JSON counts: escapes, multi-byte characters, and numbers with their zeros', async () => {
     const values = {
       a: '"'.repeat(30_000),
       b: '€'.repeat(10_000),
@@ -77,8 +77,8 @@ describe('a contact holds at most 256 KiB', () => {
       d: '\u0001'.repeat(1_000),
     }
     const id = await tenant.contact(ADA, values)
-    const room = LIMIT - (await storedBytes(id))
-    const { status } = await put(id, { f: text(Math.floor(room / 2) - 1_000) })
+    const free = LIMIT - (await storedBytes(id))
+    const { status } = await put(id, { f: text(Math.floor(free / 2) - 1_000) })
     expect(status).toBe(200)
     const numbers = await tenant.call('POST', '/v1/contacts', {
       email: 'numbers@example.com',
@@ -87,13 +87,13 @@ describe('a contact holds at most 256 KiB', () => {
     expect([numbers.status, numbers.body.error.code]).toEqual([413, 'contact_too_large'])
   })
 
-  test('small numbers count with their zeros too', async () => {
+  test('small numbers count with their zeros as well', async () => {
     const company = { domain: 'acme.com', properties: { n: Array(24_800).fill(1e-7) } }
     const { status, body } = await tenant.call('POST', '/v1/companies', company)
     expect([status, body.error.code]).toEqual([413, 'company_too_large'])
   })
 
-  test('removals by hand, which are remembered, count', async () => {
+  test('removals by hand count, because they are stored', async () => {
     const id = await fullContact()
     const key = (n: number) => `${n}`.padEnd(128, 'k')
     const { status, body } = await put(id, Object.fromEntries(Array.from({ length: 10 }, (_, n) => [key(n), null])))
@@ -113,7 +113,7 @@ describe('a contact holds at most 256 KiB', () => {
   })
 })
 
-describe('whoever writes', () => {
+describe('the limit applies to every writer', () => {
   test("a source's record fails alone", async () => {
     const id = await fullContact()
     const results = await push(
@@ -124,7 +124,7 @@ describe('whoever writes', () => {
     expect((await read(id)).unified_profile.sources).not.toHaveProperty('crm')
   })
 
-  test('POST /v1/identify is 413 and links nobody', async () => {
+  test('POST /v1/identify is 413 and links no visitor', async () => {
     await fullContact()
     const sent = { email: ADA, visitor_id: 'v', properties: { city: text(1_000) } }
     const { status, body } = await tenant.call('POST', '/v1/identify', sent)
@@ -134,7 +134,7 @@ describe('whoever writes', () => {
     expect(events[0].internal_contact_id).toBeNull()
   })
 
-  test('the tracker is told with a warning, and its events are kept', async () => {
+  test('the tracker gets a warning, and its events are recorded', async () => {
     await fullContact()
     const identify = { traits: { email: ADA, city: text(1_000) } }
     const { status, body } = await tenant.track({ visitor_id: 'v', identify, events: [{ event: 'page_view' }] })
@@ -165,7 +165,7 @@ describe('whoever writes', () => {
     })
   })
 
-  test("pages and forms leave 64 KiB to the tenant's own systems", async () => {
+  test("64 KiB are reserved for the tenant's own systems", async () => {
     const identify = async (trait: string) => {
       const traits = { email: ADA, ...texts(trait) }
       return (await tenant.track({ visitor_id: 'v', identify: { traits }, events: [] })).body
@@ -176,7 +176,7 @@ describe('whoever writes', () => {
     expect(await push({ external_id: '1', email: ADA, properties: texts('b') })).toMatchObject([{ status: 'updated' }])
   })
 
-  test('pages and forms leave 100 keys to everybody else', async () => {
+  test('100 keys are reserved for writers other than pages and forms', async () => {
     const identify = async (traits: object) =>
       (await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA, ...traits } }, events: [] })).body
     expect(await identify(keys(0, 399))).not.toHaveProperty('warnings')
@@ -228,7 +228,7 @@ describe('whoever writes', () => {
     expect((await put(contacts[1] ?? '', { k501: 1 })).status).toBe(400)
   })
 
-  test('a first touch that does not fit is left out, and the events are kept', async () => {
+  test('a first touch that does not fit is ignored, and the events are recorded', async () => {
     const id = await fullContact()
     await tenant.call('PUT', `/v1/contacts/${id}`, { visitor_id: 'v' })
     const url = `https://${tenant.site}/${text(2_000)}`
@@ -241,7 +241,7 @@ describe('whoever writes', () => {
   })
 })
 
-test('a company holds at most 256 KiB', async () => {
+test('a company is limited to 256 KiB', async () => {
   const tooLarge = texts('a', 'b', 'c', 'd', 'e')
   const created = await tenant.call('POST', '/v1/companies', { domain: 'acme.com', properties: tooLarge })
   expect([created.status, created.body.error.code]).toEqual([413, 'company_too_large'])
@@ -255,7 +255,7 @@ test('a company holds at most 256 KiB', async () => {
   expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
 })
 
-describe('forms leave room in a company', () => {
+describe("part of a company's limits is reserved for writers other than forms", () => {
   const submitCompany = (fields: object) =>
     submit({ contact_data: { email: ADA }, company_data: { domain: 'acme.com', ...fields } })
   const putCompany = async (properties: object) => {
@@ -263,7 +263,7 @@ describe('forms leave room in a company', () => {
     return (await tenant.call('PUT', `/v1/companies/${company_id}`, { properties })).status
   }
 
-  test('of 64 KiB', async () => {
+  test('64 KiB', async () => {
     expect((await submitCompany(texts('a', 'b', 'c'))).status).toBe(200)
     expect((await submitCompany(texts('d'))).body.error.code).toBe('company_too_large')
     expect((await submitCompany(texts('a'))).status).toBe(200)
@@ -272,20 +272,20 @@ describe('forms leave room in a company', () => {
     expect((await submitCompany({ a: 'shorter' })).status).toBe(200)
   })
 
-  test('of 100 keys', async () => {
+  test('100 keys', async () => {
     expect((await submitCompany(keys(0, 400))).status).toBe(200)
     expect((await submitCompany({ k400: 1 })).status).toBe(400)
     expect(await putCompany(keys(400, 100))).toBe(200)
     expect((await submitCompany({ k0: 'changed' })).status).toBe(200)
   })
 
-  test('also when they create it', async () => {
+  test('also if a form creates the company', async () => {
     expect((await submitCompany(keys(0, 401))).status).toBe(400)
     expect((await submitCompany(texts('a', 'b', 'c', 'd'))).body.error.code).toBe('company_too_large')
   })
 })
 
-test("the events of a contact's changes hold at most 32 KiB", async () => {
+test('the change events of a contact have at most 32 KiB of properties', async () => {
   const id = await tenant.contact(ADA, texts('a'))
   await put(id, { city: 'London' })
   const { events } = (await tenant.call('GET', `/v1/events?contact_id=${id}&include=system&sort_dir=asc`)).body
@@ -295,7 +295,7 @@ test("the events of a contact's changes hold at most 32 KiB", async () => {
   ])
 })
 
-test('the database refuses a contact that is too large', async () => {
+test('the database rejects a contact that is too large', async () => {
   const id = await tenant.contact(ADA)
   const large = JSON.stringify({ a: text(300_000) })
   const write = (column: string, table: string) =>

@@ -3,7 +3,7 @@ import { propertiesOf } from './contact-row.ts'
 import { type Properties, requireFewKeys } from './properties.ts'
 import { isConsentFlag } from './protected-properties.ts'
 import type { SourceKind, SourceRecord } from './record-source.ts'
-import { isUnverified } from './source-standing.ts'
+import { isUnverified } from './source-trust.ts'
 
 const KIB = 1024
 /** A contact's properties and source records, as JSON. Every write and every list reads all of them. */
@@ -26,9 +26,9 @@ interface Content {
  * Checks that a write keeps a contact within its limits.
  * @throws ServiceError 400 for too many keys, 413 `contact_too_large`.
  */
-export function requireRoomInContact(before: Content, after: Content, kind: SourceKind): void {
+export function requireContactFits(before: Content, after: Content, kind: SourceKind): void {
   const isFromPage = isUnverified(kind)
-  requireRoomForKeys(propertiesOf(before), propertiesOf(after), 'contact', isFromPage)
+  requireKeysFit(propertiesOf(before), propertiesOf(after), 'contact', isFromPage)
   const kibMax = isFromPage ? KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
   // Few contacts are near the limit; the others need not be measured.
   if (contactBytesAtMost(after) <= kibMax * KIB) return
@@ -41,11 +41,11 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
 }
 
 /**
- * The same for a company.
+ * Checks that a write keeps a company within its limits.
  * @throws ServiceError 400 for too many keys, 413 `company_too_large`.
  */
-export function requireRoomInCompany(before: Properties, after: Properties, isFromForm: boolean): void {
-  requireRoomForKeys(before, after, 'company', isFromForm)
+export function requireCompanyFits(before: Properties, after: Properties, isFromForm: boolean): void {
+  requireKeysFit(before, after, 'company', isFromForm)
   const kibMax = isFromForm ? KIB_MAX_FROM_PAGES : COMPANY_KIB_MAX
   const bytes = jsonBytes(after)
   if (bytes <= kibMax * KIB || bytes <= jsonBytes(before)) return
@@ -53,7 +53,7 @@ export function requireRoomInCompany(before: Properties, after: Properties, isFr
   throw new ServiceError(413, 'company_too_large', message)
 }
 
-function requireRoomForKeys(
+function requireKeysFit(
   before: Properties,
   after: Properties,
   record: 'contact' | 'company',
@@ -111,7 +111,7 @@ function jsonBytes(value: unknown): number {
   return BRACES_BYTES + sum(parts)
 }
 
-/** A character takes at most six bytes, as an escape; a number has little more than 300 digits. */
+/** A character has at most six bytes, as an escape; a number has little more than 300 digits. */
 function bytesAtMost(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + BRACES_BYTES
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES_MAX

@@ -25,7 +25,7 @@ CREATE TABLE contacts (
   sort_firstname text GENERATED ALWAYS AS (left(lower(properties ->> 'firstname'), 200)) STORED,
   sort_lastname text GENERATED ALWAYS AS (left(lower(properties ->> 'lastname'), 200)) STORED,
   sort_company text GENERATED ALWAYS AS (left(lower(properties ->> 'company'), 200)) STORED,
-  -- Only a page claimed the external id for this contact: a verified identification may take it.
+  -- Only a page claimed the external id for this contact: a verified identification may move it.
   external_id_provisional boolean NOT NULL DEFAULT false,
   search_text text GENERATED ALWAYS AS (fold_text(
     coalesce(email, '') || E'\n' || coalesce(properties ->> 'firstname', '') || E'\n'
@@ -42,7 +42,7 @@ CREATE TABLE contacts (
 CREATE INDEX contacts_newest ON contacts (tenant_id, created_at, contact_id);
 CREATE INDEX contacts_company ON contacts (tenant_id, company_id, created_at) WHERE company_id IS NOT NULL;
 CREATE INDEX contacts_enriched ON contacts (tenant_id, enriched_at) WHERE enriched_at IS NOT NULL;
--- One GIN answers every combination of exact filters and search words, for one tenant.
+-- One GIN index covers every combination of exact filters and search words, for one tenant.
 CREATE INDEX contacts_search ON contacts USING gin (tenant_id, facets, search_text gin_trgm_ops);
 -- Lists read these indexes, and the unique index of email, in both directions.
 CREATE INDEX contacts_by_firstname ON contacts (tenant_id, sort_firstname, contact_id);
@@ -62,7 +62,7 @@ CREATE FUNCTION count_contacts() RETURNS trigger LANGUAGE plpgsql AS $$
     INSERT INTO contact_counts (tenant_id, counter, contacts)
       SELECT tenant_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
       FROM changed
-      -- A cascade from a deleted tenant must not give it a counter again.
+      -- A cascade from a deleted tenant must not recreate a counter.
       WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id)
       GROUP BY tenant_id
       ORDER BY tenant_id

@@ -61,17 +61,17 @@ export function sourceRecords(from: ExpressionBuilder<TenantTables, 'contacts'>)
   ).as('source_records')
 }
 
-type Moment = string | Date
+type DateOrText = string | Date
 
 interface SourceRecord {
   source: string
   external_id: string | null
   fields: unknown
   raw: unknown
-  first_seen_at: Moment
-  updated_at: Moment
-  synced_at: Moment | null
-  enriched_at: Moment | null
+  first_seen_at: DateOrText
+  updated_at: DateOrText
+  synced_at: DateOrText | null
+  enriched_at: DateOrText | null
 }
 
 /** The values of all sources of a contact: conflicts are shown, not resolved. */
@@ -84,7 +84,7 @@ export function unifiedProfileOf(
   const profile: Record<string, Field> = {}
   const rawData: Record<string, unknown> = {}
   for (const record of records) {
-    const fields = saidBy(record.fields as SourceFields)
+    const fields = currentFields(record.fields as SourceFields)
     sources[record.source] = {
       ...(record.external_id === null ? {} : { external_id: record.external_id }),
       first_seen_at: isoOf(record.first_seen_at),
@@ -110,14 +110,14 @@ export function unifiedProfileOf(
 }
 
 /** The values of a source, without the removals that are stored for comparison with older writes. */
-function saidBy(fields: SourceFields): Record<string, SaidField> {
-  const said = Object.entries(fields).flatMap(([key, { value, updated_at }]) =>
+function currentFields(fields: SourceFields): Record<string, CurrentField> {
+  const current = Object.entries(fields).flatMap(([key, { value, updated_at }]) =>
     value === null ? [] : [[key, { value, updated_at }] as const],
   )
-  return Object.fromEntries(said)
+  return Object.fromEntries(current)
 }
 
-interface SaidField {
+interface CurrentField {
   value: PropertyValue
   updated_at: string
 }
@@ -125,8 +125,8 @@ interface SaidField {
 type Provenance = Record<string, { source: string; updated_at: string }>
 
 /** JSON has no dates, so those of a JSON column arrive as texts. */
-function isoOf(moment: Moment): string {
-  return new Date(moment).toISOString()
+function isoOf(date: DateOrText): string {
+  return new Date(date).toISOString()
 }
 
 /**
@@ -139,7 +139,7 @@ function withOwnEmail(field: Field | undefined, email: string, { source, updated
 }
 
 /** Adds a source's value to a field; equal values of several sources are grouped. */
-function withValue(field: Field | undefined, source: string, { value, updated_at }: SaidField): Field {
+function withValue(field: Field | undefined, source: string, { value, updated_at }: CurrentField): Field {
   const values = field?.unique_values ?? []
   const entry = { source, updated_at }
   const same = values.findIndex((known) => JSON.stringify(known.value) === JSON.stringify(value))
@@ -154,6 +154,6 @@ function withValue(field: Field | undefined, source: string, { value, updated_at
   }
 }
 
-function valuesOf(fields: Record<string, SaidField>): Record<string, PropertyValue> {
+function valuesOf(fields: Record<string, CurrentField>): Record<string, PropertyValue> {
   return Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]))
 }

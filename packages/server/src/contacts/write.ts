@@ -1,6 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
-import { changeContact, holderOfEmail, insertContact, lockContact } from './change.ts'
+import { changeContact, contactOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import { etagOfContact } from './contact-object.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
@@ -97,5 +97,5 @@ async function withVisitors(
 
 /** Checks for a merge first, because the contact just inserted has the email too. */
 async function emailTakenBy(tx: Tenant, email: string) {
-  return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await holderOfEmail(tx, email)) ?? '')
+  return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await contactOfEmail(tx, email)) ?? '')
 }

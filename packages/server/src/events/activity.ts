@@ -1,5 +1,5 @@
 import type Type from 'typebox'
-import { askableGroups, contactsOf, type Owned } from '../owners/owners.ts'
+import { contactsOf, type Owned, queryableGroups } from '../owners/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
@@ -32,7 +32,7 @@ export async function activityOfContacts(
   limit: number,
 ): Promise<Map<string, Activity>> {
   const activity = new Map<string, Activity>()
-  for (const group of await askableGroups(tenant, contactIds)) {
+  for (const group of await queryableGroups(tenant, contactIds)) {
     for (const [contactId, of] of await activityOf(tenant, { ...filters, contact_ids: group }, limit)) {
       activity.set(contactId, of)
     }
@@ -40,10 +40,6 @@ export async function activityOfContacts(
   return activity
 }
 
-/**
- * One query: an owner's events stand side by side in the projection by owner, so their texts cost less than a second
- * query would.
- */
 async function activityOf(tenant: Tenant, filters: EventFilters, limit: number): Promise<Map<string, Activity>> {
   const { where, parameters } = await conditionsOf(tenant, filters)
   const rows = await tenant.events.select<Row>({

@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('events are listed, counted and read as over HTTP', async () => {
+test('event commands list, count and read events like the API', async () => {
   const { events, pagination } = await cds('event list', '--event-type', 'page_view', '--limit', '2')
   expect([events.length, pagination.limit]).toEqual([2, 2])
   expect(await cds('event list', '--event-type', 'page_view', '--count-only', 'true')).toEqual({
@@ -39,7 +39,7 @@ test('events are listed, counted and read as over HTTP', async () => {
   expect(await cds('event list', '--date-after', 'yesterday')).toMatchObject({ exit: 2 })
 })
 
-test('records are grouped, and a wrong field is named', async () => {
+test('aggregate groups records, and an error names the invalid field', async () => {
   const grouped = await cds('aggregate', '--entity', 'events', '--group-by', 'event_type', '--limit', '1')
   expect(grouped).toMatchObject({ entity: 'events', group_by: 'event_type', buckets: [{ key: expect.any(String) }] })
   const filtered = ['--entity', 'contacts', '--group-by', 'country', '--filters', '{"lifecycle_stage":"lead"}']
@@ -49,7 +49,7 @@ test('records are grouped, and a wrong field is named', async () => {
   expect(wrong.error.message).toContain('group_by')
 })
 
-test('a visitor is identified and a source pushes; both are recorded as events', async () => {
+test('identify and source push record events', async () => {
   const identified = await cds('identify', '--email', 'ada@example.com', '--visitor-id', 'v', '--properties', '{"a":1}')
   expect(identified).toMatchObject({ created: true, linked_visitors: 1 })
   const { contact_id } = identified

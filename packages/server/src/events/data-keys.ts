@@ -6,7 +6,7 @@ const KEYS_MAX = 200
 const DAYS_READ = 90
 const DAY_MS = 86_400_000
 
-/** The keys in `data` of a tenant's newest events, most frequent first. */
+/** The keys in the `data` of a tenant's newest events, most frequent first. */
 export async function dataKeys(tenant: Tenant, now: Date): Promise<string[]> {
   const { where, parameters } = eventConditions({ date_after: new Date(now.getTime() - DAYS_READ * DAY_MS) })
   const rows = await tenant.events.select<{ key: string }>({

@@ -29,14 +29,14 @@ beforeAll(async () => {
 const inOrder = (direction: string) => (direction === 'asc' ? ids : ids.toReversed())
 const idsOf = (events: { event_id?: string; id?: string }[]) => events.map(({ event_id, id }) => event_id ?? id)
 
-describe('events at the same moment are in the order of their ids', () => {
+describe('events with the same timestamp are sorted by id', () => {
   test.each([
     ['asc', ''],
     ['desc', ''],
     ['asc', '&fields=summary'],
     ['desc', '&sort_by=event'],
     ['asc', '&sort_by=event'],
-  ])('on every page of the list, %s%s', async (direction, more) => {
+  ])('on all pages of the list, %s%s', async (direction, more) => {
     const seen = []
     for (let page = 1; page <= 6; page++) {
       const { body } = await tenant.call('GET', `/v1/events?sort_dir=${direction}&limit=7&page=${page}${more}`)
@@ -50,14 +50,14 @@ describe('events at the same moment are in the order of their ids', () => {
     expect(idsOf(body.events)).toEqual(inOrder(direction))
   })
 
-  test('in a contact and in the activity of several, newest first', async () => {
+  test('in a contact and in the activity of several contacts, newest first', async () => {
     const { body } = await tenant.call('GET', `/v1/contacts/${contactId}?events_limit=15`)
     expect(idsOf(body.events)).toEqual(inOrder('desc').slice(0, 15))
     const answer = await tenant.call('POST', '/v1/batch/activity', { contact_ids: [contactId], events_limit: 15 })
     expect(idsOf(answer.body.activity[contactId].events)).toEqual(inOrder('desc').slice(0, 15))
   })
 
-  test('in what is exported, each once however many pages it is read in', async () => {
+  test('in an export over any number of pages, once each', async () => {
     const own = await createTestTenant(service)
     const sent = Array.from({ length: 20_500 }, () => randomUUID())
     const records = sent.map((event_id) => ({

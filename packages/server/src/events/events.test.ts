@@ -57,12 +57,12 @@ test.each([
   expect(body.events.map(({ event }: { event: string }) => event)).toEqual(names)
 })
 
-test('domain is the exact host', async () => {
+test('domain matches the exact host', async () => {
   const { body } = await tenant.call('GET', `/v1/events?domain=www.${tenant.site.toUpperCase()}`)
   expect(body.pagination.total_items).toBe(1)
 })
 
-test('the filters of aggregation that have one value find an event by every part of it, and none by another', async () => {
+test('each single-value filter of aggregation finds an event by its exact value, and by no other', async () => {
   const other = await createTestTenant(service)
   const url = `https://${other.site}/pricing?plan=2`
   const data = { text: 'Buy now', id: 'buy', class: 'btn btn-primary' }
@@ -103,7 +103,7 @@ test('the filters of aggregation that have one value find an event by every part
   }
 })
 
-test('the user id of an analytics tool is in every form of the event, groups events, and is a column of the file', async () => {
+test('the analytics user id is in every form of the event, in aggregation and in the CSV file', async () => {
   const other = await createTestTenant(service)
   const send = (analytics_user_id: unknown) =>
     other.track({ visitor_id: 'v', context: { analytics_user_id }, events: [{ event: 'page_view' }] })
@@ -132,13 +132,13 @@ test('the user id of an analytics tool is in every form of the event, groups eve
   expect(String(file.body).trim().split('\r\n').slice(1)).toEqual(['GA1.2.7', 'GA1.2.7'])
 })
 
-test('by contact, with the contact beside; values that are no text become one', async () => {
+test('contact_id filters; events include their contact, and other values become text', async () => {
   const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&sort_dir=asc&limit=1`)
   expect(body.events[0].contact).toEqual({ _id: contactId, email: 'c@example.com', firstname: 'C', lastname: '7' })
   expect(body.pagination).toEqual({ page: 1, limit: 1, total_pages: 2, total_items: 2 })
 })
 
-test('fields=summary is compact, count_only a number', async () => {
+test('fields=summary is compact, and count_only returns only the count', async () => {
   const { body } = await tenant.call('GET', '/v1/events?fields=summary&event_type=signup')
   expect(body.events).toEqual([
     {
@@ -153,7 +153,7 @@ test('fields=summary is compact, count_only a number', async () => {
   expect(count.body).toEqual({ status: 'success', count: 2 })
 })
 
-test("types are the tenant's distinct names; the service's own only when asked for", async () => {
+test("types lists the tenant's distinct event names, and system events only on request", async () => {
   const { body } = await tenant.call('GET', '/v1/events/types')
   const pagination = { page: 1, limit: 1_000, total_pages: 1, total_items: 3 }
   const types = ['checkout', 'page_view', 'signup']
@@ -182,12 +182,12 @@ test.each([
   expect([status, body.error?.code]).toEqual([400, 'validation_error'])
 })
 
-test.each([newId(), 'nope', '%00'])('the event %s is 404', async (id) => {
+test.each([newId(), 'nope', '%00'])('an event with the id %s is 404', async (id) => {
   const { status, body } = await tenant.call('GET', `/v1/events/${id}`)
   expect([status, body.error.code]).toEqual([404, 'not_found'])
 })
 
-test('pages through equal times show every event once', async () => {
+test('paging through equal timestamps shows every event once', async () => {
   const own = await createTestTenant(service)
   for (let batch = 0; batch < 4; batch++) {
     await own.track({ events: Array.from({ length: 10 }, (_, n) => ({ event: `e${n % 3}`, timestamp: DAY(1) })) })

@@ -24,7 +24,7 @@ export const SYSTEM_EVENTS = [
   'agent_action_failed',
 ] as const
 
-/** More names in one query are a mistake or an attack. */
+/** Event names per filter. */
 const EVENT_TYPES_MAX = 100
 /** The limit for aggregation in the interface specification. */
 export const CONTACT_IDS_MAX = 100
@@ -59,8 +59,8 @@ function define<const Schema extends TSchema>(
 }
 
 /**
- * Every filter of events, defined once: its request parameter, its description and its condition. Lists, statistics,
- * aggregation and activity each use the ones that they offer.
+ * Every filter of events, defined once: its request parameter, description and condition. Lists, statistics,
+ * aggregation and activity each offer some of them.
  */
 export const EVENT_FILTERS = {
   event_type: define(filterText('Exact event name.', 200), 'equals', 'event'),
@@ -115,10 +115,10 @@ export const EVENT_FILTERS = {
     'origin_mismatch',
   ),
   identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'owner_id'),
-  date_after: define(timestampBound('lower', 'At or after this moment.'), 'from', 'timestamp'),
-  date_before: define(timestampBound('upper', 'At or before this moment.'), 'until', 'timestamp'),
+  date_after: define(timestampBound('lower', 'At or after this time.'), 'from', 'timestamp'),
+  date_before: define(timestampBound('upper', 'At or before this time.'), 'until', 'timestamp'),
   search: define(
-    searchText('Words that must all occur in event name, URL or domain.'),
+    searchText('Words that must all occur in the event name, URL or domain.'),
     'has_words',
     'event',
     'url',
@@ -128,7 +128,7 @@ export const EVENT_FILTERS = {
 
 export type EventFilterName = keyof typeof EVENT_FILTERS
 
-/** Filters of events; all must hold. */
+/** Filters of events; all must match. */
 export type EventFilters = {
   [Name in EventFilterName]?: Type.Static<(typeof EVENT_FILTERS)[Name]['schema']>
 } & {
@@ -169,7 +169,7 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
   return { where, parameters }
 }
 
-/** The same for filters without contacts. */
+/** Conditions for filters that name no contacts. */
 export function eventConditions(
   filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & { contact_id?: never; contact_ids?: never },
 ): EventConditions {
@@ -225,13 +225,13 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
     case 'is_true':
       return comparing(`${column} = {${name}: Bool}`, value === true)
     case 'from':
-      return comparing(`${column} >= ${moment(name)}`, storableTime(value as Date))
+      return comparing(`${column} >= ${timestampParameter(name)}`, storableTime(value as Date))
     case 'until':
-      return comparing(`${column} <= ${moment(name)}`, storableTime(value as Date))
+      return comparing(`${column} <= ${timestampParameter(name)}`, storableTime(value as Date))
     case 'is_identified':
       return value === true ? { where: [IS_IDENTIFIED], parameters: {} } : ANYTHING
     case 'belongs_to':
-      throw new Error('A filter by contact needs conditionsOf.')
+      throw new Error('A filter by contact requires conditionsOf.')
     case 'has_words':
       return wordsCondition(name, columns, text)
   }
@@ -254,10 +254,10 @@ function wordsCondition(name: string, columns: readonly string[], text: string):
 }
 
 /** A bound beyond ClickHouse's range includes or excludes the same events as the furthest one within it. */
-export function storableTime(moment: Date): string {
-  return new Date(Math.min(Math.max(moment.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
+export function storableTime(time: Date): string {
+  return new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 
-function moment(name: string): string {
+function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

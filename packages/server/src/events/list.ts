@@ -23,7 +23,7 @@ export async function listEvents(tenant: Tenant, filters: EventFilters, order: E
   return joinContacts(tenant, await toEventObjects(tenant, rows))
 }
 
-/** The same in the compact form, without contact and company. */
+/** One page of the matching events in compact form, without contact and company. */
 export async function listEventSummaries(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, owner_id, is_anonymous'
   type Row = Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'owner_id' | 'is_anonymous'>
@@ -58,7 +58,7 @@ export async function findEvents(
   return itemsWithin(await toEventObjects(tenant, rows), bytesMax)
 }
 
-/** A control character takes six bytes in JSON, so events that were estimated to fit may still be too large. */
+/** A control character has six bytes in JSON, so events that were estimated to fit may still be too large. */
 async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: number): Promise<Row[]> {
   try {
     return await find(rows)

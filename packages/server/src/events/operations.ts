@@ -30,7 +30,7 @@ const EventStats = Type.Object({
   ),
 })
 
-/** Events: list, names, statistics, one. */
+/** Reads of events. */
 export const EVENT_OPERATIONS = [
   operation({
     name: 'listEvents',
@@ -46,7 +46,7 @@ export const EVENT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
     async run({ tenant }, { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest }) {
-      const filters = { ...rest, includeSystem: asksForSystem(include) }
+      const filters = { ...rest, includeSystem: includesSystem(include) }
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by ?? 'timestamp', direction: sort_dir ?? 'desc' } as const
@@ -65,7 +65,7 @@ export const EVENT_OPERATIONS = [
     input: { ...pageParameters(1_000, 1_000), include: includeSystem },
     output: { types: Type.Array(Type.String()), total_items: Type.Integer(), pagination: Pagination },
     async run({ tenant }, { page = 1, limit = 1_000, include }) {
-      const { types, total } = await listEventTypes(tenant, asksForSystem(include), { page, limit })
+      const { types, total } = await listEventTypes(tenant, includesSystem(include), { page, limit })
       return { types, total_items: total, pagination: paginationOf({ page, limit }, total) }
     },
   }),
@@ -83,7 +83,7 @@ export const EVENT_OPERATIONS = [
     },
     output: { stats: EventStats },
     async run({ tenant }, { group_by, include, ...rest }) {
-      const filters = { ...rest, includeSystem: asksForSystem(include) }
+      const filters = { ...rest, includeSystem: includesSystem(include) }
       return { stats: await eventStatistics(tenant, filters, group_by ? [group_by] : STATISTICS) }
     },
   }),
@@ -100,6 +100,6 @@ export const EVENT_OPERATIONS = [
   }),
 ]
 
-function asksForSystem(include: readonly string[] = []): boolean {
+function includesSystem(include: readonly string[] = []): boolean {
   return include.includes('system')
 }

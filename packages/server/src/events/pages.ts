@@ -6,17 +6,17 @@ import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObjects } from '
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
-const ROWS_A_PAGE = 10_000
+const ROWS_PER_PAGE = 10_000
 /** Events yielded at a time; other requests run in between. */
 const EVENTS_AT_ONCE = 250
 
 /**
- * All matching events, newest first, some at a time. Each page is a separate query that continues after the previous
- * one, in the table's order: the embedded engine would return the result of a single query all at once.
+ * All matching events in batches, newest first. Each page is a separate query that continues after the previous one, in
+ * the table's order, because the embedded engine would return the result of a single query all at once.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const matching = await conditionsOf(tenant, filters)
-  const next = createPageReader(ROWS_A_PAGE)
+  const next = createPageReader(ROWS_PER_PAGE)
   for (let after: Key | undefined; ; ) {
     const { rows, isLast } = await next(async (limit) => {
       const bounds = await boundsOfPage(tenant, matching, after, limit)

@@ -10,7 +10,7 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { rangeBefore } from '../platform/http/days.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
-import { askEvents } from '../segments/events.ts'
+import { queryEvents } from '../segments/events.ts'
 import { suggestValues } from '../segments/suggestions.ts'
 import { eventRows } from '../tenant-export/rows.ts'
 import { activityOfContacts } from './activity.ts'
@@ -45,7 +45,7 @@ interface Plan {
   granules: Record<string, number>
 }
 
-let asked: { sql: string; parameters: QueryParameters; bounds: QueryBounds }[] = []
+let queries: { sql: string; parameters: QueryParameters; bounds: QueryBounds }[] = []
 
 beforeAll(async () => {
   service = await startTestService()
@@ -65,7 +65,7 @@ function recorded({ query, ...others }: TestService['stores']['clickhouse']): Te
   return {
     ...others,
     query: (sql, parameters = {}, bounds = {}) => {
-      asked.push({ sql, parameters, bounds })
+      queries.push({ sql, parameters, bounds })
       return query(sql, parameters, bounds)
     },
   }
@@ -86,10 +86,10 @@ function fill(tenantId: string, from: number, rows: number): Promise<void> {
 
 /** Explains each query of `work`. */
 async function plansOf(work: (tenant: Tenant) => Promise<unknown>): Promise<Plan[]> {
-  asked = []
+  queries = []
   await work(tenant)
   return Promise.all(
-    asked.map(async ({ sql, parameters, bounds }) => {
+    queries.map(async ({ sql, parameters, bounds }) => {
       const explained = `EXPLAIN indexes = 1, projections = 1 ${sql}`
       const lines = await service.stores.clickhouse.query<{ explain: string }>(explained, parameters, bounds)
       return { name: /^\/\* (\S+)/.exec(sql)?.[1] ?? '', granules: granulesIn(lines.map(({ explain }) => explain)) }
@@ -142,7 +142,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['activity', () => activityOfContacts(tenant, contacts, {}, 5)],
   ["an agent's summary", () => summariseEvents(tenant, contacts)],
   ['an export', () => Array.fromAsync(eventPages(tenant, { contact_id }))],
-])('%s of contacts is read from the rows by owner', async (_name, work) => {
+])('%s of contacts is read from the projection by owner', async (_name, work) => {
   const plans = await plansOf(work)
   expect(plans).not.toEqual([])
   for (const { granules } of plans) {
@@ -158,9 +158,14 @@ test.each<[string, () => Promise<unknown>]>([
   [
     "a segment's questions",
     () =>
-      askEvents(tenant, [{ type: 'click', within_days: 9 }, { url_contains: 'x' }], { contactIds: contacts }, day(300)),
+      queryEvents(
+        tenant,
+        [{ type: 'click', within_days: 9 }, { url_contains: 'x' }],
+        { contactIds: contacts },
+        day(300),
+      ),
   ],
-])("%s of contacts' events reads theirs and what is not merged yet", async (_name, work) => {
+])("%s of contacts' events reads only theirs and unmerged parts", async (_name, work) => {
   const plans = await plansOf(work)
   expect(plans.map(({ granules }) => granules.by_owner)).toEqual([expect.any(Number)])
   expect(await rowsRead(work)).toBeLessThanOrEqual(OF_OWNERS_MAX)
@@ -232,8 +237,8 @@ test.each<[string, number, () => Promise<unknown>]>([
 ])('%s: the table itself is read, and no projection', async (_name, granulesMax, work) => {
   const plans = await plansOf(work)
   expect(plans).not.toEqual([])
-  // Which of the two is smaller in a small table says nothing about a large one, so ClickHouse must not choose.
-  expect(asked.map(({ bounds }) => bounds.usesProjections)).not.toContain(true)
+  // Which of the two is smaller depends on the size of the table, so ClickHouse must not choose.
+  expect(queries.map(({ bounds }) => bounds.usesProjections)).not.toContain(true)
   for (const { granules } of plans) {
     expect(Object.keys(granules)).toEqual(['events'])
     expect(granules.events).toBeLessThanOrEqual(granulesMax)

@@ -5,7 +5,7 @@ import { eventFilterSchemas } from './filters.ts'
 
 export const includeSystem = wordList(['system'], 'Adds system events, such as contact_created.')
 
-/** The same in a body. */
+/** `include` in a body. */
 export const includeSystemInBody = Type.Optional(
   Type.Unsafe<'system'>({
     type: 'string',

@@ -45,7 +45,7 @@ function columnsOf(name: keyof typeof EVENT_FILTERS): readonly string[] {
   return comparison === 'belongs_to' || comparison === 'is_identified' ? ['owner_id'] : columns
 }
 
-/** Weeks and months are made of days. */
+/** Weeks and months are derived from days. */
 function withoutTime(expression: string): string {
   return expression.includes(DAY) ? DAY : expression
 }

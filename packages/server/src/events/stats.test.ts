@@ -77,7 +77,7 @@ const stats = async (query: string) => {
   return body.stats
 }
 
-test('all three lists, cut to 50 types, 50 domains and the 90 most recent days', async () => {
+test('returns all three lists, limited to 50 types, 50 domains and the 90 most recent days', async () => {
   const all = await stats('')
   expect(all).toEqual(expected(records))
   expect([all.by_type.length, all.by_domain.length, all.by_day.length]).toEqual([50, 50, 90])
@@ -93,17 +93,17 @@ test.each<[string, (record: EventRecord) => boolean]>([
   ['date_before=2025-03-02', (record) => dayOf(record) <= '2025-03-02'],
   ['date_after=2025-03-02&date_before=2025-03-04', (of) => dayOf(of) >= '2025-03-02' && dayOf(of) <= '2025-03-04'],
   ['event_type=nothing', () => false],
-])('%s counts what matches', async (query, matches) => {
+])('%s counts the matching events', async (query, matches) => {
   expect(await stats(query)).toEqual(expected(records.filter(matches)))
 })
 
-test.each(['type', 'domain', 'day'])('group_by=%s answers that list alone', async (name) => {
+test.each(['type', 'domain', 'day'])('group_by=%s returns only that list', async (name) => {
   const all = expected(records)
   const list = `by_${name}` as 'by_type' | 'by_domain' | 'by_day'
   expect(await stats(`group_by=${name}`)).toEqual({ total: all.total, [list]: all[list] })
 })
 
-test('where neither owners nor times of day matter, sums answer, and no event is read', async () => {
+test('without filters by owner or time of day, rollups are used, and no event is read', async () => {
   // A query that reads events would be rejected, because too many of the tenant's are already waiting.
   const reading = Array.from({ length: 100 }, () => service.stores.reads.enter('heavy', tenant.id))
   await Promise.race(reading)
@@ -117,7 +117,7 @@ test('where neither owners nor times of day matter, sums answer, and no event is
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
 })
 
-test("the service's own events count only when they are asked for", async () => {
+test('system events count only on request', async () => {
   const own = await createTestTenant(service)
   await own.contact('a@example.com')
   const of = async (query: string) => (await own.call('GET', `/v1/events/stats?${query}`)).body.stats

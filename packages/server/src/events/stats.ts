@@ -27,29 +27,29 @@ interface Row {
 export async function eventStatistics(
   tenant: Tenant,
   filters: EventFilters,
-  asked: readonly Statistic[],
+  requested: readonly Statistic[],
 ): Promise<EventStatistics> {
-  const grouped = asked.map((statistic) => COLUMNS[statistic])
+  const grouped = requested.map((statistic) => COLUMNS[statistic])
   const rollup = rollupConditions(filters, grouped)
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   // Rows of one grouping have the other columns' defaults, so grouping() says which one a row belongs to.
-  const statisticOf = asked.map((statistic) => `grouping(${statistic}) = 0, '${statistic}'`)
-  const keyOf = asked.map((statistic) => `grouping(${statistic}) = 0, toString(${statistic})`)
+  const statisticOf = requested.map((statistic) => `grouping(${statistic}) = 0, '${statistic}'`)
+  const keyOf = requested.map((statistic) => `grouping(${statistic}) = 0, toString(${statistic})`)
   const rows = await tenant.events.select<Row>({
     name: 'events.stats',
     lane: rollup ? 'light' : 'heavy',
     isRollup: rollup !== null,
-    columns: `${asked.map((statistic) => `${COLUMNS[statistic]} AS ${statistic}`).join(', ')}, count() AS events`,
+    columns: `${requested.map((statistic) => `${COLUMNS[statistic]} AS ${statistic}`).join(', ')}, count() AS events`,
     where,
     parameters,
-    groupBy: asked.join(', '),
+    groupBy: requested.join(', '),
     outer: {
       columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key,
         sum(events) AS count, sum(count) OVER (PARTITION BY statistic) AS total`,
-      groupBy: `GROUPING SETS (${asked.map((statistic) => `(${statistic})`).join(', ')})`,
+      groupBy: `GROUPING SETS (${requested.map((statistic) => `(${statistic})`).join(', ')})`,
       // The most recent days; the other lists by count. Events without a domain have no entry, but count in the total.
       orderBy: `statistic, statistic = 'domain' AND key = '', if(statistic = 'day', key, '') DESC, count DESC, key`,
-      limitBy: { rows: Math.max(...asked.map((statistic) => ENTRIES_MAX[statistic])), columns: 'statistic' },
+      limitBy: { rows: Math.max(...requested.map((statistic) => ENTRIES_MAX[statistic])), columns: 'statistic' },
     },
   })
   const list = <Entry>(statistic: Statistic, toEntry: (row: Row) => Entry) =>
@@ -59,13 +59,13 @@ export async function eventStatistics(
       .map(toEntry)
   return {
     total: Number(rows[0]?.total ?? 0),
-    ...(asked.includes('type')
+    ...(requested.includes('type')
       ? { by_type: list('type', ({ key, count }) => ({ type: key, count: Number(count) })) }
       : {}),
-    ...(asked.includes('domain')
+    ...(requested.includes('domain')
       ? { by_domain: list('domain', ({ key, count }) => ({ domain: key, count: Number(count) })) }
       : {}),
-    ...(asked.includes('day')
+    ...(requested.includes('day')
       ? { by_day: list('day', ({ key, count }) => ({ date: key, count: Number(count) })).reverse() }
       : {}),
   }

@@ -30,7 +30,7 @@ afterAll(() => service.close())
 
 const page = (path: string) => ({ event: 'page_view', url: `https://${tenant.site}${path}` })
 
-test("who a visitor is can be said while ClickHouse is away: its events and its first touch are the contact's", async () => {
+test('a visitor can be identified while ClickHouse is down: the contact gets its events and its first touch', async () => {
   await tenant.track({ visitor_id: 'v', events: [page('/landing?utm_source=ads'), page('/pricing')] })
   const identified = await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })
   expect([identified.status, identified.body.created]).toEqual([200, true])
@@ -62,7 +62,7 @@ test("who a visitor is can be said while ClickHouse is away: its events and its 
   expect(all.body.count).toBe(2)
 })
 
-test('contacts, notes, sources and imports are written while ClickHouse is away; what they recorded can be read when it is back', async () => {
+test('contacts, notes, sources and imports can be written while ClickHouse is down; their events can be read once it is back', async () => {
   const written = async (status: number, method: string, path: string, body?: object) => {
     const answer = await tenant.call(method, path, body)
     expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(status)

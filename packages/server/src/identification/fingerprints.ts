@@ -21,7 +21,8 @@ const { runInTurn } = createTurns({ perKey: 1, inAll: 4 })
  * register another's: so an identified visitor is recovered only from a network where it was seen. A fingerprint that
  * appears elsewhere belongs to two visitors, and recovers neither from then on.
  *
- * The same statements run in every case, so neither the answer nor its timing reveals whether the fingerprint is known.
+ * The same statements run in every case, so neither the response nor its timing reveals whether the fingerprint is
+ * known.
  */
 export async function recoverVisitor(
   tenant: Tenant,
@@ -38,19 +39,19 @@ export async function recoverVisitor(
       .onConflict((row) => row.columns(['fingerprint']).doUpdateSet({ seen_at: now }))
       .returning(['visitor_id', sql<boolean>`(xmax = 0)`.as('is_new')])
       .executeTakeFirstOrThrow()
-    const asked = known ?? candidate
+    const checkedId = known ?? candidate
     const visitor = await tx.db
       .selectFrom('visitors')
       .select(['contact_id', 'external_contact_id'])
-      .where('visitor_id', '=', asked)
+      .where('visitor_id', '=', checkedId)
       .executeTakeFirst()
-    const wasSeenHere = await seenNetworks.wasSeenFrom(tx, asked, address)
+    const wasSeenHere = await seenNetworks.wasSeenFrom(tx, checkedId, address)
     // A visitor with an unresolved claim will belong to that contact once it exists.
-    const isSomebodys = (visitor?.contact_id ?? visitor?.external_contact_id ?? null) !== null
-    const mayHave = known !== null && (!isSomebodys || wasSeenHere)
-    const keeps = mayHave || known === candidate ? known : null
-    await tx.db.updateTable('fingerprints').set({ visitor_id: keeps }).where('fingerprint', '=', bytes).execute()
-    return mayHave ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
+    const isIdentified = (visitor?.contact_id ?? visitor?.external_contact_id ?? null) !== null
+    const isRecovered = known !== null && (!isIdentified || wasSeenHere)
+    const storedId = isRecovered || known === candidate ? known : null
+    await tx.db.updateTable('fingerprints').set({ visitor_id: storedId }).where('fingerprint', '=', bytes).execute()
+    return isRecovered ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
   }
   return runInTurn(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
 }

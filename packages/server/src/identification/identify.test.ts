@@ -30,7 +30,7 @@ const contactOf = async (contactId: string) =>
   (await tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)).body
 
 describe('POST /v1/identify', () => {
-  test("creates the contact and moves the visitor's earlier events onto it, not copies", async () => {
+  test("creates the contact and moves the visitor's earlier events to it, without copies", async () => {
     await visit('v1', 'first')
     await visit('v1', 'second')
     await visit('other', 'not_his')
@@ -47,7 +47,7 @@ describe('POST /v1/identify', () => {
     expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'ada@example.com' } })
   })
 
-  test('several visitors come together on one contact', async () => {
+  test('links several visitors to one contact', async () => {
     await visit('a', 'one')
     await visit('b', 'two')
     const { contact_id, linked_visitors } = await identify({ visitor_id: ['a', 'b', 'a'], email: 'ada@example.com' })
@@ -55,7 +55,7 @@ describe('POST /v1/identify', () => {
     expect(await eventsOf(contact_id)).toEqual(['one', 'two'])
   })
 
-  test('becomes a source of the email of a contact that it names, whoever made the contact', async () => {
+  test('becomes a source of the email that identifies the contact, whichever source created the contact', async () => {
     const id = await tenant.contact('ada@example.com')
     const emailOf = async (contactId: string) => {
       const { contact, unified_profile } = await contactOf(contactId)
@@ -67,7 +67,7 @@ describe('POST /v1/identify', () => {
     expect(await emailOf(id)).toEqual([['manual', 'identify'], 'manual'])
     await identify({ email: 'ada@example.com', user_id: 'u1', visitor_id: 'v' })
     expect(await emailOf(id)).toEqual([['manual', 'identify'], 'manual'])
-    // A page's email is the server's from then on.
+    // From then on, a page's email counts as the server's.
     await visit('w', 'page_view', { identify: { traits: { email: 'bob@example.com' } } })
     const bob = await identify({ email: 'bob@example.com' })
     expect(await emailOf(bob.contact_id)).toEqual([['tracker', 'identify'], 'identify'])
@@ -80,14 +80,14 @@ describe('POST /v1/identify', () => {
     expect((await identify({ email: 'ada@example.com', user_id: 'u1' })).created).toBe(false)
   })
 
-  test('a contact known by its user id alone is given the email that it says later', async () => {
+  test('sets the email of a contact that has only a user id', async () => {
     const { contact_id } = await identify({ user_id: 'u1', properties: { firstname: 'Ada' } })
     expect((await identify({ user_id: 'u1', email: 'ada@example.com' })).contact_id).toBe(contact_id)
     const { contact } = await contactOf(contact_id)
     expect(contact.properties).toMatchObject({ email: 'ada@example.com', firstname: 'Ada' })
   })
 
-  test('never changes the email or the user id of a contact that has one, and merges no two contacts', async () => {
+  test('never changes an existing email or user id, and never merges contacts', async () => {
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     const bob = await identify({ user_id: 'u1', email: 'bob@example.com' })
     expect(bob.created).toBe(true)
@@ -98,7 +98,7 @@ describe('POST /v1/identify', () => {
     expect((await contactOf(ada.contact_id)).contact.properties.email).toBe('ada@example.com')
   })
 
-  test('a visitor goes over to the newly named contact for its later events only', async () => {
+  test('moves a visitor to another contact for its later events only', async () => {
     await visit('v', 'as_ada')
     const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
     const bob = await identify({ visitor_id: 'v', email: 'bob@example.com' })
@@ -107,7 +107,7 @@ describe('POST /v1/identify', () => {
     expect(await eventsOf(bob.contact_id)).toEqual(['as_bob'])
   })
 
-  test('after a deletion the visitor is anonymous, and what it does then belongs to whom it becomes next', async () => {
+  test('after its contact is deleted, a visitor is anonymous, and its new events belong to the next identified contact', async () => {
     await visit('v', 'as_ada')
     const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
     await tenant.call('DELETE', `/v1/contacts/${ada.contact_id}`)
@@ -118,7 +118,7 @@ describe('POST /v1/identify', () => {
     expect(await eventsOf(bob.contact_id)).toEqual(['anonymous', 'as_bob'])
   })
 
-  test('the identity log says who was linked to whom, when and by which source, and cannot be rewritten', async () => {
+  test('the identity log records visitor, contact, time and source of each link, and cannot be changed', async () => {
     const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
     await tenant.contact('bob@example.com', {}, { visitor_id: 'v' })
     await tenant.call('DELETE', `/v1/contacts/${ada.contact_id}`)
@@ -159,7 +159,7 @@ describe('POST /v1/identify', () => {
     expect(none.count).toBe(0)
   })
 
-  test('many at once for one new person make one contact', async () => {
+  test('concurrent requests for one new person create one contact', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
         identify({ visitor_id: `v${n % 4}`, email: 'ada@example.com', user_id: 'u' }),
@@ -198,7 +198,7 @@ describe('identify in /track', () => {
     expect(await eventsOf(found.contact_id)).toContain('later')
   })
 
-  test('traits are translated as the fields of a form are; an exact name wins', async () => {
+  test('traits are mapped to properties like form fields; an exact name wins', async () => {
     const traits = {
       Email: 'ada@example.com',
       firstName: 'Ada',
@@ -232,7 +232,7 @@ describe('identify in /track', () => {
 })
 
 describe('parts of an identification', () => {
-  test('that cannot be used are left out with a warning, and the rest holds', async () => {
+  test('that are invalid are ignored with a warning, and the rest applies', async () => {
     const traits = {
       email: 'ada@example.com',
       plan: 'pro',
@@ -255,7 +255,7 @@ describe('parts of an identification', () => {
     expect(Object.keys(contact.properties)).not.toContain('orders')
   })
 
-  test('that are blank say nothing', async () => {
+  test('that are blank are ignored', async () => {
     const blankEmail = await visit('v', 'kept', {
       identify: { external_user_id: 'u1', traits: { email: ' ', plan: 'pro' } },
     })
@@ -271,21 +271,21 @@ describe('parts of an identification', () => {
     expect(nobody.body.warnings).toEqual([expect.stringContaining('needs an external_user_id or traits.email')])
   })
 
-  test('are named up to twenty times', async () => {
+  test('are listed in at most twenty warnings', async () => {
     const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`wrong${n}`, [{}]]))
     const { body } = await visit('v', 'kept', { identify: { traits: { email: 'ada@example.com', ...wrong } } })
     expect(body.warnings).toHaveLength(21)
     expect(body.warnings[20]).toContain('10 more')
   })
 
-  test('a key that is sent with its dot wins over a nested one', async () => {
+  test('a key with a dot wins over a nested one', async () => {
     const traits = { email: 'ada@example.com', 'address.city': 'Bonn', address: { city: 'Köln' } }
     await visit('v', 'kept', { identify: { traits } })
     const { contact_id } = await identify({ email: 'ada@example.com' })
     expect((await contactOf(contact_id)).contact.properties['address.city']).toBe('Bonn')
   })
 
-  test('a server may nest one level too; deeper is 400', async () => {
+  test('may be nested by one level by a server as well; deeper is 400', async () => {
     const { contact_id } = await identify({ email: 'ada@example.com', properties: { address: { city: 'Köln' } } })
     expect((await contactOf(contact_id)).contact.properties['address.city']).toBe('Köln')
     const deep = { email: 'ada@example.com', properties: { a: { b: { c: 1 } } } }
@@ -293,7 +293,7 @@ describe('parts of an identification', () => {
     expect([status, body.error.details[0].path]).toEqual([400, 'properties.a.b'])
   })
 
-  test('/track takes an identification without events, and refuses to be sent nothing', async () => {
+  test('/track accepts an identification without events, and rejects an empty request', async () => {
     const alone = await tenant.track({ visitor_id: 'v', identify: { traits: { email: 'ada@example.com' } } })
     expect([alone.status, alone.body.accepted]).toEqual([200, 0])
     const { created } = await identify({ email: 'ada@example.com' })
@@ -308,7 +308,7 @@ describe('the external contact id', () => {
   const claim = (visitor: string, external_contact_id: string, event = 'page_view') =>
     visit(visitor, event, { external_contact_id })
 
-  test('names a contact by its external user id, else by its contact_id', async () => {
+  test('identifies a contact by external user id, else by contact_id', async () => {
     const { contact_id } = await identify({ user_id: 'u1' })
     await visit('v', 'before')
     await claim('v', 'u1', 'by_user_id')
@@ -316,7 +316,7 @@ describe('the external contact id', () => {
     expect(await eventsOf(contact_id)).toEqual(['before', 'by_user_id', 'by_contact_id'])
   })
 
-  test('one that matches nothing yet is remembered, and resolved when a match appears', async () => {
+  test('is stored if it matches no contact yet, and resolved once one appears', async () => {
     await claim('v', 'u1', 'early')
     await claim('w', 'u1', 'early_too')
     await visit('x', 'not_his')
@@ -330,7 +330,7 @@ describe('the external contact id', () => {
     expect(await eventsOf(known.contact_id)).toEqual(['bobs'])
   })
 
-  test('is acted on when it changes: it does not undo what was said since, and follows who signs in', async () => {
+  test('takes effect when it changes: it does not undo later identifications, and follows a sign-in as another user', async () => {
     const ada = await identify({ user_id: 'ada' })
     const bob = await identify({ user_id: 'bob' })
     await claim('v', 'ada', 'one')
@@ -342,7 +342,7 @@ describe('the external contact id', () => {
     expect(await eventsOf(bob.contact_id)).toEqual(['two', 'three'])
   })
 
-  test("another tenant's contact is not named by its id", async () => {
+  test("does not match another tenant's contact", async () => {
     const other = await createTestTenant(service)
     const theirs = await other.contact('theirs@example.com')
     await claim('v', theirs)
@@ -358,7 +358,7 @@ describe('first touch', () => {
     ...more,
   })
 
-  test('referrer, landing page and campaign of the first visit are written once', async () => {
+  test('referrer, landing page and campaign of the first visit are stored once', async () => {
     const first = '/?utm_source=news&utm_medium=email&utm_campaign=autumn&utm_term=t&utm_content=c'
     await tenant.track({ visitor_id: 'v', events: [landing(first, { referrer: 'https://google.com/' })] })
     await tenant.track({ visitor_id: 'v', events: [landing('/?utm_source=ads', { referrer: 'https://bing.com/' })] })
@@ -380,7 +380,7 @@ describe('first touch', () => {
     expect(contact.properties_provenance.first_utm_source.source).toBe('tracker')
   })
 
-  test('a contact that is known before its first event gets them with that event', async () => {
+  test('a contact without events gets them with its first event', async () => {
     const id = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
     await visit('v', 'no_page')
     await tenant.track({ visitor_id: 'v', events: [landing('/pricing?utm_source=x')] })

@@ -9,7 +9,14 @@ import { linkVisitors, registerVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
+import {
+  type Candidate,
+  type Claim,
+  type Known,
+  type Resolution,
+  resolveContact,
+  type Trust,
+} from './resolve-contact.ts'
 
 /** A request to identify visitors; at least one of userId and email is set. */
 export interface Identification extends Claim {
@@ -43,12 +50,12 @@ export async function identify(
   await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     if (userId !== null) await lockExternalId(tx, userId)
-    const meant = await findMeant(tx, identification)
-    const row = await writeMeant(tx, log, identification, meant, now)
-    const { source } = sourceOf(meant.trust)
+    const resolution = await findResolution(tx, identification)
+    const row = await writeResolution(tx, log, identification, resolution, now)
+    const { source } = sourceOf(resolution.trust)
     await linkVisitors(tx, log, visitorIds, row, source, now)
-    const leftOut = [...(meant.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
-    return { contactId: row.contact_id, created: meant.contact === null, trust: meant.trust, leftOut }
+    const leftOut = [...(resolution.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
+    return { contactId: row.contact_id, created: resolution.contact === null, trust: resolution.trust, leftOut }
   })
 }
 
@@ -59,59 +66,59 @@ function asOne({ byEmail, byUserId }: Known): Known {
   return { byEmail: both, byUserId: both }
 }
 
-async function findMeant(tx: Tenant, identification: Identification): Promise<Meant> {
+async function findResolution(tx: Tenant, identification: Identification): Promise<Resolution> {
   const { email, userId, isProofRequired } = identification
   const byUserId = userId === null ? undefined : await lockBy(tx, 'external_id', userId)
   const isSame = byUserId !== undefined && byUserId.email === email
   const byEmail = isSame ? byUserId : email === null ? undefined : await lockBy(tx, 'email', email)
-  const meant = whoIsMeant(identification, asOne({ byEmail, byUserId }))
-  if (isProofRequired && meant.trust === 'unverified') {
+  const resolution = resolveContact(identification, asOne({ byEmail, byUserId }))
+  if (isProofRequired && resolution.trust === 'unverified') {
     const message =
       'user_hash covers external_user_id only, and traits.email belongs to another contact. Omit the email, or link the two with POST /v1/identify.'
     throw new ServiceError(400, 'identification_not_signed', message)
   }
-  return meant
+  return resolution
 }
 
-async function writeMeant(
+async function writeResolution(
   tx: Tenant,
   log: ChangeLog,
   { userId, email: claimed, properties }: Identification,
-  meant: Meant,
+  resolution: Resolution,
   now: Date,
 ): Promise<ContactRow> {
-  const { contact, loser, emailLoser, isEmailUnproven } = meant
+  const { contact, loser, emailLoser, isEmailUnproven } = resolution
   // A source that identifies a contact by its email becomes a source of that email.
   const isItsEmail = (contact?.stored ?? contact)?.email === claimed
-  const email = meant.email ?? (isItsEmail ? claimed : null)
-  const takesUserId = userId !== null && meant.userId !== 'unchanged'
-  const isItsUserId = userId !== null && (contact?.external_id === userId ? !isAliasOf(contact, userId) : takesUserId)
+  const email = resolution.email ?? (isItsEmail ? claimed : null)
+  const getsUserId = userId !== null && resolution.userId !== 'unchanged'
+  const isItsUserId = userId !== null && (contact?.external_id === userId ? !isAliasOf(contact, userId) : getsUserId)
   const write: SourceWrite = {
-    ...sourceOf(meant.trust),
+    ...sourceOf(resolution.trust),
     properties,
     ...(isItsUserId ? { externalId: userId } : {}),
-    ...(meant.trust === 'signed' ? { isFromPage: true } : {}),
+    ...(resolution.trust === 'signed' ? { isFromPage: true } : {}),
     ...(email === null || isEmailUnproven ? {} : { email }),
   }
   if (loser !== null) await removeUserId(tx, loser)
-  if (emailLoser !== null) await loseEmail(tx, log, emailLoser, write.source, now)
+  if (emailLoser !== null) await dropEmail(tx, log, emailLoser, write.source, now)
   let row: ContactRow
   if (contact) {
     const stored = contact.stored ?? contact
-    const named = takesUserId ? await giveUserId(tx, log, contact, userId, meant, now) : stored
+    const named = getsUserId ? await setUserId(tx, log, contact, userId, resolution, now) : stored
     row = await changeContact(tx, log, named, write, now)
   } else {
-    const keys = { email: write.email ?? null, externalId: takesUserId ? userId : null }
+    const keys = { email: write.email ?? null, externalId: getsUserId ? userId : null }
     const inserted = await insertContact(
       tx,
       log,
-      { ...keys, isProvisional: meant.userId === 'provisional' },
+      { ...keys, isProvisional: resolution.userId === 'provisional' },
       write,
       now,
     )
     if (!inserted) throw new Collision()
     row = inserted
-    if (takesUserId) row = await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row }, now)
+    if (getsUserId) row = await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row }, now)
   }
   if (email === null || !isEmailUnproven) return row
   return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
@@ -121,30 +128,30 @@ async function writeMeant(
  * Sets the contact's user id, which replaces one that only a page has claimed. @returns the contact as stored
  * afterwards.
  */
-async function giveUserId(
+async function setUserId(
   tx: Tenant,
   log: ChangeLog,
-  contact: Holder,
+  contact: Candidate,
   userId: string,
-  meant: Meant,
+  resolution: Resolution,
   now: Date,
 ): Promise<ContactRow> {
-  const isProvisional = meant.userId === 'provisional'
+  const isProvisional = resolution.userId === 'provisional'
   if (contact.external_id === userId && contact.external_id_provisional === isProvisional) {
     return contact.stored ?? contact
   }
   if (contact.external_id !== null && contact.external_id !== userId) await removeUserId(tx, contact)
   const row = await setExternalId(tx, contact.contact_id, userId, isProvisional)
   if (contact.external_id === userId) return row
-  return linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: row }, now)
+  return linkClaimants(tx, log, userId, { from: resolution.loser?.contact_id ?? null, to: row }, now)
 }
 
-function removeUserId(tx: Tenant, contact: Holder): Promise<void> {
+function removeUserId(tx: Tenant, contact: Candidate): Promise<void> {
   return removeExternalId(tx, contact, ['tracker', 'identify'])
 }
 
 /** Removes a contact's email, also from the records of pages. */
-async function loseEmail(tx: Tenant, log: ChangeLog, before: Holder, source: string, now: Date): Promise<void> {
+async function dropEmail(tx: Tenant, log: ChangeLog, before: Candidate, source: string, now: Date): Promise<void> {
   const row = await removeEmail(tx, before.contact_id, ['tracker', 'form'], now)
   log.noteChange(before.contact_id, changedKeys(before, row))
   log.events.push(...changedEvents(before, row, ['email'], source, now))
@@ -157,22 +164,22 @@ function sourceOf(trust: Trust) {
 }
 
 /** The contact with the key, else the survivor of the contact that had it. */
-async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Holder | undefined> {
-  const holders = tx.db
+async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Candidate | undefined> {
+  const candidates = tx.db
     .selectFrom('contacts')
     .select([...CONTACT_COLUMNS, 'external_id_provisional'])
     .forUpdate()
-  const holder = await holders.where(key, '=', value).executeTakeFirst()
-  if (holder) return holder
+  const candidate = await candidates.where(key, '=', value).executeTakeFirst()
+  if (candidate) return candidate
   const alias = { ...(key === 'email' ? EMAIL : EXTERNAL_ID), key: value }
   const survivorId = await lockSurvivor(tx, () => survivorOf(tx, alias))
   if (survivorId === null) return undefined
-  const stored = await holders.where('contact_id', '=', survivorId).executeTakeFirstOrThrow()
+  const stored = await candidates.where('contact_id', '=', survivorId).executeTakeFirstOrThrow()
   return throughMerge(stored, key, value)
 }
 
 /** The survivor with the keys of a merged contact. People merged the two, so these keys count as verified. */
-function throughMerge(stored: Holder, key: 'email' | 'external_id', value: string): Holder {
+function throughMerge(stored: Candidate, key: 'email' | 'external_id', value: string): Candidate {
   const provenance = stored.properties_provenance as Record<string, unknown>
   return {
     ...stored,
@@ -183,10 +190,10 @@ function throughMerge(stored: Holder, key: 'email' | 'external_id', value: strin
   }
 }
 
-function keysOfUserId({ external_id, external_id_provisional }: Holder) {
+function keysOfUserId({ external_id, external_id_provisional }: Candidate) {
   return { external_id, external_id_provisional }
 }
 
-function isAliasOf({ stored }: Holder, userId: string): boolean {
+function isAliasOf({ stored }: Candidate, userId: string): boolean {
   return stored !== undefined && stored.external_id !== userId
 }

@@ -81,7 +81,7 @@ function allowedContacts(event: Tracked, { named }: History, deleted: Deleted[])
   return allowed
 }
 
-test('whatever the interleaving, every event is on the contact that the rules say, and every read sees what was acknowledged', async () => {
+test('under any interleaving, every event belongs to the contact that the rules allow, and reads include all acknowledged events', async () => {
   await fc.assert(
     fc.asyncProperty(scripts, async ({ visitors, deletions }) => {
       const tenant = await createTestTenant(service)

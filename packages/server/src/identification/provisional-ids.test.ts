@@ -40,7 +40,7 @@ const idOf = async (email: string): Promise<string> =>
   (await tenant.call('GET', `/v1/contacts?search=${email}`)).body.contacts[0].contact_id
 
 describe('an external id that a page claimed first', () => {
-  test('moves to the contact that a server names with it, with later events that carry it', async () => {
+  test('moves, with later events that carry it, to the contact that a server identifies with it', async () => {
     await claim('mallorys', 'u1', { email: 'mallory@example.com' })
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     const mallory = await idOf('mallory@example.com')
@@ -52,7 +52,7 @@ describe('an external id that a page claimed first', () => {
     expect((await contactOf(mallory)).properties).toEqual({ email: 'mallory@example.com' })
   })
 
-  test('goes over to a contact that exists, and to one that a page gave another id', async () => {
+  test('moves to an existing contact, and to one with another id from a page', async () => {
     const ada = await tenant.contact('ada@example.com')
     await claim('m', 'not_hers', { email: 'ada@example.com' })
     await claim('m', 'u1', { email: 'mallory@example.com' })
@@ -61,7 +61,7 @@ describe('an external id that a page claimed first', () => {
     expect(await identify({ user_id: 'not_hers' })).not.toBe(ada)
   })
 
-  test('takes along the visitors that carry it, with what they do from then on; earlier events stay', async () => {
+  test('moves the visitors that carry it, with their later events; earlier events stay', async () => {
     await claim('m', 'u1', { email: 'mallory@example.com' })
     const mallory = await idOf('mallory@example.com')
     await visit('carrier', 'before', { external_contact_id: 'u1' })
@@ -73,7 +73,7 @@ describe('an external id that a page claimed first', () => {
     expect(await eventsOf(ada)).toEqual(['after'])
   })
 
-  test('is confirmed when a server sends the same, and then stays', async () => {
+  test('is confirmed when a server sends the same one, and no longer moves', async () => {
     await claim('v', 'u1', { email: 'ada@example.com' })
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     expect(await idOf('ada@example.com')).toBe(ada)
@@ -82,7 +82,7 @@ describe('an external id that a page claimed first', () => {
     expect(await identify({ user_id: 'u1' })).toBe(ada)
   })
 
-  test('names the contact that a server gives its email, where the page said none', async () => {
+  test('identifies the contact whose email a server sends, if the page sent none', async () => {
     await visit('v', 'early')
     await claim('v', 'u1')
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
@@ -91,7 +91,7 @@ describe('an external id that a page claimed first', () => {
     expect(await identify({ user_id: 'u1' })).toBe(ada)
   })
 
-  test('does not choose a known contact for a server to write to', async () => {
+  test('does not let a page choose the existing contact that a server writes to', async () => {
     const boss = await tenant.contact('boss@example.com', { firstname: 'Grace' })
     await claim('m', 'u1', { email: 'boss@example.com' })
     const other = await identify({ user_id: 'u1', properties: { firstname: 'Ada' } })
@@ -100,7 +100,7 @@ describe('an external id that a page claimed first', () => {
     expect(await identify({ user_id: 'u1' })).toBe(other)
   })
 
-  test('leads a server to the contact that pages created for it, until the server names another', async () => {
+  test('identifies the contact that pages created, until a server sends another one', async () => {
     await claim('v', 'u1', { email: 'ada@example.com' })
     const ada = await idOf('ada@example.com')
     expect(await identify({ user_id: 'u1', properties: { plan: 'pro' } })).toBe(ada)
@@ -110,8 +110,8 @@ describe('an external id that a page claimed first', () => {
   })
 })
 
-describe('an external id that a server gave', () => {
-  test('is not taken by a page, whatever it says', async () => {
+describe('an external id from a server', () => {
+  test('cannot be moved by a page', async () => {
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     await claim('m', 'u1', { email: 'mallory@example.com' })
     await claim('m', 'u1')
@@ -121,7 +121,7 @@ describe('an external id that a server gave', () => {
     expect((await contactOf(ada)).properties.email).toBe('ada@example.com')
   })
 
-  test('goes along when the server names an email in place of the one that a page gave', async () => {
+  test('moves when the server sends another email than the page did', async () => {
     const known = await identify({ user_id: 'u1' })
     await claim('m', 'u1', { email: 'mallory@example.com' })
     expect((await contactOf(known)).properties.email).toBe('mallory@example.com')
@@ -131,7 +131,7 @@ describe('an external id that a server gave', () => {
   })
 })
 
-describe('an email that only a page gave to a contact with a user id of a server', () => {
+describe('an email from a page on a contact with a user id from a server', () => {
   let known: string
   beforeEach(async () => {
     known = await identify({ user_id: 'u1' })
@@ -142,7 +142,7 @@ describe('an email that only a page gave to a contact with a user id of a server
   test.each([
     ['alone', {}],
     ['with another user id', { user_id: 'u2' }],
-  ])('goes to the contact that a server means with it, %s', async (_what, more) => {
+  ])('moves to the contact that a server identifies with it, %s', async (_what, more) => {
     const ada = await identify({ email: 'ada@example.com', ...more })
     expect(ada).not.toBe(known)
     expect((await contactOf(ada)).properties).toEqual({ email: 'ada@example.com' })
@@ -154,24 +154,24 @@ describe('an email that only a page gave to a contact with a user id of a server
     expect([await identify({ user_id: 'u1' }), await identify({ email: 'ada@example.com' })]).toEqual([known, ada])
     const { events } = (await tenant.call('GET', `/v1/events?contact_id=${known}&event_type=contact_updated`)).body
     expect(events[0].data).toMatchObject({ changed: ['email'], source: 'identify' })
-    // The page cannot take it back.
+    // The page cannot move it back.
     await claim('m', 'u1', { email: 'ada@example.com' })
     expect((await contactOf(ada)).properties.email).toBe('ada@example.com')
     expect((await contactOf(known)).properties.email).toBeUndefined()
   })
 
-  test('goes to a contact that the server knows by another user id and that has none', async () => {
+  test('moves to a contact that has another user id from the server and no email', async () => {
     const other = await identify({ user_id: 'u2' })
     expect(await identify({ user_id: 'u2', email: 'ada@example.com' })).toBe(other)
     expect((await contactOf(known)).properties.email).toBeUndefined()
   })
 
-  test('stays when the server sends both, and is firm from then on', async () => {
+  test('stays if the server sends both, and is then permanent', async () => {
     expect(await identify({ user_id: 'u1', email: 'ada@example.com' })).toBe(known)
     expect(await identify({ email: 'ada@example.com' })).toBe(known)
   })
 
-  test('goes to one contact, however many servers name it at once', async () => {
+  test('moves to one contact under concurrent requests from servers', async () => {
     const ids = await Promise.all(
       Array.from({ length: 8 }, (_, n) => identify({ email: 'ada@example.com', ...(n % 2 ? { user_id: 'u2' } : {}) })),
     )
@@ -180,7 +180,7 @@ describe('an email that only a page gave to a contact with a user id of a server
   })
 })
 
-test('many pages and servers at once end with whom the servers named', async () => {
+test('concurrent requests from pages and servers end with the contact that the servers identify', async () => {
   await claim('first', 'u1', { email: 'mallory@example.com' })
   await Promise.all(
     Array.from({ length: 6 }, (_, n) => [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
-import { forgetUnseen } from './retention.ts'
+import { deleteUnseen } from './retention.ts'
 
 const DAY_MS = 24 * 3_600_000
 const HASH = 'ab'.repeat(32)
@@ -52,7 +52,7 @@ describe('an anonymous visitor', () => {
     expect(fresh.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('that has sent an external id counts as identified, even if no contact has that id yet', async () => {
+  test('with an external id counts as identified, even if no contact has that id yet', async () => {
     await recover(HOME, 'v')
     await see('v', HOME, { external_contact_id: 'user-42' })
     expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
@@ -89,7 +89,7 @@ describe('an identified visitor', () => {
     expect(await recover(asksFrom, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
   })
 
-  test('is recovered for 30 days after it was seen, and asking does not count as being seen', async () => {
+  test('is recovered for 30 days after it was seen; a recovery request does not count as seen', async () => {
     await identified('v')
     ahead = 29 * DAY_MS
     expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
@@ -147,10 +147,10 @@ test('the answer does not reveal whether a fingerprint is unknown or withheld', 
   }
 })
 
-describe('of a network', () => {
+describe('a network', () => {
   const rows = () => tenant.handle.db.selectFrom('visitor_networks').selectAll().orderBy('seen_at').execute()
 
-  test('only a hash is stored, which does not reveal that two visitors share a network', async () => {
+  test('is stored as a hash that does not reveal whether two visitors share it', async () => {
     await see('v', HOME)
     await see('w', HOME)
     const stored = await rows()
@@ -159,7 +159,7 @@ describe('of a network', () => {
     expect(JSON.stringify(stored)).not.toContain('203.0')
   })
 
-  test('it is stored once a day', async () => {
+  test('is stored at most once a day', async () => {
     await see('v', HOME)
     const [first] = await rows()
     ahead = DAY_MS / 2
@@ -171,7 +171,7 @@ describe('of a network', () => {
     expect(renewed?.seen_at.getTime()).toBeGreaterThan(first?.seen_at.getTime() ?? 0)
   })
 
-  test('at most 16 are kept of a visitor', async () => {
+  test('is one of at most 16 per visitor', async () => {
     const networks = Array.from({ length: 100 }, (_, n) => `10.0.${n}.1`)
     for (const network of networks) await see('v', network)
     expect((await rows()).length).toBeLessThanOrEqual(16)
@@ -180,20 +180,20 @@ describe('of a network', () => {
     expect(await recover(networks.at(-1) ?? '', 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
   })
 
-  test('of many visitors at once none is missed', async () => {
+  test('is stored for each of many concurrent visitors', async () => {
     const visitors = Array.from({ length: 30 }, (_, n) => `v${n}`)
     const answers = await Promise.all(visitors.map((visitor) => see(visitor, HOME)))
     expect(answers.map(({ status }) => status)).toEqual(visitors.map(() => 200))
     expect(await rows()).toHaveLength(30)
   })
 
-  test('it is forgotten after 30 days, a fingerprint after 400', async () => {
+  test('is deleted after 30 days, a fingerprint after 400', async () => {
     await identified('v')
     const counts = async () => [
       (await rows()).length,
       (await tenant.handle.db.selectFrom('fingerprints').selectAll().execute()).length,
     ]
-    const after = (days: number) => forgetUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
+    const after = (days: number) => deleteUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
     await after(29)
     expect(await counts()).toEqual([1, 1])
     await after(31)
@@ -202,14 +202,14 @@ describe('of a network', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test('it goes with its tenant', async () => {
+  test('is deleted with its tenant', async () => {
     await see('v', HOME)
     await deleteTenant(service.stores.database, tenant.id)
     expect(await rows()).toEqual([])
   })
 })
 
-test('a page of nobody is 403', async () => {
+test('a page of an unknown site is 403', async () => {
   const answer = await call(service, 'POST', '/recover-visitor', {
     headers: { origin: 'https://nobody.example' },
     body: JSON.stringify({ fingerprint: HASH }),

@@ -6,7 +6,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const FINGERPRINT_DAYS = 400
 
 /** Deletes networks and fingerprints that are too old to recover a visitor. */
-export async function forgetUnseen(database: Database, now: Date): Promise<void> {
+export async function deleteUnseen(database: Database, now: Date): Promise<void> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS)
   await database.deleteFrom('visitor_networks').where('seen_at', '<', before(NETWORK_DAYS)).execute()
   await database.deleteFrom('fingerprints').where('seen_at', '<', before(FINGERPRINT_DAYS)).execute()

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** How long a visitor can be recovered from a network after it was last seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
-const REMEMBERED = 100_000
+const CACHED_MAX = 100_000
 /**
  * A network's hash selects one of this many slots per visitor, which limits a visitor's rows without counting them.
  */
@@ -62,14 +62,14 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
       waiting.delete(tenant.id)
       await write(tenant, [...rows.values()])
     })
-    const settled = done.catch((error: unknown) =>
+    const stored = done.catch((error: unknown) =>
       log.warn({ err: error }, 'the networks of some visitors could not be stored'),
     )
-    running.set(tenant.id, settled)
-    void settled.then(() => {
-      if (running.get(tenant.id) === settled) running.delete(tenant.id)
+    running.set(tenant.id, stored)
+    void stored.then(() => {
+      if (running.get(tenant.id) === stored) running.delete(tenant.id)
     })
-    const batch = { rows, done: settled }
+    const batch = { rows, done: stored }
     waiting.set(tenant.id, batch)
     return batch
   }
@@ -88,7 +88,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
         })),
       )
       .execute()
-    if (written.size + rows.length > REMEMBERED) written.clear()
+    if (written.size + rows.length > CACHED_MAX) written.clear()
     for (const { row, key } of noted) written.set(key, row.seen_at.getTime())
   }
 
@@ -111,8 +111,8 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
       await batch.done
     },
     wasSeenFrom: async (tenant, visitorId, address) => {
-      const asked = networkOf(address, SITE)
-      if (asked === null) return false
+      const network = networkOf(address, SITE)
+      if (network === null) return false
       const since = new Date(clock().getTime() - NETWORK_DAYS * DAY_MS)
       const seen = await tenant.db
         .selectFrom('visitor_networks')
@@ -120,8 +120,8 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
         .where('visitor_id', '=', visitorId)
         .where('seen_at', '>', since)
         .execute()
-      const hashes = hashesOf(tenant.id, visitorId, asked)
-      return seen.some(({ network }) => hashes.some((hash) => hash.equals(network)))
+      const hashes = hashesOf(tenant.id, visitorId, network)
+      return seen.some((row) => hashes.some((hash) => hash.equals(row.network)))
     },
   }
 }

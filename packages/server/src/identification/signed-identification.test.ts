@@ -30,7 +30,7 @@ async function rotate(): Promise<string> {
   return answer.body.identity_secret
 }
 
-/** Takes effect with the answer, whatever this process had cached. */
+/** Takes effect with the response, despite this process's cache. */
 async function require(isRequired: boolean): Promise<void> {
   const answer = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
   expect(answer.body.tenant.require_signed_identification).toBe(isRequired)
@@ -56,7 +56,7 @@ const visitorsContact = async (visitor = 'v') => {
 const identify = async (body: object) => (await tenant.call('POST', '/v1/identify', body)).body.contact_id
 
 describe('a signed identification', () => {
-  test('makes the source that vouches for the email a source of it', async () => {
+  test('makes identify a source of the email that it verifies', async () => {
     const sources = async (id: string) =>
       (await tenant.call('GET', `/v1/contacts/${id}`)).body.unified_profile.profile.email.all_sources.sort()
     const ada = await tenant.contact('ada@example.com')
@@ -64,7 +64,7 @@ describe('a signed identification', () => {
     expect(await sources(ada)).toEqual(['identify', 'manual'])
     const bob = await tenant.contact('bob@example.com')
     await identify({ email: 'bob@example.com', user_id: 'u-2' })
-    // The hash covers the user id; the email comes from the page alone.
+    // The hash covers the user id only; the email comes from the page.
     expect(await claim({ external_user_id: 'u-2', traits: { email: 'bob@example.com' } }, hash('u-2'))).toBe('')
     expect(await sources(bob)).toEqual(['identify', 'manual', 'tracker'])
     await claim({ external_user_id: 'u-2', traits: { email: 'ada@example.com' } }, hash('u-2'))
@@ -72,7 +72,7 @@ describe('a signed identification', () => {
     expect(await sources(ada)).toEqual(['identify', 'manual'])
   })
 
-  test('of an email may write what the API may write', async () => {
+  test('of an email may write the same as the API', async () => {
     const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
     const traits = { email: ' Ada@Example.com', firstname: 'Augusta' }
     expect(await claim({ traits }, hash('ada@example.com'))).toBe('')
@@ -82,14 +82,14 @@ describe('a signed identification', () => {
     expect(await visitorsContact()).toBe(id)
   })
 
-  test('of a user id may write what the API may write to its contact', async () => {
+  test('of a user id may write the same as the API to its contact', async () => {
     const id = await identify({ user_id: 'u1', email: 'ada@example.com', properties: { firstname: 'Ada' } })
     const traits = { email: 'ada@example.com', firstname: 'Augusta' }
     expect(await claim({ external_user_id: 'u1', traits }, hash('u1').toUpperCase())).toBe('')
     expect((await contactOf(id)).properties.firstname).toBe('Augusta')
   })
 
-  test('takes over the user id that another page claimed', async () => {
+  test('gets a user id that another page claimed', async () => {
     await claim({ external_user_id: 'u1', traits: { email: 'mallory@example.com' } })
     const [mallory] = await contacts()
     const traits = { email: 'ada@example.com' }
@@ -105,7 +105,7 @@ describe('a signed identification', () => {
     expect(await identify({ user_id: 'u1' })).toBe(ada)
   })
 
-  test('never changes protected properties: the hash proves only who the visitor is', async () => {
+  test("never changes protected properties, because the hash proves only the visitor's identity", async () => {
     const id = await tenant.contact('ada@example.com', { do_not_contact: true, lifecyclestage: 'customer' })
     const traits = { email: 'ada@example.com', do_not_contact: false, lifecyclestage: 'lead' }
     expect(await claim({ traits }, hash('ada@example.com'))).toMatch(/traits\.do_not_contact, traits\.lifecyclestage/)
@@ -113,10 +113,10 @@ describe('a signed identification', () => {
   })
 })
 
-describe('the email beside a signed user id, which anybody can put there', () => {
+describe('the email sent with a signed user id is not proven: it', () => {
   const traits = { email: 'victim@example.com', firstname: 'Mallory' }
 
-  test("does not lead to that email's contact, whose user id another one is", async () => {
+  test('does not identify the contact with that email and another user id', async () => {
     const victim = await identify({ user_id: 'u1', email: 'victim@example.com', properties: { firstname: 'Vera' } })
     const mallory = await identify({ user_id: 'u2', email: 'mallory@example.com' })
     expect(await claim({ external_user_id: 'u2', traits }, hash('u2'))).toContain('traits.email')
@@ -125,7 +125,7 @@ describe('the email beside a signed user id, which anybody can put there', () =>
     expect((await contactOf(victim)).properties.firstname).toBe('Vera')
   })
 
-  test('proves nothing where nobody has the user id yet, and can be no more than any page says', async () => {
+  test('counts as unverified if no contact has the user id yet', async () => {
     const victim = await tenant.contact('victim@example.com', { firstname: 'Vera' })
     expect(await claim({ external_user_id: 'u2', traits }, hash('u2'))).toMatch(
       /counts as unsigned[\s\S]*traits\.firstname/,
@@ -135,7 +135,7 @@ describe('the email beside a signed user id, which anybody can put there', () =>
     expect(mallory).not.toBe(victim)
   })
 
-  test('is left out with the identification where signed ones are required', async () => {
+  test('is ignored with the whole identification if signatures are required', async () => {
     const victim = await tenant.contact('victim@example.com', { firstname: 'Vera' })
     await require(true)
     await expect.poll(() => claim({ external_user_id: 'u2', traits }, hash('u2'))).toContain('identify was left out')
@@ -145,7 +145,7 @@ describe('the email beside a signed user id, which anybody can put there', () =>
     expect(await visitorsContact()).toBe(victim)
   })
 
-  test('fills the blank of a contact without one, as the word of a page', async () => {
+  test('fills the blank of a contact without one, as an unverified value', async () => {
     const id = await identify({ user_id: 'u1' })
     expect(await claim({ external_user_id: 'u1', traits: { email: 'ada@example.com' } }, hash('u1'))).toBe('')
     const { properties, properties_provenance } = await contactOf(id)
@@ -164,14 +164,14 @@ describe('a wrong hash', () => {
     ['of nothing', () => ''],
     ['cut off', () => hash('u1').slice(0, 62)],
     ['that is no text', () => 5],
-  ])('%s counts as none, with a warning', async (_, wrong) => {
+  ])('%s is ignored with a warning', async (_, wrong) => {
     const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
     const sent = { external_user_id: 'u1', traits: { email: 'ada@example.com', firstname: 'Eve', plan: 'pro' } }
     expect(await claim(sent, wrong())).toMatch(/user_hash was ignored[\s\S]*traits\.firstname/)
     expect((await contactOf(id)).properties).toMatchObject({ firstname: 'Ada', plan: 'pro' })
   })
 
-  test("another tenant's secret proves nothing here", async () => {
+  test("of another tenant's secret is invalid", async () => {
     const own = tenant
     tenant = await createTestTenant(service)
     const theirs = await rotate()
@@ -180,14 +180,14 @@ describe('a wrong hash', () => {
   })
 })
 
-describe('where signed identifications are required', () => {
+describe('if signed identifications are required', () => {
   beforeEach(async () => {
     await require(true)
     // Processes are notified at the commit, which may be a moment after the answer.
     await expect.poll(() => claim({ traits: { email: 'x@example.com' } })).toContain('left out')
   })
 
-  test('an unsigned one is left out with a warning, and the events are kept', async () => {
+  test('an unsigned one is ignored with a warning, and the events are recorded', async () => {
     const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
     const sent = { external_user_id: 'u1', traits: { email: 'ada@example.com', plan: 'pro' } }
     expect(await claim(sent, undefined, { events: [{ event: 'kept' }] })).toContain('identify was left out')
@@ -200,7 +200,7 @@ describe('where signed identifications are required', () => {
     expect(await visitorsContact()).toBe(id)
   })
 
-  test('an external_contact_id is left out, because anybody can send one', async () => {
+  test('an external_contact_id is ignored, because anyone can send one', async () => {
     const id = await identify({ user_id: 'u1', email: 'ada@example.com' })
     for (const external_contact_id of ['u1', id]) {
       const answer = await tenant.track({ visitor_id: 'v', external_contact_id, events: [{ event: 'x' }] })
@@ -209,7 +209,7 @@ describe('where signed identifications are required', () => {
     expect(await visitorsContact()).toBeNull()
   })
 
-  test('a form writes to the contact, and links no visitor', async () => {
+  test('a form writes to the contact without linking a visitor', async () => {
     const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
       headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
       body: JSON.stringify({ visitor_id: 'v', contact_data: { email: 'ada@example.com', city: 'Rome' } }),
@@ -227,7 +227,7 @@ describe('where signed identifications are required', () => {
 })
 
 describe('the secret', () => {
-  test('from before the last rotation stays valid for a day, the one before that is invalid', async () => {
+  test('from before the last rotation is valid for a day; earlier ones are invalid', async () => {
     const first = secret
     expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
     const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
@@ -248,7 +248,7 @@ describe('the secret', () => {
     expect(await claim({ external_user_id: 'u1' }, hash('u1', second))).toContain('user_hash was ignored')
   })
 
-  test('cannot be read anywhere; the audit log names who rotated it', async () => {
+  test('cannot be read; the audit log records who rotated it', async () => {
     const row = await tenant.handle.db.selectFrom('identification_settings').selectAll().executeTakeFirstOrThrow()
     expect(JSON.stringify(row)).not.toContain(secret.slice(6))
     const { body } = await tenant.call('GET', '/v1/tenant')
@@ -259,7 +259,7 @@ describe('the secret', () => {
     expect(service.logged.join()).not.toContain(secret)
   })
 
-  test('that cannot be decrypted any more proves nothing, and costs no events', async () => {
+  test('that cannot be decrypted verifies nothing; events are still recorded', async () => {
     await tenant.handle.db.updateTable('identification_settings').set({ secret_sealed: 'v1.gone.x' }).execute()
     const send = () => claim({ external_user_id: 'u1' }, hash('u1'), { events: [{ event: 'kept' }] })
     expect(await send()).toContain('user_hash was ignored')

@@ -2,9 +2,9 @@ import type { Group } from './groups.ts'
 import type { Part, Row, Staging } from './staging.ts'
 
 /** Rows per transaction: enough to amortize its statements, few enough to keep locks short. */
-export const ROWS_A_CHUNK = 2_000
+export const ROWS_PER_CHUNK = 2_000
 /** Limits chunks of long rows, so that memory use stays constant. */
-export const CHARACTERS_A_CHUNK = 4_000_000
+export const CHARACTERS_PER_CHUNK = 4_000_000
 
 /** Rows written in one transaction, in order; all rows of a contact are in the same one. */
 export interface Chunk {
@@ -31,7 +31,7 @@ export async function* chunksOf(
       if (group) groups.push(group)
       count += 1 + (group?.followers.length ?? 0)
       characters += row.characters + (group?.characters ?? 0)
-      if (count < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
+      if (count < ROWS_PER_CHUNK && characters < CHARACTERS_PER_CHUNK) continue
       yield await chunkOf(staging, rows, groups)
       rows = []
       groups = []

@@ -47,7 +47,7 @@ async function csv(name: string, rows: number, from = 0): Promise<string> {
   return file
 }
 
-test('a file is imported without a running service and beside one', async () => {
+test('a file is imported with and without a running service', async () => {
   const file = await csv('contacts.csv', 3)
   const alone = await cds('import', 'contacts', file, '--tenant', tenantId)
   expect(alone).toMatchObject({
@@ -76,7 +76,7 @@ test('a file is imported without a running service and beside one', async () => 
   }
 })
 
-test('an import that is killed can be run again', async () => {
+test('a killed import can be run again', async () => {
   const file = await csv('long.csv', 20_000, 1_000)
   const child = spawn(process.execPath, [CLI, 'import', 'contacts', file, '--tenant', tenantId, '--json'], {
     env: { ...process.env, ...environment() },
@@ -101,7 +101,7 @@ test('an import that is killed can be run again', async () => {
   expect((await readFile(results, 'utf8')).trimEnd().split('\n')).toHaveLength(20_001)
 })
 
-test('an import with rows that failed exits 3, and says in which lines of the results they are', async () => {
+test('an import with failed rows exits with 3 and names their lines in the results file', async () => {
   const file = join(directory, 'some wrong.csv')
   await writeFile(file, `Email\nok@example.com\nnobody\nalso-ok@example.com\n${'wrong\n'.repeat(30)}`)
   const { exit, body, stderr } = await cds('import', 'contacts', file, '--tenant', tenantId)
@@ -115,7 +115,7 @@ test('an import with rows that failed exits 3, and says in which lines of the re
   expect([lines[2], lines[4]]).toEqual([expect.stringMatching(/^2,failed,/), expect.stringMatching(/^4,failed,/)])
 })
 
-test('what cannot be imported exits 1 with a code, a wrong call exits 2', async () => {
+test('an invalid file exits with 1 and an error code, an invalid call with 2', async () => {
   const missing = await cds('import', 'contacts', join(directory, 'no.csv'), '--tenant', tenantId)
   expect(missing).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
   const headless = join(directory, 'headless.csv')

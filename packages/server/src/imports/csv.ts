@@ -38,7 +38,7 @@ export async function* readCsv(file: string): AsyncGenerator<string[]> {
   }
 }
 
-/** Throws on invalid UTF-8: garbled names might go unnoticed for a year. */
+/** Throws on invalid UTF-8, because garbled names could go unnoticed. */
 async function* refuseOtherThanText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for await (const chunk of chunks) {

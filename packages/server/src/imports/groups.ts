@@ -1,6 +1,6 @@
 /** The most rows of a contact per group: the transaction must stay short and fit into memory. */
-const ROWS_A_GROUP = 5_000
-const CHARACTERS_A_GROUP = 4_000_000
+const ROWS_PER_GROUP = 5_000
+const CHARACTERS_PER_GROUP = 4_000_000
 
 /** Rows that may belong to one contact, written at the position of the first. */
 export interface Group {
@@ -64,7 +64,7 @@ function partsOf(rows: readonly number[], lengths: ReadonlyMap<number, number>) 
   for (const row of rows) {
     const length = lengths.get(row) ?? 0
     const part = parts.at(-1)
-    const isFull = !part || part.rest.length + 1 >= ROWS_A_GROUP || part.characters + length > CHARACTERS_A_GROUP
+    const isFull = !part || part.rest.length + 1 >= ROWS_PER_GROUP || part.characters + length > CHARACTERS_PER_GROUP
     if (isFull) parts.push({ first: row, rest: [], characters: 0 })
     else {
       part.rest.push(row)

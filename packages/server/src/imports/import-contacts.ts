@@ -4,7 +4,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { noteSource } from '../sources/source-kinds.ts'
 import { type RecordResult, writeRecords } from '../sources/write-records.ts'
-import { CHARACTERS_A_CHUNK, type Chunk, chunksOf, ROWS_A_CHUNK } from './chunks.ts'
+import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
 import { columnsOf, recordOf } from './columns.ts'
 import { readCsv, unusableFile } from './csv.ts'
 import { createGrouping } from './groups.ts'
@@ -45,8 +45,8 @@ export async function importContacts(
 ): Promise<ImportSummary> {
   return tenant.scratch(async (scratch) => {
     const staging = await openStaging(scratch)
-    const tell = everySoOften(onProgress)
-    const parts = await stageFile(tenant, staging, file, (rows) => tell(`read ${number(rows)} rows`))
+    const report = throttled(onProgress)
+    const parts = await stageFile(tenant, staging, file, (rows) => report(`read ${number(rows)} rows`))
     const grouping = createGrouping()
     await staging.visitRepeats(grouping.join)
     const results = await openResults(file, resultsFile)
@@ -61,7 +61,7 @@ export async function importContacts(
           rows.map(({ record }) => record),
         )
       return await importChunks(chunksOf(staging, parts, grouping.groups()), write, results, (done) =>
-        tell(`${number(done)} of ${rowsInAll} rows`),
+        report(`${number(done)} of ${rowsInAll} rows`),
       )
     } finally {
       await results.close()
@@ -105,7 +105,7 @@ async function stageFile(
       const length = cells.reduce((sum, cell) => sum + cell.length, 0)
       rows.push({ row: ++count, record: recordOf(columns, cells), characters: length })
       characters += length
-      if (rows.length < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
+      if (rows.length < ROWS_PER_CHUNK && characters < CHARACTERS_PER_CHUNK) continue
       await storing
       storing = store(rows, storing)
       // Its error is thrown when it is next awaited, which may be later.
@@ -183,13 +183,13 @@ async function importChunks(
   return summary
 }
 
-function everySoOften(tell: (message: string) => void): (message: string) => void {
-  let toldAt = performance.now()
+function throttled(report: (message: string) => void): (message: string) => void {
+  let reportedAt = performance.now()
   return (message) => {
     const now = performance.now()
-    if (now - toldAt < PROGRESS_EVERY_MS) return
-    toldAt = now
-    tell(message)
+    if (now - reportedAt < PROGRESS_EVERY_MS) return
+    reportedAt = now
+    report(message)
   }
 }
 

@@ -51,7 +51,7 @@ async function contacts(query = ''): Promise<{ properties: Record<string, unknow
 const count = async () => (await tenant.call('GET', '/v1/contacts?count_only=true')).body.count
 
 describe('a file', () => {
-  test('is imported as the source import, its headers in any spelling', async () => {
+  test('is imported by the source `import`, with headers in any spelling', async () => {
     const summary = await importText(
       'E-Mail,First Name,last_name,JobTitle,Lifecycle Stage,LEAD-STATUS,Company,Company Domain,LinkedIn URL, Shoe size ,External ID\n' +
         'Ada@Example.com,Ada,Lovelace,Analyst,Lead,new,Acme,https://www.acme.com/,https://l.example/ada,38,u-1\n',
@@ -98,7 +98,7 @@ describe('a file', () => {
     expect(events.body.count).toBe(3)
   })
 
-  test('updates what is there; blank cells erase nothing; an email is never changed', async () => {
+  test('updates existing contacts; blank cells are ignored, and an email never changes', async () => {
     const id = await tenant.contact('a@example.com', { city: 'Paris', country: 'France' })
     expect(await importText('email,city,country,id\nA@example.com,Rome, ,7\n')).toMatchObject({ updated: 1 })
     expect((await contacts())[0]).toMatchObject({
@@ -111,7 +111,7 @@ describe('a file', () => {
     expect((await contacts()).map(({ properties }) => properties.email)).toEqual(['a@example.com'])
   })
 
-  test('may quote as RFC 4180 does, begin with a byte order mark, and end its lines either way', async () => {
+  test('may use RFC 4180 quotes, a byte order mark and either line ending', async () => {
     const text =
       '\ufeff"email","firstname",Notes\r\n' +
       'a@example.com,"Ada ""the first"", Countess","two\nlines, and a ; semicolon"\r\n' +
@@ -128,7 +128,7 @@ describe('a file', () => {
     ])
   })
 
-  test('with a header alone has no rows', async () => {
+  test('with only a header has no rows', async () => {
     expect(await importText('email')).toMatchObject({ rows: 0, created: 0, lines: [] })
   })
 
@@ -142,7 +142,7 @@ describe('a file', () => {
     expect((await contact.execute()).length).toBeGreaterThan(1)
   })
 
-  test('is imported over many chunks in its order: of rows about one contact the last has the last word', async () => {
+  test('is imported in order across chunks: of several rows of one contact, the last one wins', async () => {
     const rows = Array.from({ length: 2_600 }, (_, n) => `p${n % 1_300}@example.com,${n}`)
     const summary = await importText(`email,turn\n${rows.join('\n')}\n`)
     expect(summary).toMatchObject({ rows: 2_600, created: 1_300, updated: 1_300, failed: 0 })
@@ -150,13 +150,13 @@ describe('a file', () => {
     expect(await count()).toBe(1_300)
     const found = await tenant.call('GET', '/v1/contacts?search=p77@example.com')
     expect(found.body.contacts[0].properties.turn).toBe('1377')
-    // Adjacent rows, too.
+    // Adjacent rows as well.
     const next = await importText(`email,turn\n${'x@example.com,1\n'.repeat(700)}x@example.com,last\n`)
     expect(next).toMatchObject({ created: 1, updated: 1, unchanged: 699 })
   })
 })
 
-test('a bad row fails alone, and its line says why', async () => {
+test('an invalid row fails alone, and its line in the results has the error', async () => {
   const { lines, ...summary } = await importText(
     'email,firstname,lifecyclestage,company_domain,external_id\n' +
       'a@example.com,A,lead,,\n' +
@@ -183,7 +183,7 @@ test('a bad row fails alone, and its line says why', async () => {
   expect(await count()).toBe(3)
 })
 
-describe('a file that cannot be imported is refused before anything is written', () => {
+describe('an invalid file is rejected before anything is written', () => {
   test.each([
     ['an empty file', '', 'is empty'],
     ['blank lines alone', '\n\n\n', 'is empty'],
@@ -214,7 +214,7 @@ describe('a file that cannot be imported is refused before anything is written',
     expect(await count()).toBe(0)
   })
 
-  test('one that is not there, or a directory', async () => {
+  test('a missing file, or a directory', async () => {
     const dependencies = service.writing
     const options = { resultsFile: join(directory, 'r.csv'), onProgress: () => {} }
     const missing = { file: join(directory, 'no.csv'), ...options }
@@ -226,7 +226,7 @@ describe('a file that cannot be imported is refused before anything is written',
     await expect(importContacts(tenant.handle, dependencies, folder)).rejects.toMatchObject({ code: 'invalid_file' })
   })
 
-  test('results that would overwrite the file itself, or cannot be written', async () => {
+  test('a results file that is the imported file or cannot be written', async () => {
     const file = join(directory, 'contacts.csv')
     await writeFile(file, `${HEADER}a@example.com,Ada\n`)
     const dependencies = service.writing
@@ -239,7 +239,7 @@ describe('a file that cannot be imported is refused before anything is written',
   })
 })
 
-test('a row that does not fit into its contact fails alone', async () => {
+test('a row that would make its contact too large fails alone', async () => {
   const long = 'x'.repeat(60_000)
   const { lines } = await importText(`email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`)
   expect(lines.map(({ status }) => status)).toEqual(['failed', 'created'])
@@ -247,7 +247,7 @@ test('a row that does not fit into its contact fails alone', async () => {
   expect(await count()).toBe(1)
 })
 
-test('a file whose last line is no CSV is refused before its first is imported, and the line is named', async () => {
+test('an invalid last line rejects the file before its first row is imported, with an error that names the line', async () => {
   const sound = Array.from({ length: 30_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
   for (const [text, message] of [
     [`${sound}bad@example.com,5" screen\n`, 'line 30002'],
@@ -260,7 +260,7 @@ test('a file whose last line is no CSV is refused before its first is imported, 
   expect(await count()).toBe(0)
 })
 
-test('two imports of the same file at once give each contact once', async () => {
+test('two concurrent imports of the same file create each contact once', async () => {
   const rows = Array.from({ length: 1_500 }, (_, n) => `p${n}@example.com,x,c${n % 9}.com\n`).join('')
   const file = join(directory, 'twice.csv')
   await writeFile(file, `email,city,company_domain\n${rows}`)
@@ -276,7 +276,7 @@ test('two imports of the same file at once give each contact once', async () => 
   expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(9)
 })
 
-test('a store that goes away ends the import with its error, and the results say what is in', async () => {
+test('an import ends with an error if the database goes down, and the results list the imported rows', async () => {
   const rows = Array.from({ length: 10_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
   const file = join(directory, 'long.csv')
   await writeFile(file, HEADER + rows)

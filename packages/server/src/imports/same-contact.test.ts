@@ -27,7 +27,7 @@ async function importText(content: string): Promise<string[]> {
   return lines.map((line) => line.split(',')[1] ?? '')
 }
 
-/** The tenant's contacts as the service returns them, and the number of recorded changes. */
+/** The tenant's contacts as the API returns them, and the number of recorded changes. */
 async function everything() {
   const { contacts } = (await tenant.call('GET', '/v1/contacts?sort_by=email&include=provenance')).body
   const details = []
@@ -44,7 +44,7 @@ async function ada() {
   return body.contacts[0]
 }
 
-describe('a file with two rows about one contact changes nothing when it is imported again', () => {
+describe('importing a file with two rows of one contact again changes nothing', () => {
   test.each([
     ['other values', 'email,firstname\nada@example.com,Ada\nada@example.com,Augusta\n'],
     ['other columns too', 'email,firstname,city\nada@example.com,Ada,London\nada@example.com,Augusta,\n'],
@@ -67,7 +67,7 @@ describe('a file with two rows about one contact changes nothing when it is impo
     ['one external id', '1,,Rome\n', '1,ada@example.com,Oslo\n'],
     ['an email that comes with the external id', '1,ada@example.com,Rome\n', ',ada@example.com,Oslo\n'],
     ['an email that leads to it through a third row', '1,ada@example.com,Rome\n2,ada@example.com,Bonn\n', '2,,Oslo\n'],
-  ])('also where thousands of rows stand between them: %s', async (_, first, last) => {
+  ])('with thousands of rows between them: %s', async (_, first, last) => {
     const content = `external_id,email,city\n${first}${others}${last}`
     await importText(content)
     const before = await ada()
@@ -77,7 +77,7 @@ describe('a file with two rows about one contact changes nothing when it is impo
     expect(before.properties.city).toBe('Oslo')
   })
 
-  test('also where only the stored contact says that an external id and an email are one', async () => {
+  test('if only the stored contact links the external id and the email', async () => {
     await importText('external_id,email\n1,ada@example.com\n')
     const content = `external_id,email,city\n1,,Rome\n${others},ada@example.com,Oslo\n`
     expect((await importText(content)).filter((status) => status === 'updated')).toHaveLength(2)
@@ -86,7 +86,7 @@ describe('a file with two rows about one contact changes nothing when it is impo
   })
 })
 
-test('every row has its result in its place, however far apart the rows of a contact are', async () => {
+test('every row has its result in its line, however far apart the rows of a contact are', async () => {
   const rows = Array.from({ length: 5_000 }, (_, n) =>
     n % 7 === 3 ? 'nobody,x\n' : `p${(n * 7) % 3_000}@example.com,${n}\n`,
   )
@@ -103,7 +103,7 @@ test('every row has its result in its place, however far apart the rows of a con
   expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(expected)
 })
 
-test('of more rows about one contact than a transaction holds the last has the last word', async () => {
+test('of more rows of one contact than fit into a transaction, the last one wins', async () => {
   const rows = Array.from({ length: 11_000 }, (_, n) => `${n},ada@example.com,${n}\n`).join('')
   const statuses = await importText(`external_id,email,turn\n${rows}`)
   expect([statuses[0], new Set(statuses.slice(1))]).toEqual(['created', new Set(['updated'])])
@@ -111,14 +111,14 @@ test('of more rows about one contact than a transaction holds the last has the l
   expect(contacts).toMatchObject([{ properties: { turn: '10999' } }])
 })
 
-test('of two rows about one contact the later one has the last word, and both are updated when one of them is new', async () => {
+test('of two rows of one contact, the later one wins, and both are `updated` if one of them changes the contact', async () => {
   const content = (city: string) => `email,city\nada@example.com,Rome\nada@example.com,${city}\n`
   expect(await importText(content('Oslo'))).toEqual(['created', 'updated'])
   expect(await importText(content('Bonn'))).toEqual(['updated', 'updated'])
   expect((await everything()).details[0].contact.properties.city).toBe('Bonn')
 })
 
-test('what somebody else has changed since is changed back', async () => {
+test('importing a file again overwrites changes made since by another source', async () => {
   const content = 'email,city\nada@example.com,Rome\nada@example.com,Oslo\n'
   await importText(content)
   const [{ contact }] = (await everything()).details
@@ -127,7 +127,7 @@ test('what somebody else has changed since is changed back', async () => {
   expect((await everything()).details[0].contact.properties.city).toBe('Oslo')
 })
 
-test('two records of a source about one contact are unchanged when they are sent again', async () => {
+test('two records of one contact are unchanged when a source sends them again', async () => {
   const records = [
     { external_id: '1', email: 'ada@example.com', properties: { city: 'Rome' }, raw: { row: 1 } },
     { external_id: '1', properties: { city: 'Oslo' }, raw: { row: 2 } },

@@ -55,7 +55,7 @@ const COLUMN_TYPES = {
   error: 'text',
 } as const satisfies Record<keyof StagedRow, string>
 const COLUMNS = Object.keys(COLUMN_TYPES) as (keyof StagedRow)[]
-const GROUPS_A_FETCH = 10_000
+const GROUPS_PER_FETCH = 10_000
 
 /** Creates the table. @param scratch the connection that owns it. */
 export async function openStaging(scratch: Kysely<object>): Promise<Staging> {
@@ -93,11 +93,11 @@ async function visitRepeats(db: Kysely<Tables>, visit: Parameters<Staging['visit
       await sql`DECLARE repeats NO SCROLL CURSOR FOR
         SELECT array_agg(row ORDER BY row) AS rows, array_agg(characters ORDER BY row) AS characters
         FROM import_rows WHERE ${sql.ref(key)} IS NOT NULL GROUP BY ${sql.ref(key)} HAVING count(*) > 1`.execute(tx)
-      const fetch = sql<{ rows: number[]; characters: number[] }>`FETCH ${sql.lit(GROUPS_A_FETCH)} FROM repeats`
+      const fetch = sql<{ rows: number[]; characters: number[] }>`FETCH ${sql.lit(GROUPS_PER_FETCH)} FROM repeats`
       for (let more = true; more; ) {
         const { rows: groups } = await fetch.execute(tx)
         for (const { rows, characters } of groups) visit(rows, characters)
-        more = groups.length === GROUPS_A_FETCH
+        more = groups.length === GROUPS_PER_FETCH
       }
       await sql`CLOSE repeats`.execute(tx)
     }

@@ -1,6 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 
-/** A longer list of ids would slow the search for their events. */
+/** Limits the cost of querying their events. */
 const CONTACTS_MAX = 1_000
 
 /** The ids of a company's newest contacts, at most 1,000. */

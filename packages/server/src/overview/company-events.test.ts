@@ -12,7 +12,7 @@ beforeAll(async () => {
   viewer = await signedIn(service, tenant.id, 'viewer')
 })
 
-test("a company's events are those of its contacts, and of nobody else's", async () => {
+test("a company's events are those of its contacts only", async () => {
   const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
   const { company_id } = body.company
   const events = `/v1/companies/${company_id}/events`

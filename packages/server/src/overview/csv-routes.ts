@@ -6,7 +6,7 @@ import { ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
-import { asksEvents, contactFiltersOf, eventFiltersOf } from '../contacts/list-filters.ts'
+import { contactFiltersOf, eventFiltersOf, filtersByEvents } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { joinContacts } from '../events/join.ts'
@@ -20,7 +20,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 
-const columns = filterText('The columns, with commas between: fields and keys of properties or data.', 8_000)
+const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
 const response = { 200: { type: 'string', description: 'text/csv' } }
 
 const CONTACT_USUAL = [
@@ -59,7 +59,7 @@ export interface CsvDependencies {
 
 type ExportRequest = Pick<FastifyRequest, 'tenant' | 'actor' | 'url'> & { query: object }
 
-/** Lists as files: the filters of the lists, every record that matches. */
+/** CSV downloads of lists: every matching record, with the filters of the list. */
 export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
   /**
    * The audit log records the list, its columns and the names of its filters. It omits filter values: a search may
@@ -71,7 +71,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     file: Omit<CsvFile<Row>, 'beforeSending'>,
   ): Promise<FastifyReply> {
     const { name, columns } = file
-    // Without filters that only have their default value. The router takes a hash for the start of the query as well.
+    // Without filters that only have their default value. The router starts the query at a hash as well.
     const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
     const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
     const details = { name, columns, filters }
@@ -90,7 +90,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       config: { access: 'contacts:read' },
       schema: { hide: true, querystring: Type.Object({ ...ListContactsQuery.properties, columns }), response },
       preValidation: async (request) => {
-        if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
+        if (filtersByEvents(request.query)) requireScopeOf(request, 'events:read')
       },
     },
     async (request, reply) => {
@@ -175,12 +175,12 @@ async function* enriched(tenant: Tenant, filters: Parameters<typeof eventPages>[
 
 async function* nothing(): AsyncGenerator<never[]> {}
 
-/** A column named `constructor` is a property like any other, or none. */
+/** Reads own properties only: a column may be named `constructor`. */
 function own(record: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** A file has every record, in an order of its own. */
+/** A file has every record, in a fixed order. */
 function withoutOrder<Query extends object>(query: Query) {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ORDER.includes(name))) as Omit<
     Query,

@@ -60,11 +60,11 @@ test.each([
   ['=HYPERLINK("http://x";"y")', '"\'=HYPERLINK(""http://x"";""y"")"'],
   [['=a', 'b'], '"\'=a; b"'],
   [{ a: 1 }, '"{""a"":1}"'],
-])('the cell %j is written %j', (value, written) => {
+])('the value %j is written as %j', (value, written) => {
   expect(csvLine([value, 'end'])).toBe(`${written},end\r\n`)
 })
 
-test('contacts come by the filters of the list, with the columns asked for', async () => {
+test('contacts are filtered like the list, with the requested columns', async () => {
   const hostile = { firstname: '=cmd|calc', city: 'Rome', constructor: 'x', 'a key': 'b\r\nc' }
   await tenant.contact('csv1@example.com', hostile, { visitor_id: 'csv1' })
   await tenant.track({ visitor_id: 'csv2', events: [{ event: 'sold' }] })
@@ -79,7 +79,7 @@ test('contacts come by the filters of the list, with the columns asked for', asy
   expect(await rowsOf('/v1/contacts/export.csv?has_event_type=bought&columns=email')).toEqual([
     { email: 'csv1@example.com' },
   ])
-  // Before its visitor was identified.
+  // An event before the identification of its visitor.
   expect(await rowsOf('/v1/contacts/export.csv?has_event_type=sold&columns=email')).toEqual([
     { email: 'csv2@example.com' },
   ])
@@ -92,7 +92,7 @@ test('contacts come by the filters of the list, with the columns asked for', asy
 })
 
 describe('scopes', () => {
-  test('a key needs the scope of the list, and that of events for a filter by events', async () => {
+  test('a key needs the scope of the list, and events:read for event filters', async () => {
     const key = await tenant.keyWith('contacts:read')
     expect((await tenant.call('GET', '/v1/contacts/export.csv', undefined, key)).status).toBe(200)
     const asked = await tenant.call('GET', '/v1/contacts/export.csv?has_event_type=x', undefined, key)
@@ -114,7 +114,7 @@ describe('scopes', () => {
   })
 })
 
-test('the audit log records every CSV download, with its columns and the names of its filters', async () => {
+test('the audit log records every CSV download with its columns and the names of its filters', async () => {
   const exporting = await createTestTenant(service)
   await exporting.contact('secret@example.com')
   const admin = await signedIn(service, exporting.id, 'admin')
@@ -144,11 +144,11 @@ test('the audit log records every CSV download, with its columns and the names o
 test.each([
   ['after another question mark', '?columns=event?&event_type=bought', ['event?']],
   ['after a hash', '#columns=event&event_type=bought', ['event']],
-])('a filter %s stands in the audit log too', async (_where, query, columns) => {
+])('a filter %s is in the audit log as well', async (_where, query, columns) => {
   const exporting = await createTestTenant(service)
   const { hostname, port } = new URL(service.url)
   const headers = { authorization: `Bearer ${exporting.key}` }
-  // Other clients would send nothing of what follows a hash.
+  // Other clients do not send what follows a hash.
   const [answer] = await once(get({ hostname, port, path: `/v1/events/export.csv${query}`, headers }), 'response')
   answer.resume()
   expect(answer.statusCode).toBe(200)
@@ -157,7 +157,7 @@ test.each([
   expect(body.entries[0].details).toEqual({ name: 'events', columns, filters: ['event_type'] })
 })
 
-test('companies come with their properties', async () => {
+test('companies include their properties', async () => {
   await tenant.call('POST', '/v1/companies', { name: '@Acme', domain: 'acme.com', properties: { industry: 'Steel' } })
   await tenant.call('POST', '/v1/companies', { name: 'Other', domain: 'other.com' })
   expect(await rowsOf('/v1/companies/export.csv?industry=Steel&columns=name,domain,industry')).toEqual([
@@ -165,7 +165,7 @@ test('companies come with their properties', async () => {
   ])
 })
 
-test('every event comes once, newest first, over many pages, those of one moment too', async () => {
+test('every event is included once, newest first, across pages, even with equal timestamps', async () => {
   const many = await createTestTenant(service)
   const reader = await signedIn(service, many.id, 'viewer')
   const at = Date.UTC(2026, 0, 1)
@@ -176,7 +176,7 @@ test('every event comes once, newest first, over many pages, those of one moment
       event: index % 2 ? 'odd' : 'even',
       url: `https://x.example/${index}`,
     }
-    // Thousands share a moment: a page ends within it.
+    // Thousands share a timestamp, so a page ends among them.
     const timestamp = new Date(at + Math.floor(index / 7_000) * 1000).toISOString().replace('Z', '')
     return JSON.stringify({ ...row, timestamp, received_at: timestamp, visitor_id: 'v', data: '{"n":1}' })
   })
@@ -193,14 +193,14 @@ test('every event comes once, newest first, over many pages, those of one moment
   expect(parse((await viewer.call('GET', '/v1/events/export.csv?event_type=odd')).body)).toHaveLength(1)
 })
 
-test('a contact joined to its events brings its address', async () => {
+test('events include the email of their contact', async () => {
   await tenant.contact('joined@example.com', {}, { visitor_id: 'joined' })
   await tenant.track({ visitor_id: 'joined', events: [{ event: 'seen_by_csv', data: { plan: '=1' } }] })
   const rows = await rowsOf('/v1/events/export.csv?event_type=seen_by_csv&columns=contact_email,data.plan')
   expect(rows).toEqual([{ contact_email: 'joined@example.com', 'data.plan': "'=1" }])
 })
 
-test('records that are too large for a page of the usual length come in shorter pages, each once', async () => {
+test('records that are too large for a page of the usual length are read in shorter pages, once each', async () => {
   const many = await createTestTenant(service)
   const reader = await signedIn(service, many.id, 'viewer')
   const { database, clickhouse } = service.stores

@@ -10,23 +10,23 @@ const FORMULA = /^[=+\-@\u2212]/
 /** Excel reads these alone as the start of a formula. */
 const LINE = /^[\t\r\n]/
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/
-/** By it spreadsheets see that the file is in UTF-8. */
+/** Tells spreadsheets that the file is in UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** One cell. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** A value as a cell. A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  // A number or a boolean is none, whatever it begins with.
+  // A negative number starts like a formula, but is escaped.
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('; ') : JSON.stringify(value)
-  const harmless = isFormula(text) ? `'${text}` : text
-  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const escaped = isFormula(text) ? `'${text}` : text
+  return NEEDS_QUOTES.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }
 
 function isFormula(text: string): boolean {
   if (LINE.test(text)) return true
   const [first = ''] = text.replace(UNSEEN, '')
-  // A spreadsheet treats full-width and small forms alike: `＝` is an equals sign.
+  // Spreadsheets also accept full-width and small forms: `＝` is an equals sign.
   return FORMULA.test(first.normalize('NFKC'))
 }
 
@@ -39,13 +39,13 @@ export interface CsvFile<Row> {
   columns: readonly string[]
   pages: AsyncGenerator<readonly Row[]>
   cellsOf: (row: Row) => readonly unknown[]
-  /** Done before the first byte is sent. */
+  /** Runs before the first byte is sent. */
   beforeSending: () => Promise<void>
 }
 
 /**
- * Answers rows as a file, a page of them at a time: the next page is read when the caller has taken the one before. The
- * first is read before anything is answered, so that what is wrong is said in the usual way.
+ * Streams rows as a CSV file. A page is read once the client has received the previous one. The first page is read
+ * before the response starts, so that an error still has the usual form.
  */
 export async function sendCsv<Row>(
   tenant: Tenant,
@@ -69,7 +69,7 @@ export async function sendCsv<Row>(
     const first = await pages.next()
     await beforeSending()
     const body = Readable.from(lines(first), { objectMode: true, highWaterMark: 1 })
-    // Also when the client disconnects before it has read anything.
+    // Also emitted if the client disconnects before it has read anything.
     body.once('close', () => void close())
     return reply
       .type('text/csv; charset=utf-8')
@@ -82,9 +82,9 @@ export async function sendCsv<Row>(
   }
 }
 
-/** The columns that a caller asks for, or the usual ones. */
+/** The requested columns, or the default ones. */
 export function columnsOf(text: string | undefined, usual: readonly string[]): string[] {
-  const asked = (text ?? '').split(',').map((name) => name.trim())
-  const columns = [...new Set(asked.filter((name) => name !== ''))]
+  const requested = (text ?? '').split(',').map((name) => name.trim())
+  const columns = [...new Set(requested.filter((name) => name !== ''))]
   return columns.length > 0 ? columns : [...usual]
 }

@@ -12,11 +12,11 @@ const DAY_MS = 86_400_000
 const START = Date.UTC(2026, 2, 1)
 const DAYS = 12
 const contacts = Array.from({ length: 20 }, newId)
-/** Visitors that became a contact, all but the last two. */
+/** All visitors but the last two are identified. */
 const episodes = Array.from({ length: 10 }, newId)
 const contactOf = new Map(episodes.slice(0, -2).map((owner, n) => [owner, contacts[n % 3] ?? NOBODY]))
 
-/** Two thirds in merged parts, which have sums, and the rest in fresh ones, which have none yet. */
+/** Two thirds of the events are in merged parts, which have rollups, the rest in fresh parts, which do not. */
 beforeAll(async () => {
   service = await startTestService()
   const { id } = await createTestTenant(service)
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 function record(tenant_id: string, n: number): EventRecord {
-  // Some at the first and the last moment of a day.
+  // Some are at the very start or end of a day.
   const within = n % 50 === 0 ? 0 : n % 50 === 1 ? DAY_MS - 1 : (n * 7_919_317) % DAY_MS
   const timestamp = START + (n % DAYS) * DAY_MS + within
   const isAnonymous = n % 3 !== 0
@@ -96,7 +96,7 @@ test.each([
   ['one millisecond', 7, 7],
   ['the last millisecond of a day', 8 - 1 / DAY_MS, 8 - 1 / DAY_MS],
   ['more days than there are events', -3, 30],
-])('%s: figures are those of the events themselves', async (_name, first, last) => {
+])('%s: the figures equal those computed from the events', async (_name, first, last) => {
   const [from, to] = [Math.round(START + first * DAY_MS), Math.round(START + last * DAY_MS)]
   const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
   const { status, body } = await viewer.call('GET', `/v1/overview?${query}`)
@@ -108,7 +108,7 @@ test.each([
 test.each([
   ['1900-01-01', '1900-02-01'],
   ['2400-01-01', '2401-01-01'],
-])('from %s to %s, beyond what ClickHouse can hold, has no events', async (from, to) => {
+])("from %s to %s, beyond ClickHouse's range, has no events", async (from, to) => {
   const { status, body } = await viewer.call('GET', `/v1/overview?from=${from}&to=${to}`)
   expect(status, JSON.stringify(body)).toBe(200)
   expect([status, body.events, body.visitors, body.previous.events]).toEqual([200, 0, 0, 0])

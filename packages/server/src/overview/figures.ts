@@ -7,21 +7,22 @@ import type { Tenant } from '../platform/tenant.ts'
 
 interface FigureRow {
   now: number | boolean
-  /** '' in the row that is about the whole range. */
+  /** Empty in the row for the whole range. */
   day: string
   events: number
   visitors: number
 }
 
 /**
- * Both ranges by day and as a whole: visitors of several days count once in the whole. Of days that lie in a range whole
- * the sums are read, of the rest the events: ClickHouse takes the sums only for conditions on days.
+ * The figures of both ranges, by day and in total; a visitor of several days counts once in the total. Whole days are
+ * read from the daily rollups, which ClickHouse uses only for conditions on days; partial days are read from the
+ * events.
  */
 export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   const days = wholeDaysOf(before, range)
   const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
   const people = ofPeople(range, before)
-  const rest = [`timestamp < ${moment('days_from')}`, `timestamp > ${moment('days_to')}`]
+  const rest = [`timestamp < ${timestampParameter('days_from')}`, `timestamp > ${timestampParameter('days_to')}`]
   if (days.isCut) {
     whole.where.push('toDate(timestamp) != toDate({since_day: String})')
     rest.push('toDate(timestamp) = toDate({since_day: String})')
@@ -34,7 +35,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
     columns: `toDate(timestamp) >= toDate({since_day: String}) AS now, ${columns}`,
     where: whole.where,
     also: {
-      columns: `timestamp >= ${moment('since')} AS now, ${columns}`,
+      columns: `timestamp >= ${timestampParameter('since')} AS now, ${columns}`,
       where: [...people.where, rest.join(' OR ')],
     },
     parameters: {
@@ -67,13 +68,13 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
   }
 }
 
-/** How many contacts the events of both ranges belong to. */
+/** The number of contacts with events in each range. */
 export async function identifiedContacts(tenant: Tenant, range: Range, before: Range) {
   const { where, parameters } = ofPeople(range, before)
   const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
     name: 'dashboard.contacts',
     lane: 'heavy',
-    columns: `timestamp >= ${moment('since')} AS now`,
+    columns: `timestamp >= ${timestampParameter('since')} AS now`,
     where,
     parameters: { ...parameters, since: storableTime(range.from) },
     groupBy: 'now',
@@ -92,6 +93,6 @@ function ofPeople({ to }: Range, before: Range): EventConditions {
   return eventConditions({ date_after: before.from, date_before: to, is_bot: false })
 }
 
-function moment(name: string): string {
+function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
 }

@@ -12,7 +12,7 @@ import { readOverview } from './overview.ts'
 import { Overview } from './overview-schema.ts'
 import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
 
-/** What the dashboard's pages ask across contacts, companies and events. */
+/** Reads for the dashboard that combine contacts, companies and events. */
 export const OVERVIEW_OPERATIONS = [
   operation({
     name: 'getOverview',
@@ -20,8 +20,8 @@ export const OVERVIEW_OPERATIONS = [
     http: 'GET /v1/overview',
     command: 'overview get',
     scope: 'events:read',
-    summary: 'Get the figures of a range of days, and of the same number of days before it',
-    description: 'Events of bots are not counted.',
+    summary: 'Get the figures of a range of days and of the preceding range of the same length',
+    description: 'Events from bots are not counted.',
     input: rangeParameters,
     output: Overview,
     run: ({ tenant, now }, range) => readOverview(tenant, rangeOf(range, now)),
@@ -32,9 +32,9 @@ export const OVERVIEW_OPERATIONS = [
     http: 'GET /v1/properties',
     command: 'property list',
     scope: 'any-key',
-    summary: 'List the properties of contacts, companies or events that filters can compare and lists can show',
-    description: 'Needs the scope `contacts:read`, `companies:read` or `events:read`, as `entity` says.',
-    input: { entity: oneOf(ENTITIES, 'What the properties are of.', 'contacts') },
+    summary: 'List the properties of contacts, companies or events for filters and list columns',
+    description: 'Requires the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.',
+    input: { entity: oneOf(ENTITIES, 'The records whose properties to list.', 'contacts') },
     output: {
       properties: Type.Array(
         Type.Object(
@@ -59,7 +59,7 @@ export const OVERVIEW_OPERATIONS = [
     command: 'company events',
     scope: 'events:read',
     summary: "List the events of a company's contacts, newest first",
-    description: 'Of a company with more than 1,000 contacts, the events of the newest 1,000.',
+    description: 'If the company has more than 1,000 contacts, only events of the newest 1,000 are listed.',
     input: {
       company_id: idInPath('company'),
       ...pageParameters(20, 100),

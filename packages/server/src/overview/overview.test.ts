@@ -7,7 +7,7 @@ let tenant: TestTenant
 let viewer: Browser
 
 const DAY_MS = 86_400_000
-/** The service's day is at noon: no midnight comes between what a test does and what it reads. */
+/** The service's clock is at noon, so that no test crosses midnight. */
 const toNoon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS - Date.now()
 const now = () => new Date(Date.now() + toNoon)
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('figures count people and not bots, by day and against the range before', async () => {
+test('figures exclude bots, by day and compared with the preceding range', async () => {
   const page = (path: string, timestamp: string, more: object = {}) => ({
     event: 'page_view',
     url: `https://${tenant.site}${path}`,
@@ -63,7 +63,7 @@ test('figures count people and not bots, by day and against the range before', a
   expect(body.waiting_for_approval).toBe(0)
 })
 
-test('without bounds it is the last 28 days, and a tenant without events has zeros', async () => {
+test('the default range is the last 28 days, and a tenant without events has zeros', async () => {
   const empty = await signedIn(service, (await createTestTenant(service)).id, 'viewer')
   const { body } = await empty.call('GET', '/v1/overview')
   expect(body).toMatchObject({ visitors: 0, events: 0, top_pages: [], sources: [], previous: { events: 0 } })
@@ -81,7 +81,7 @@ test.each([
   expect([status, body.error.details[0].path]).toEqual([400, path])
 })
 
-test('the properties that can be filtered come with their types', async () => {
+test('properties are listed with their types', async () => {
   await tenant.contact('p@example.com', {
     score: 7,
     seats: '12',

@@ -9,7 +9,7 @@ import type { Overview } from './overview-schema.ts'
 const PAGES_MAX = 10
 const SOURCES_MAX = 10
 
-/** The figures of the first page. Every part is one pass over the range, and they run at once. */
+/** The figures of the dashboard's first page. Their queries, each one pass over the range, run concurrently. */
 export async function readOverview(tenant: Tenant, range: Range): Promise<Overview> {
   const before = rangeBefore(range)
   const [figures, contacts, pages, sources, created, createdBefore, waiting] = await Promise.all([
@@ -50,7 +50,7 @@ async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['
   return rows.map((row) => ({ url_path: row.url_path, views: Number(row.views), visitors: Number(row.visitors) }))
 }
 
-/** A visit comes from where its first page was opened from: later ones are referred by the site itself. */
+/** The source of a visit is the referrer of its first page; later pages are referred by the site itself. */
 async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview['sources']> {
   const filters = { event_type: 'page_view', date_after: from, date_before: to, is_bot: false }
   const { where, parameters } = eventConditions(filters)

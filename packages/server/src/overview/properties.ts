@@ -77,7 +77,7 @@ const BUILT_IN: Record<Entity, Property[]> = {
   ],
 }
 
-/** The built-in properties of an entity, then those that records of the tenant have. */
+/** The built-in properties of an entity, followed by those of the tenant's records. */
 export async function listProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Property[]> {
   const builtIn = BUILT_IN[entity]
   const known = new Set(builtIn.map(({ name }) => name))

@@ -5,7 +5,7 @@ import { SavedView, ViewBody } from './view-schema.ts'
 import { createView, deleteView, listViews, replaceView } from './views.ts'
 
 const tag = 'Saved views'
-/** All views of a tenant come in one answer: 200 of them fit. */
+/** All views of a tenant are returned at once, so 200 of this size must fit into a response. */
 const VIEW_BYTES_MAX = 64 * 1024
 const ViewPath = { view_id: idInPath('saved view') }
 const example = { name: 'Leads in France', page: 'contacts', query: { country: 'France' }, columns: ['email'] }
@@ -32,7 +32,7 @@ export const VIEW_OPERATIONS = [
     http: 'POST /v1/views',
     command: 'view create',
     scope: 'views:write',
-    summary: 'Save a view: the filters, the order and the columns of a list',
+    summary: 'Save the filters, order and columns of a list as a view',
     input: ViewBody.properties,
     output: { view: SavedView },
     status: 201,

@@ -13,7 +13,7 @@ const Value = Type.Union([
   Type.Array(Type.String({ maxLength: VALUE_LENGTH_MAX }), { maxItems: 100 }),
 ])
 
-/** A view as it is sent. */
+/** A view in a request. */
 export const ViewBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),

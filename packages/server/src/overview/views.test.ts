@@ -19,7 +19,7 @@ beforeAll(async () => {
   member = await signedIn(service, tenant.id, 'member')
 })
 
-test('a view is saved, listed for everybody, replaced and deleted', async () => {
+test('a view is saved, listed for all members, replaced and deleted', async () => {
   const made = await member.call('POST', '/v1/views', VIEW)
   expect(made.status).toBe(201)
   expect(made.body.view).toMatchObject({ ...VIEW, created_by: { name: 'The member' } })
@@ -41,7 +41,7 @@ test('a view is saved, listed for everybody, replaced and deleted', async () => 
   expect(body.entries[0].actor).toMatchObject({ kind: 'user', name: 'The member' })
 })
 
-test('a name is taken once a page, also when two people take it at once', async () => {
+test("a view's name is unique per page, even for concurrent requests", async () => {
   const taken = { ...VIEW, name: 'Taken' }
   const answers = await Promise.all([1, 2, 3].map(() => member.call('POST', '/v1/views', taken)))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
@@ -51,7 +51,7 @@ test('a name is taken once a page, also when two people take it at once', async 
   expect((await member.call('POST', '/v1/views', { ...taken, page: 'events' })).status).toBe(201)
 })
 
-test('a view of more than 64 KiB is 413, so that all views fit into one answer', async () => {
+test('a view of more than 64 KiB is 413, so that all views fit into one response', async () => {
   const query = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, 'x'.repeat(2_000)]))
   const { status, body } = await member.call('POST', '/v1/views', { ...VIEW, name: 'Large', query })
   expect([status, body.error.code]).toEqual([413, 'body_too_large'])

@@ -20,7 +20,7 @@ export async function listViews(tenant: Tenant): Promise<SavedView[]> {
 /** @throws ServiceError 409 `view_name_taken` or `too_many_views`. */
 export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: Date): Promise<SavedView> {
   const all = tx.db.selectFrom('saved_views').select(({ fn }) => fn.countAll<number>().as('count'))
-  const message = `A tenant has at most ${VIEWS_MAX} saved views. Delete an unused one.`
+  const message = `A tenant can have at most ${VIEWS_MAX} saved views. Delete an unused one.`
   await requireFewer(tx, 'views', VIEWS_MAX, () => all.executeTakeFirstOrThrow(), message)
   const row = await tx.db
     .insertInto('saved_views')
@@ -79,5 +79,5 @@ function toView(row: Selectable<TenantTables['saved_views']>): SavedView {
 }
 
 function nameTaken() {
-  return conflict('view_name_taken', 'A view of this page has this name already. Choose another name.')
+  return conflict('view_name_taken', 'This page already has a view with this name. Choose another name.')
 }

@@ -35,8 +35,8 @@ export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): P
   throw new ServiceError(400, 'query_too_expensive', message)
 }
 
-/** Contacts in groups small enough for one query, by their number of owners. */
-export async function askableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
+/** Splits contacts into groups whose owners fit into one query. */
+export async function queryableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
   const counted = await tenant.db
     .selectFrom('owner_links')
     .select(['contact_id', ({ fn }) => fn.countAll<number>().as('links')])

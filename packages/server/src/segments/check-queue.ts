@@ -5,11 +5,11 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
 import type { EventMatch } from './filter.ts'
 
-const ROWS_A_STATEMENT = 5_000
+const ROWS_PER_STATEMENT = 5_000
 
 /**
- * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with the
- * definitions locked and before memberships change: checks lock the two in the same order.
+ * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with
+ * the definitions locked and before memberships change: checks lock the two in the same order.
  */
 export async function queueChecksAfter(
   tx: Tenant,
@@ -18,35 +18,35 @@ export async function queueChecksAfter(
 ): Promise<void> {
   const matches = known.flatMap((definition) => definition.matches)
   if (matches.length === 0) return
-  const concerned = events.filter(({ event }) => matches.some((match) => asksFor(match, event)))
+  const concerned = events.filter(({ event }) => matches.some((match) => matchesEvent(match, event)))
   await queueChecks(
     tx,
     concerned.flatMap(({ contactId }) => contactId ?? []),
   )
 }
 
-/** The events of contacts that may enter or leave a segment, before it is known whether they do. */
-export function possibleWays(contactIds: Iterable<string>): RecordedEvent[] {
+/** The events of all contacts that could enter or leave a segment, before the segment is evaluated. */
+export function possibleTransitions(contactIds: Iterable<string>): RecordedEvent[] {
   return [...contactIds].flatMap((contactId) => [
     { event: 'segment_entered', contactId },
     { event: 'segment_exited', contactId },
   ])
 }
 
-function asksFor({ type }: EventMatch, event: string): boolean {
-  // System events count only where they are named.
+function matchesEvent({ type }: EventMatch, event: string): boolean {
+  // System events count only if a condition names them.
   return type === undefined ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : type === event
 }
 
-/** Queues contacts for a check of their segments, soon, by any process. */
+/** Queues contacts for a check of their segments by any process. */
 export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Promise<void> {
   // Sorted, so that two transactions with the same contacts cannot deadlock.
   const ids = [...new Set(contactIds)].sort()
-  for (let from = 0; from < ids.length; from += ROWS_A_STATEMENT) {
+  for (let from = 0; from < ids.length; from += ROWS_PER_STATEMENT) {
     await tx.db
       .insertInto('segment_checks')
-      .values(ids.slice(from, from + ROWS_A_STATEMENT).map((contact_id) => ({ contact_id })))
-      // A check that is already due stays due, so that a constantly changing contact is checked too.
+      .values(ids.slice(from, from + ROWS_PER_STATEMENT).map((contact_id) => ({ contact_id })))
+      // A check that is already due stays due, so that a constantly changing contact is checked as well.
       .onConflict((row) => row.columns(['contact_id']).doUpdateSet({ requested_at: sql`now()` }))
       .execute()
   }

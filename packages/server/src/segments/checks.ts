@@ -33,12 +33,12 @@ export interface Checks {
   stop(): Promise<void>
 }
 
-/** Starts the checks: noted contacts are queued in PostgreSQL, and any process works off the queue. */
+/** Starts the checks: noted contacts are queued in PostgreSQL, and any process may check queued contacts. */
 export function startChecks({ stores, definitions, clock, log }: WatchDependencies): Checks {
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0
   let resumeAt = 0
-  const resting = new Map<string, number>()
+  const paused = new Map<string, number>()
 
   function note(tenantId: string, contactId: string): void {
     const contacts = pending.get(tenantId) ?? new Set<string>()
@@ -64,13 +64,13 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     }
   }
 
-  async function workOff(): Promise<void> {
+  async function processQueue(): Promise<void> {
     const tenants = await stores.database
       .selectFrom('segment_checks')
       .select('tenant_id')
       .distinct()
       .where('not_before', '<=', sql<Date>`now()`)
-      .where(sql<boolean>`tenant_id <> ALL(${restingNow()}::uuid[])`)
+      .where(sql<boolean>`tenant_id <> ALL(${pausedTenants()}::uuid[])`)
       .limit(TENANTS_AT_ONCE)
       .execute()
     for (const { tenant_id } of tenants) {
@@ -78,16 +78,16 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
         while ((await checkSome(openTenant(stores, tenant_id))) === CONTACTS_AT_ONCE);
       } catch (error) {
         // A problem with one tenant's data must not delay the others; a database that is down delays all anyway.
-        resting.set(tenant_id, Date.now() + PAUSE_MS)
+        paused.set(tenant_id, Date.now() + PAUSE_MS)
         log.warn({ err: error, tenant_id }, 'segments could not be updated after events; retrying shortly')
       }
     }
   }
 
   /** Tenants whose checks have just failed. */
-  function restingNow(): string[] {
-    for (const [tenantId, until] of resting) if (until <= Date.now()) resting.delete(tenantId)
-    return [...resting.keys()]
+  function pausedTenants(): string[] {
+    for (const [tenantId, until] of paused) if (until <= Date.now()) paused.delete(tenantId)
+    return [...paused.keys()]
   }
 
   /**
@@ -112,7 +112,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     if (Date.now() < resumeAt) return
     try {
       await queuePending()
-      await workOff()
+      await processQueue()
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS
       log.warn({ err: error }, 'segments could not be updated after events; retrying shortly')
@@ -159,7 +159,7 @@ async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<
 }
 
 /**
- * Whether a whole segment is being evaluated, which may overwrite this check's results with an older answer of
+ * Whether a whole segment is being evaluated, which may overwrite this check's results with older ones from
  * ClickHouse.
  */
 async function isEvaluating(tx: Tenant): Promise<boolean> {

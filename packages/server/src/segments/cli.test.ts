@@ -59,7 +59,7 @@ test('cdsctl segment create works with and without a running service', async () 
   ]).toContainEqual({ contact_count: beside.contact_count, counting: beside.counting })
   await expect.poll(async () => (await read(beside.segment_id)).contact_count).toBe(contact_count)
 
-  // The error for an invalid filter names its place, and nothing is created.
+  // The error for an invalid filter names the field, and nothing is created.
   const refused = await define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
   expect(refused).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
   expect(JSON.stringify(refused)).toContain('filter.conditions[0].operator')

@@ -6,7 +6,8 @@ import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/ev
 import { newId } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
-import { type Answer, askEvents, inGroups, streamAnswers } from './events.ts'
+import { evaluateContacts } from './evaluate-contacts.ts'
+import { type ConditionResult, inGroups, queryEvents, streamResults } from './events.ts'
 import {
   type EventMatch,
   isNested,
@@ -15,8 +16,7 @@ import {
   type SegmentCondition,
   type SegmentFilter,
 } from './filter.ts'
-import { storeAnswers, storeAnswersOfRange } from './holders.ts'
-import { judge } from './judge.ts'
+import { storeResults, storeResultsOfRange } from './met-conditions.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const DAY_MS = 86_400_000
@@ -134,12 +134,12 @@ const { filter: filters } = fc.letrec((tie) => ({
 
 /** A second, simple implementation of the filter language. */
 function belongs(filter: SegmentFilter, person: Person): boolean {
-  const holds = (condition: SegmentCondition) => {
+  const isMet = (condition: SegmentCondition) => {
     if (isNested(condition)) return belongs(condition, person)
     if ('event' in condition) return did(condition.event, person) === (condition.operator === 'did')
     return has(condition, person)
   }
-  return filter.match === 'all' ? filter.conditions.every(holds) : filter.conditions.some(holds)
+  return filter.match === 'all' ? filter.conditions.every(isMet) : filter.conditions.some(isMet)
 }
 
 function has({ property, operator, value }: PropertyCondition, person: Person): boolean {
@@ -263,7 +263,7 @@ const nobody = { email: null, properties: {}, companyId: null, createdAt: NOW, e
 const nobodyElse = { name: '', revision: 0, reads: new Set<string>(), isEvaluated: true, usesSystemEvents: false }
 
 /** Any filter, compiled for PostgreSQL and ClickHouse, selects the same contacts as the simple implementation. */
-test('the compiled filter and its plain reading agree about random contacts, events and filters', async () => {
+test('the compiled filter selects the same random contacts as the simple implementation', async () => {
   const ids = persons.map(({ contactId }) => contactId)
   await fc.assert(
     fc.asyncProperty(filters, fc.boolean(), async (sent, byRange) => {
@@ -271,13 +271,19 @@ test('the compiled filter and its plain reading agree about random contacts, eve
       const matches = matchesOf(filter)
       await (byRange ? findOfAll(matches) : findOf(ids, matches))
       const definition = { ...nobodyElse, segmentId: 's', filter, matches }
-      const judged = await judge(tenant.handle, [definition], ids, NOW)
-      const found = judged.filter((each) => each.belongs.get('s') === true).map(({ contactId }) => contactId)
+      const evaluated = await evaluateContacts(tenant.handle, [definition], ids, NOW)
+      const found = evaluated.filter((each) => each.belongs.get('s') === true).map(({ contactId }) => contactId)
       const expected = persons.filter((person) => belongs(filter, person)).map(({ contactId }) => contactId)
       expect(found.sort()).toEqual(expected.sort())
       // Results that do not depend on events are the same without them.
-      for (const { contactId, belongs: verdict } of await judge(tenant.handle, [definition], ids, NOW, () => false)) {
-        if (verdict.get('s') !== null) expect(verdict.get('s')).toBe(expected.includes(contactId))
+      for (const { contactId, belongs: result } of await evaluateContacts(
+        tenant.handle,
+        [definition],
+        ids,
+        NOW,
+        () => false,
+      )) {
+        if (result.get('s') !== null) expect(result.get('s')).toBe(expected.includes(contactId))
       }
     }),
     { numRuns: 300, seed: 20_260_310 },
@@ -293,8 +299,8 @@ test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {
   for (const property of known) {
     const filter = parseSegmentFilter({ match: 'all', conditions: [{ property, operator, value }] })
     const definition = { ...nobodyElse, segmentId: 's', filter, matches: [] }
-    const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW)
-    expect(judged?.belongs.get('s')).toBe(['not_equals', 'not_contains', 'not_in', 'is_not_set'].includes(operator))
+    const [evaluated] = await evaluateContacts(tenant.handle, [definition], [bare.contactId], NOW)
+    expect(evaluated?.belongs.get('s')).toBe(['not_equals', 'not_contains', 'not_in', 'is_not_set'].includes(operator))
   }
 })
 
@@ -311,25 +317,30 @@ test.each([
   const matches = matchesOf(filter)
   await findOf([bare.contactId], matches)
   const definition = { ...nobodyElse, segmentId: 's', filter, matches }
-  const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW)
-  expect(judged?.belongs.get('s')).toBe(expected)
+  const [evaluated] = await evaluateContacts(tenant.handle, [definition], [bare.contactId], NOW)
+  expect(evaluated?.belongs.get('s')).toBe(expected)
 })
 
-/** Stores the contacts that have such events, as a check does. */
+/** Stores which contacts meet event conditions, as a check does. */
 async function findOf(contactIds: readonly string[], matches: readonly EventMatch[]): Promise<void> {
   if (matches.length === 0) return
-  const answers = await askEvents(tenant.handle, matches, { contactIds }, NOW)
-  await storeAnswers(tenant.handle, matches, contactIds, answers)
+  const answers = await queryEvents(tenant.handle, matches, { contactIds }, NOW)
+  await storeResults(tenant.handle, matches, contactIds, answers)
 }
 
-/** The same, as the evaluation of a whole segment does. */
+/** The same for all contacts, as the evaluation of a segment does. */
 async function findOfAll(matches: readonly EventMatch[]): Promise<void> {
   for (const group of inGroups(matches)) {
-    const answers: Answer[] = []
-    for await (const some of streamAnswers(tenant.handle, group, ALL_CONTACTS, NOW)) answers.push(...some)
-    const list = (of: keyof Answer) => `{${answers.map((answer) => answer[of]).join(',')}}`
-    const answered = { ...ALL_CONTACTS, askedAt: NOW.toISOString(), contactIds: list('contact_id'), hits: list('hits') }
-    await storeAnswersOfRange(tenant.handle, group, answered)
+    const answers: ConditionResult[] = []
+    for await (const some of streamResults(tenant.handle, group, ALL_CONTACTS, NOW)) answers.push(...some)
+    const list = (of: keyof ConditionResult) => `{${answers.map((answer) => answer[of]).join(',')}}`
+    const answered = {
+      ...ALL_CONTACTS,
+      queriedAt: NOW.toISOString(),
+      contactIds: list('contact_id'),
+      hits: list('hits'),
+    }
+    await storeResultsOfRange(tenant.handle, group, answered)
   }
 }
 

@@ -18,7 +18,7 @@ export function isLast({ upTo }: ContactRange): boolean {
   return upTo === LAST_ID
 }
 
-/** All contacts, sorted by id, some at a time. */
+/** All contacts in consecutive ranges of ids. */
 export async function* rangesOfContacts(tenant: Tenant, size: number): AsyncGenerator<ContactRange> {
   for (let after = FIRST_ID; after !== LAST_ID; ) {
     const last = await tenant.db

@@ -2,13 +2,13 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { FIRST_ID, LAST_ID } from './contact-ranges.ts'
-import { askEvents, EventAnswers, type Whom } from './events.ts'
+import { type ContactSet, EventResults, queryEvents } from './events.ts'
 import { eventsOf, type SegmentFilter } from './filter.ts'
 
 /** Contacts per query of ClickHouse, which reads the tenant's events once for each and keeps the result in memory. */
-const CONTACTS_A_RANGE = 20_000
+const CONTACTS_PER_RANGE = 20_000
 
-/** Those of some contacts that match a filter now, whether or not it belongs to a segment. */
+/** The contacts in a list that match a filter now. The filter need not belong to a segment. */
 export async function contactsMatching(
   tenant: Tenant,
   filter: SegmentFilter,
@@ -26,7 +26,7 @@ export async function contactsMatching(
   return new Set(rows.map((row) => row.contact_id))
 }
 
-/** The contacts that match a filter now, some at a time, newest first; a caller can stop early. */
+/** The contacts that match a filter now, in batches, newest first; a caller can stop early. */
 export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Date): AsyncGenerator<string[]> {
   for (let upTo = LAST_ID; upTo !== FIRST_ID; ) {
     const after = await startOfRange(tenant, upTo)
@@ -44,10 +44,10 @@ export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Da
   }
 }
 
-async function conditionOf(tenant: Tenant, filter: SegmentFilter, whom: Whom, now: Date) {
+async function conditionOf(tenant: Tenant, filter: SegmentFilter, contactSet: ContactSet, now: Date) {
   const matches = eventsOf(filter)
-  const answers = matches.length > 0 ? await askEvents(tenant, matches, whom, now) : new EventAnswers()
-  return compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
+  const results = matches.length > 0 ? await queryEvents(tenant, matches, contactSet, now) : new EventResults()
+  return compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
 }
 
 /** The lower bound of the range that ends with `upTo`. */
@@ -57,7 +57,7 @@ async function startOfRange(tenant: Tenant, upTo: string): Promise<string> {
     .select('contact_id')
     .where('contact_id', '<=', upTo)
     .orderBy('contact_id', 'desc')
-    .offset(CONTACTS_A_RANGE)
+    .offset(CONTACTS_PER_RANGE)
     .limit(1)
     .executeTakeFirst()
   return row?.contact_id ?? FIRST_ID

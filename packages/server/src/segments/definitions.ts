@@ -13,11 +13,11 @@ export interface Definition {
   matches: EventMatch[]
   /** The properties and columns that it uses: other changes do not affect membership. */
   reads: ReadonlySet<string>
-  /** Whether it was evaluated, so that all contacts with such events are known. */
+  /** Whether it was evaluated, so that the results of its event conditions are stored for all contacts. */
   isEvaluated: boolean
 }
 
-const REMEMBERED_TENANTS = 1_000
+const CACHED_TENANTS_MAX = 1_000
 
 /** This process's cache of every tenant's definitions. */
 export interface Definitions {
@@ -28,16 +28,18 @@ export interface Definitions {
   of(tx: Tenant): Promise<readonly Definition[]>
 }
 
-export function rememberDefinitions(): Definitions {
+export function cacheDefinitions(): Definitions {
   const known = new Map<string, { version: string; definitions: readonly Definition[] }>()
   return {
     of: async (tx) => {
-      const { rows } = await sql<{ version: string }>`SELECT hold_segments(${tx.id}::uuid) AS version`.execute(tx.db)
+      const { rows } = await sql<{ version: string }>`SELECT lock_segment_version(${tx.id}::uuid) AS version`.execute(
+        tx.db,
+      )
       const version = rows[0]?.version ?? ''
-      const remembered = known.get(tx.id)
-      if (remembered?.version === version) return remembered.definitions
+      const cached = known.get(tx.id)
+      if (cached?.version === version) return cached.definitions
       const definitions = await readDefinitions(tx)
-      if (known.size >= REMEMBERED_TENANTS) known.clear()
+      if (known.size >= CACHED_TENANTS_MAX) known.clear()
       known.set(tx.id, { version, definitions })
       return definitions
     },

@@ -1,6 +1,6 @@
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { forgetHolder } from './holders.ts'
+import { deleteMetConditionsOf } from './met-conditions.ts'
 
 /** How many memberships are deleted with a contact. */
 export async function countMemberships(tenant: Tenant, contactId: string) {
@@ -12,6 +12,6 @@ export async function countMemberships(tenant: Tenant, contactId: string) {
 /** Memberships are deleted with the contact; its pending check and the event conditions it met are deleted here. */
 export async function eraseFromSegments(tx: Tenant, { contactId }: ErasureSubject): Promise<Record<string, number>> {
   await tx.db.deleteFrom('segment_checks').where('contact_id', '=', contactId).execute()
-  await forgetHolder(tx, contactId)
+  await deleteMetConditionsOf(tx, contactId)
   return {}
 }

@@ -3,23 +3,23 @@ import { toRecords } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
-import { possibleWays, queueChecks, queueChecksAfter } from './check-queue.ts'
+import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import { compileFilter } from './conditions.ts'
 import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import { contactsWithHeld, holds } from './holders.ts'
-import { judge } from './judge.ts'
-import { applyJudgements } from './membership.ts'
-import { refreshHolders } from './refresh-holders.ts'
+import { evaluateContacts } from './evaluate-contacts.ts'
+import { applyEvaluations } from './membership.ts'
+import { contactsWithMetConditions, isMet } from './met-conditions.ts'
+import { refreshMetConditions } from './refresh-conditions.ts'
 import { recordSilentChange } from './silent-changes.ts'
 
 /** Contacts evaluated against a filter in one statement. */
-const CONTACTS_A_RANGE = 20_000
+const CONTACTS_PER_RANGE = 20_000
 /** Contacts whose membership changes in one transaction: their rows are locked until it ends. */
 const CONTACTS_AT_ONCE = 1_000
 
-/** How long a process may evaluate a segment before another takes over. */
-export const LEASE = sql<Date>`now() + interval '2 minutes'`
+/** The end of a claim of a segment; then another process may claim it. */
+export const CLAIM_END = sql<Date>`now() + interval '2 minutes'`
 
 export interface EvaluateDependencies {
   definitions: Definitions
@@ -30,7 +30,7 @@ export interface EvaluateDependencies {
 
 /**
  * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
- * entering, because its members already belonged.
+ * entries, because it only finds the members that the segment has from the start.
  */
 export async function evaluateSegment(
   tenant: Tenant,
@@ -47,19 +47,20 @@ export async function evaluateSegment(
   try {
     if (definition.revision !== Number(segment.revision)) return
     const now = dependencies.clock()
-    const goOn = async () => {
+    const renewClaim = async () => {
       await tenant.db
         .updateTable('segments')
-        .set({ claimed_until: LEASE })
+        .set({ claimed_until: CLAIM_END })
         .where('segment_id', '=', segmentId)
         .execute()
       return !dependencies.signal?.aborted
     }
-    const asksEvents = definition.matches.length > 0
-    if (asksEvents && !(await refreshHolders(tenant, dependencies.definitions, definition, now, goOn))) return
+    const usesEvents = definition.matches.length > 0
+    if (usesEvents && !(await refreshMetConditions(tenant, dependencies.definitions, definition, now, renewClaim)))
+      return
     const silent = segment.evaluated_at === null
-    for await (const range of rangesOfContacts(tenant, CONTACTS_A_RANGE)) {
-      if (!(await goOn())) return
+    for await (const range of rangesOfContacts(tenant, CONTACTS_PER_RANGE)) {
+      if (!(await renewClaim())) return
       if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
     }
     await tenant.db
@@ -91,8 +92,8 @@ async function evaluateRange(
 ): Promise<boolean> {
   const now = dependencies.clock()
   const { filter, segmentId } = definition
-  const condition = compileFilter(filter, { now, hasEvents: holds })
-  const rows = await contactsWithHeld(tenant)
+  const condition = compileFilter(filter, { now, hasEvents: isMet })
+  const rows = await contactsWithMetConditions(tenant)
     .select('contact_id')
     .where('contact_id', '>', range.after)
     .where('contact_id', '<=', range.upTo)
@@ -101,7 +102,7 @@ async function evaluateRange(
   const ids = rows.map((row) => row.contact_id)
   for (let from = 0; from < ids.length; from += CONTACTS_AT_ONCE) {
     const part = ids.slice(from, from + CONTACTS_AT_ONCE)
-    if (!(await settle(tenant, dependencies, definition, part, silent, now))) return false
+    if (!(await correctMemberships(tenant, dependencies, definition, part, silent, now))) return false
   }
   return true
 }
@@ -115,7 +116,7 @@ function memberRow(tenant: Tenant, segmentId: string) {
 }
 
 /** Corrects wrong memberships of contacts, if they are still wrong. */
-async function settle(
+async function correctMemberships(
   tenant: Tenant,
   { definitions }: EvaluateDependencies,
   definition: Definition,
@@ -137,15 +138,15 @@ async function settle(
       .skipLocked()
       .execute()
     const locked = rows.map((row) => row.contact_id)
-    // Contacts that are being changed are checked afterwards.
-    const settled = new Set(locked)
+    // Contacts locked by another transaction are checked later.
+    const lockedIds = new Set(locked)
     await queueChecks(
       tx,
-      contactIds.filter((contactId) => !settled.has(contactId)),
+      contactIds.filter((contactId) => !lockedIds.has(contactId)),
     )
-    if (!silent) await queueChecksAfter(tx, known, possibleWays(locked))
-    const judgements = locked.length > 0 ? await judge(tx, [definition], locked, now) : []
-    const events = await applyJudgements(tx, [definition], judgements, now)
+    if (!silent) await queueChecksAfter(tx, known, possibleTransitions(locked))
+    const evaluations = locked.length > 0 ? await evaluateContacts(tx, [definition], locked, now) : []
+    const events = await applyEvaluations(tx, [definition], evaluations, now)
     if (silent) await recordSilentChange(tx, segmentId, events, now)
     await appendRecords(tx, silent ? [] : toRecords(tx.id, events))
     return true

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
-import { askableGroups } from '../owners/owners.ts'
+import { queryableGroups } from '../owners/owners.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -10,92 +10,94 @@ import { type EventMatch, keyOf } from './filter.ts'
 
 const DAY_MS = 86_400_000
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
-const CHARACTERS_A_QUERY = 20_000
+const CHARACTERS_PER_QUERY = 20_000
 
-/** More contacts have such events than the caller's limit. */
-export class TooManyHolders extends Error {}
+/** More contacts meet the event conditions than the caller's limit. */
+export class TooManyContacts extends Error {}
 
-/** The contacts to query: a list, or a range of ids. */
-export type Whom = { contactIds: readonly string[] } | ContactRange
+/** The contacts to query: a list or a range of ids. */
+export type ContactSet = { contactIds: readonly string[] } | ContactRange
 
 /** For each event condition, the contacts that meet it. */
-export class EventAnswers {
-  readonly #holders = new Map<string, string[]>()
+export class EventResults {
+  readonly #contactIds = new Map<string, string[]>()
 
   add(match: EventMatch, contactIds: readonly string[]): void {
     const key = keyOf(match)
-    this.#holders.set(key, [...(this.#holders.get(key) ?? []), ...contactIds])
+    this.#contactIds.set(key, [...(this.#contactIds.get(key) ?? []), ...contactIds])
   }
 
   /** Each contact with the keys of the event conditions that it meets. */
   pairs(): { contactIds: string[]; keys: string[] } {
-    const pairs = [...this.#holders].flatMap(([key, holders]) => holders.map((contactId) => ({ key, contactId })))
+    const pairs = [...this.#contactIds].flatMap(([key, contactIds]) =>
+      contactIds.map((contactId) => ({ key, contactId })),
+    )
     return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
   }
 
   /** The condition that a contact is among those that meet an event condition. */
   hasEvents(match: EventMatch): RawBuilder<SqlBool> {
-    const holders = this.#holders.get(keyOf(match))
-    if (holders === undefined) throw new Error('A filter has an event condition that was not queried.')
-    return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
+    const contactIds = this.#contactIds.get(keyOf(match))
+    if (contactIds === undefined) throw new Error('A filter has an event condition that was not queried.')
+    return contactIds.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${contactIds}::uuid[])`
   }
 }
 
 /**
- * Queries ClickHouse for all event conditions at once. A contact has its own events and those of its visitors'
+ * Queries ClickHouse for all event conditions of some contacts. A contact has its own events and those of its visitors'
  * anonymous episodes; system events count only if a condition names one.
- * @throws TooManyHolders if a limit is given and reached.
+ * @throws TooManyContacts if a limit is given and reached.
  */
-export async function askEvents(
+export async function queryEvents(
   tenant: Tenant,
   matches: readonly EventMatch[],
-  whom: Whom,
+  contactSet: ContactSet,
   now: Date,
   bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
-): Promise<EventAnswers> {
-  const answers = new EventAnswers()
+): Promise<EventResults> {
+  const results = new EventResults()
   const { limit, ...others } = bounds
-  for (const some of await askable(tenant, whom)) {
+  for (const some of await queryableSets(tenant, contactSet)) {
     for (const group of inGroups(matches)) {
-      const question = { ...(await questionOf(tenant, group, some, now, limit)), ...others }
-      const rows = await tenant.events.select<Answer>(question)
-      if (rows.length === limit) throw new TooManyHolders()
+      const query = { ...(await buildQuery(tenant, group, some, now, limit)), ...others }
+      const rows = await tenant.events.select<ConditionResult>(query)
+      if (rows.length === limit) throw new TooManyContacts()
       for (const [index, match] of group.entries()) {
-        answers.add(
+        results.add(
           match,
           rows.filter(({ hits }) => hits[index] === '1').map((row) => row.contact_id),
         )
       }
     }
   }
-  return answers
+  return results
 }
 
-async function askable(tenant: Tenant, whom: Whom): Promise<Whom[]> {
-  if (!('contactIds' in whom)) return [whom]
-  return (await askableGroups(tenant, whom.contactIds)).map((contactIds) => ({ contactIds }))
+async function queryableSets(tenant: Tenant, contactSet: ContactSet): Promise<ContactSet[]> {
+  if (!('contactIds' in contactSet)) return [contactSet]
+  return (await queryableGroups(tenant, contactSet.contactIds)).map((contactIds) => ({ contactIds }))
 }
 
 /** A contact, and for each condition in order, `1` if it is met, else `0`. */
-export interface Answer {
+export interface ConditionResult {
   contact_id: string
   hits: string
 }
 
 /**
- * The same for all contacts of a range, some at a time, sorted by id. Contacts without any of the events are omitted.
+ * Queries event conditions for a range of contacts, in batches sorted by id. Contacts that meet none are omitted.
  * @param group one of `inGroups`.
  */
-export async function* streamAnswers(
+export async function* streamResults(
   tenant: Tenant,
   group: readonly EventMatch[],
   range: ContactRange,
   now: Date,
-): AsyncGenerator<Answer[]> {
-  const question = await questionOf(tenant, group, range, now)
+): AsyncGenerator<ConditionResult[]> {
+  const query = await buildQuery(tenant, group, range, now)
   // As texts, because ClickHouse sorts UUIDs by their second half first.
-  const outer = { ...question.outer, orderBy: 'toString(contact_id)' }
-  yield* tenant.events.stream<Answer>({ ...question, outer })
+  const outer = { ...query.outer, orderBy: 'toString(contact_id)' }
+  yield* tenant.events.stream<ConditionResult>({ ...query, outer })
 }
 
 /** The distinct conditions, in groups that fit into one query. */
@@ -104,7 +106,7 @@ export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
   let characters = Number.POSITIVE_INFINITY
   for (const match of new Map(matches.map((match) => [keyOf(match), match])).values()) {
     const { length } = JSON.stringify(match)
-    if (characters + length > CHARACTERS_A_QUERY) {
+    if (characters + length > CHARACTERS_PER_QUERY) {
       groups.push([])
       characters = 0
     }
@@ -114,7 +116,13 @@ export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
   return groups
 }
 
-async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Whom, now: Date, limit?: number) {
+async function buildQuery(
+  tenant: Tenant,
+  group: readonly EventMatch[],
+  contactSet: ContactSet,
+  now: Date,
+  limit?: number,
+) {
   const parameters: QueryParameters = {}
   const conditions = group.map((match, index) => {
     const { within_days, min_count: _, type, ...rest } = match
@@ -131,18 +139,18 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
   })
   const counts = conditions.map((condition) => `countIf(${condition})`)
   const hits = group.map(({ min_count = 1 }, index) => `sum(counts[${index + 1}]) >= ${min_count}`)
-  const owners = await ownersAmong(tenant, whom)
+  const owners = await ownersAmong(tenant, contactSet)
   return {
     name: 'segments.events',
-    // A check waits for the former, while it occupies a connection to PostgreSQL.
-    lane: 'contactIds' in whom ? ('light' as const) : ('heavy' as const),
+    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL meanwhile.
+    lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],
     parameters: { ...parameters, ...owners.parameters },
     isPerContact: true,
     outer: {
       columns: `contact_id, arrayStringConcat([${hits.join(', ')}]) AS hits`,
-      where: contactsAmong(whom),
+      where: contactsAmong(contactSet),
       groupBy: 'contact_id',
       ...(limit === undefined ? {} : { limit }),
     },
@@ -150,15 +158,19 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
 }
 
 /** The events that may belong to the queried contacts. */
-async function ownersAmong(tenant: Tenant, whom: Whom): Promise<EventConditions> {
-  if ('contactIds' in whom) return conditionsOf(tenant, { contact_ids: [...whom.contactIds], includeSystem: true })
-  return { where: [], parameters: { after: whom.after, ...(isLast(whom) ? {} : { up_to: whom.upTo }) } }
+async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<EventConditions> {
+  if ('contactIds' in contactSet)
+    return conditionsOf(tenant, { contact_ids: [...contactSet.contactIds], includeSystem: true })
+  return {
+    where: [],
+    parameters: { after: contactSet.after, ...(isLast(contactSet) ? {} : { up_to: contactSet.upTo }) },
+  }
 }
 
-function contactsAmong(whom: Whom): string {
+function contactsAmong(contactSet: ContactSet): string {
   const isKnown = `contact_id != toUUID('${NOBODY}')`
-  if ('contactIds' in whom) return isKnown
-  // As texts, for the reason given above.
+  if ('contactIds' in contactSet) return isKnown
+  // As texts, for the same reason as in streamResults.
   const isAfter = `${isKnown} AND toString(contact_id) > {after: String}`
-  return isLast(whom) ? isAfter : `${isAfter} AND toString(contact_id) <= {up_to: String}`
+  return isLast(contactSet) ? isAfter : `${isAfter} AND toString(contact_id) <= {up_to: String}`
 }

@@ -41,7 +41,7 @@ export interface EventMatch {
   class_contains?: string
   element_id?: string
   within_days?: number
-  /** The minimum number of such events; 1 if missing. */
+  /** The minimum number of matching events; 1 if missing. */
   min_count?: number
 }
 
@@ -65,8 +65,8 @@ export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as con
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
- * The documented schema of a filter, in requests and answers. `parseSegmentFilter` checks what a schema cannot express
- * (which value fits which operator, the depth), and has clearer messages.
+ * The documented schema of a filter, in requests and responses. `parseSegmentFilter` checks what a schema cannot
+ * express (which value fits which operator, the depth), and has clearer messages.
  */
 export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
   Type.Object(
@@ -99,7 +99,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
               }),
               operator: Type.Union(EVENT_OPERATORS.map((operator) => Type.Literal(operator))),
             },
-            { description: 'Whether the contact has at least min_count such events.' },
+            { description: 'Whether the contact has at least min_count matching events.' },
           ),
           Type.Object(
             { match: Type.Union([Type.Literal('all'), Type.Literal('any')]), conditions: Type.Array(Type.Unknown()) },
@@ -110,7 +110,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
     },
     {
       title: 'SegmentFilter',
-      description: 'Which contacts belong. Negative operators match a missing value.',
+      description: 'The contacts that belong to the segment. Negative operators match a missing value.',
       'x-expected':
         'a filter like {"match": "all", "conditions": [{"property": "country", "operator": "equals", "value": "FR"}]}',
       examples: [{ match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'lead' }] }],
@@ -133,7 +133,7 @@ export function eventsOf(filter: SegmentFilter): EventMatch[] {
 
 const keys = new WeakMap<EventMatch, string>()
 
-/** Conditions with the same events and count have the same key, whatever their segment. */
+/** Conditions with the same events and count have the same key, in any segment. */
 export function keyOf(match: EventMatch): string {
   const key = keys.get(match) ?? hashOf(match)
   keys.set(match, key)
@@ -141,8 +141,8 @@ export function keyOf(match: EventMatch): string {
 }
 
 function hashOf(match: EventMatch): string {
-  const meant = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
-  const hash = createHash('sha256').update(JSON.stringify(meant)).digest('hex')
+  const normalized = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
+  const hash = createHash('sha256').update(JSON.stringify(normalized)).digest('hex')
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
 }
 

@@ -2,14 +2,14 @@ import type { ContactChanges, SegmentFollower } from '../contacts/change-log.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { possibleWays, queueChecks, queueChecksAfter } from './check-queue.ts'
+import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import { askEvents } from './events.ts'
-import { forgetHolder, storeAnswers } from './holders.ts'
-import { judge } from './judge.ts'
-import { applyJudgements, leaveAll } from './membership.ts'
+import { evaluateContacts } from './evaluate-contacts.ts'
+import { queryEvents } from './events.ts'
+import { applyEvaluations, leaveAll } from './membership.ts'
+import { deleteMetConditionsOf, storeResults } from './met-conditions.ts'
 
-/** Keeps the memberships of a tenant's segments up to date. */
+/** Updates segment memberships in the transactions that change contacts. */
 export function createFollower(definitions: Definitions, clock: Clock): SegmentFollower {
   return {
     follow: async (tx, { changed, linked, recorded }) => {
@@ -18,17 +18,19 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       const known = await definitions.of(tx)
       if (known.length === 0) return []
       const contactIds = [...changed.keys()]
-      await queueChecksAfter(tx, known, [...recorded, ...possibleWays(contactIds)])
+      await queueChecksAfter(tx, known, [...recorded, ...possibleTransitions(contactIds)])
       if (contactIds.length === 0) return []
       const affected = known.filter((definition) => isAffected(definition, changed))
-      const judgements = await judge(tx, affected, contactIds, now, ({ isEvaluated }) => isEvaluated)
-      const open = judgements.filter(({ belongs }) => affected.some(({ segmentId }) => belongs.get(segmentId) === null))
-      const asksEvents = known.some(({ matches }) => matches.length > 0)
-      await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(asksEvents ? linked : [])])
-      return applyJudgements(tx, affected, judgements, now)
+      const evaluations = await evaluateContacts(tx, affected, contactIds, now, ({ isEvaluated }) => isEvaluated)
+      const open = evaluations.filter(({ belongs }) =>
+        affected.some(({ segmentId }) => belongs.get(segmentId) === null),
+      )
+      const usesEvents = known.some(({ matches }) => matches.length > 0)
+      await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(usesEvents ? linked : [])])
+      return applyEvaluations(tx, affected, evaluations, now)
     },
     leave: async (tx, contactId) => {
-      await forgetHolder(tx, contactId)
+      await deleteMetConditionsOf(tx, contactId)
       return leaveAll(tx, contactId, clock())
     },
   }
@@ -55,7 +57,7 @@ export async function followEvents(
   // All segments, because later writes to the contact use the results stored here.
   const matches = known.flatMap((definition) => definition.matches)
   if (matches.length > 0) {
-    await storeAnswers(tx, matches, contactIds, await askEvents(tx, matches, { contactIds }, now))
+    await storeResults(tx, matches, contactIds, await queryEvents(tx, matches, { contactIds }, now))
   }
-  return applyJudgements(tx, known, await judge(tx, known, contactIds, now), now)
+  return applyEvaluations(tx, known, await evaluateContacts(tx, known, contactIds, now), now)
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { rememberDefinitions } from './definitions.ts'
-import { evaluateSegment, LEASE } from './evaluate.ts'
+import { cacheDefinitions } from './definitions.ts'
+import { CLAIM_END, evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition, SegmentFilter } from './filter.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
@@ -66,7 +66,7 @@ interface Person {
 
 /** A second, simple implementation of the filters above. */
 function belongs({ match, conditions }: SegmentFilter, person: Person): boolean {
-  const holds = (condition: SegmentCondition): boolean => {
+  const isMet = (condition: SegmentCondition): boolean => {
     if ('conditions' in condition) return belongs(condition, person)
     if ('property' in condition) {
       return condition.value === (condition.property === 'city' ? person.city : person.stage)
@@ -74,10 +74,10 @@ function belongs({ match, conditions }: SegmentFilter, person: Person): boolean 
     const { type = '', min_count = 1 } = condition.event
     return (person.events[type] ?? 0) >= min_count === (condition.operator === 'did')
   }
-  return match === 'all' ? conditions.every(holds) : conditions.some(holds)
+  return match === 'all' ? conditions.every(isMet) : conditions.some(isMet)
 }
 
-test('whatever the interleaving, the members are those whom the filters mean, and each way in or out is told once', async () => {
+test('under any interleaving, members match the filters, and each entry and exit is recorded once', async () => {
   await fc.assert(
     fc.asyncProperty(scripts, async ({ contacts, chores }) => {
       const tenant = await createTestTenant(service)
@@ -89,7 +89,7 @@ test('whatever the interleaving, the members are those whom the filters mean, an
         ...contacts.map((steps, n) => act(tenant, `v${n}`, ids[n] ?? '', `person${n}@example.com`, steps)),
         ...chores.map((list) => work(tenant, list, lasting)),
       ])
-      await atRest(tenant)
+      await waitUntilIdle(tenant)
       for (const contactId of ids) await check(tenant, contactId, lasting)
     }),
     { numRuns: 12, endOnFailure: true },
@@ -105,12 +105,12 @@ async function define(tenant: TestTenant, filter: SegmentFilter): Promise<string
 async function evaluate(tenant: TestTenant, segmentId: string): Promise<void> {
   const { numUpdatedRows } = await tenant.handle.db
     .updateTable('segments')
-    .set({ claimed_until: LEASE })
+    .set({ claimed_until: CLAIM_END })
     .where('segment_id', '=', segmentId)
     .where('claimed_until', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
-  const dependencies = { definitions: rememberDefinitions(), clock: () => new Date() }
+  const dependencies = { definitions: cacheDefinitions(), clock: () => new Date() }
   await evaluateSegment(tenant.handle, dependencies, segmentId)
 }
 
@@ -139,8 +139,8 @@ async function work(tenant: TestTenant, chores: Chore[], lasting: readonly strin
   }
 }
 
-/** Waits until everything noted has been queued, checked and evaluated. */
-async function atRest(tenant: TestTenant): Promise<void> {
+/** Waits until all noted contacts have been queued and checked, and all segments evaluated. */
+async function waitUntilIdle(tenant: TestTenant): Promise<void> {
   // Noted contacts are queued within half a second; then they are visible here until they are checked.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const { db } = tenant.handle

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTE, propose } from '../../test/actions.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { queueChecks } from './check-queue.ts'
-import { rememberDefinitions } from './definitions.ts'
+import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createSegment } from './segments.ts'
@@ -35,13 +35,13 @@ async function define(...conditions: SegmentCondition[]): Promise<string> {
   return segmentId
 }
 
-/** Decisions 7.2: membership follows events within seconds. */
+/** Memberships follow events within seconds (decision 7.2). */
 async function eventually(check: () => Promise<void>): Promise<void> {
   await expect.poll(() => check().then(() => 'done', String), { interval: 100 }).toBe('done')
 }
 
 /** The recorded entries and exits of a contact, in order. */
-async function waysOf(contactId: string): Promise<string[]> {
+async function transitionsOf(contactId: string): Promise<string[]> {
   const both = await Promise.all(
     ['segment_entered', 'segment_exited'].map((type) =>
       tenant.call('GET', `/v1/events?contact_id=${contactId}&event_type=${type}&limit=100`),
@@ -62,7 +62,7 @@ const visit = (visitor_id: string, event: string, more: object = {}) =>
   tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/x`, ...more }] })
 
 describe("a contact's own changes", () => {
-  test('take effect in the very answer, and each way in or out is recorded once', async () => {
+  test('take effect in the response, and each entry and exit is recorded once', async () => {
     const segmentId = await define(LEAD)
     const created = await tenant.call('POST', '/v1/contacts', {
       email: 'ada@example.com',
@@ -73,21 +73,21 @@ describe("a contact's own changes", () => {
     expect(await countOf(segmentId)).toBe(1)
     const path = `/v1/contacts/${contact_id}`
     await tenant.call('PUT', path, { properties: { city: 'Paris' } })
-    expect(await waysOf(contact_id)).toEqual(['segment_entered'])
+    expect(await transitionsOf(contact_id)).toEqual(['segment_entered'])
     const changed = await tenant.call('PUT', path, { properties: { lifecyclestage: 'customer' } })
     expect(changed.body.contact.segment_ids).toEqual([])
     expect(await countOf(segmentId)).toBe(0)
     const back = await tenant.call('PUT', path, { properties: { lifecyclestage: 'lead' } })
     expect(back.body.contact.segment_ids).toEqual([segmentId])
-    expect(await waysOf(contact_id)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    expect(await transitionsOf(contact_id)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
     await tenant.call('DELETE', path)
     expect(await countOf(segmentId)).toBe(0)
-    expect((await waysOf(contact_id)).at(-1)).toBe('segment_exited')
+    expect((await transitionsOf(contact_id)).at(-1)).toBe('segment_exited')
     const { body } = await tenant.call('GET', `/v1/events?event_type=segment_entered&limit=1`)
     expect(body.events[0].data).toEqual({ segment_id: segmentId, segment_name: 'Some' })
   })
 
-  test('a change that is refused changes no membership', async () => {
+  test('that are rejected change no membership', async () => {
     const segmentId = await define(LEAD)
     await tenant.contact('taken@example.com')
     const contactId = await tenant.contact('ada@example.com')
@@ -99,7 +99,7 @@ describe("a contact's own changes", () => {
     expect(await countOf(segmentId)).toBe(0)
   })
 
-  test('many changes of one contact at once leave as many entries as exits', async () => {
+  test('made concurrently leave as many entries as exits', async () => {
     const segmentId = await define(LEAD)
     const contactId = await tenant.contact('ada@example.com')
     const stages = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? 'lead' : 'customer'))
@@ -109,13 +109,13 @@ describe("a contact's own changes", () => {
       ),
     )
     const isMember = (await segmentsOf(contactId)).includes(segmentId)
-    const ways = await waysOf(contactId)
+    const ways = await transitionsOf(contactId)
     const entered = ways.filter((way) => way === 'segment_entered').length
     expect(entered - (ways.length - entered)).toBe(isMember ? 1 : 0)
     expect(await countOf(segmentId)).toBe(isMember ? 1 : 0)
   })
 
-  test('of any column that a filter reads are followed, and of those alone that it reads', async () => {
+  test('update memberships exactly if a filter uses the changed column', async () => {
     const company = await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })
     const { company_id } = company.body.company
     const contactId = await tenant.contact('ada@example.com', { city: 'Rome', plan: 'pro' })
@@ -148,7 +148,7 @@ describe("a contact's own changes", () => {
     expect(await segmentsOf(contactId)).not.toContain(nested)
   })
 
-  test('an anonymous visitor who says who he is, and a company, count as changes', async () => {
+  test('include an identification of a visitor and a change of company', async () => {
     const company = await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })
     const { company_id } = company.body.company
     const segmentId = await define({ property: 'company_id', operator: 'equals', value: company_id })
@@ -161,7 +161,7 @@ describe("a contact's own changes", () => {
 })
 
 describe('events', () => {
-  test('make an identified contact enter and leave, once each', async () => {
+  test('make an identified contact enter and exit once each', async () => {
     const buyers = await define(bought({ min_count: 2 }))
     const idle = await define({ event: { type: 'purchase' }, operator: 'did_not' })
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
@@ -174,19 +174,19 @@ describe('events', () => {
     // A change of the contact also considers its events.
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
     await eventually(async () => expect(await checksLeft()).toBe(0))
-    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    expect(await transitionsOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
     expect([await countOf(buyers), await countOf(idle)]).toEqual([1, 0])
   })
 
-  test('that move onto a contact count as its own', async () => {
+  test('of an anonymous visitor count once the contact is identified', async () => {
     const segmentId = await define(bought({ url_contains: '/X' }), { property: 'email', operator: 'is_set' })
     await visit('v', 'purchase')
     const { body } = await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })
     await eventually(async () => expect(await segmentsOf(body.contact_id)).toEqual([segmentId]))
-    expect(await waysOf(body.contact_id)).toEqual(['segment_entered'])
+    expect(await transitionsOf(body.contact_id)).toEqual(['segment_entered'])
   })
 
-  test('of the service itself count when a condition names them', async () => {
+  test('recorded by the service count if a condition names them', async () => {
     const segmentId = await define({ event: { type: 'contact_updated', min_count: 2 }, operator: 'did' })
     const any = await define({ event: { min_count: 1 }, operator: 'did' })
     const contactId = await tenant.contact('ada@example.com')
@@ -197,7 +197,7 @@ describe('events', () => {
     expect(await countOf(any)).toBe(0)
   })
 
-  test('of a form count, from a visitor that is linked already and from none', async () => {
+  test('of a form submission count, with and without a linked visitor', async () => {
     const submitted = (more: object = {}): SegmentCondition => ({
       event: { type: 'form_submission', ...more },
       operator: 'did',
@@ -216,7 +216,7 @@ describe('events', () => {
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([once, twice]))
   })
 
-  test('of what agents propose and do count', async () => {
+  test("of agents' actions count", async () => {
     const contactId = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
     const acted = (type: string) => define({ event: { type }, operator: 'did' })
     const [proposed, executed] = [await acted('agent_action_proposed'), await acted('agent_action_executed')]
@@ -228,7 +228,7 @@ describe('events', () => {
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([proposed, executed]))
   })
 
-  test("that belong to another tenant's contact count for nobody here", async () => {
+  test("of another tenant's contact do not count", async () => {
     const segmentId = await define(bought())
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
     const stranger = await createTestTenant(service)
@@ -247,11 +247,11 @@ async function checksLeft(): Promise<number> {
 
 describe('a whole segment', () => {
   const dependencies = (clock = () => new Date()) => ({
-    definitions: rememberDefinitions(),
+    definitions: cacheDefinitions(),
     clock,
   })
 
-  test('gets its first members without events, because they entered nothing', async () => {
+  test('gets its first members without events, because they did not enter', async () => {
     const ids = await Promise.all(
       ['a', 'b', 'c'].map((name) =>
         tenant.contact(`${name}@example.com`, { lifecyclestage: name === 'c' ? 'sql' : 'lead' }),
@@ -259,10 +259,10 @@ describe('a whole segment', () => {
     )
     const segmentId = await define(LEAD)
     expect(await countOf(segmentId)).toBe(2)
-    expect(await Promise.all(ids.map(waysOf))).toEqual([[], [], []])
+    expect(await Promise.all(ids.map(transitionsOf))).toEqual([[], [], []])
   })
 
-  test('follows time alone when it is evaluated again, with events', async () => {
+  test('loses members as time passes, with events, when it is evaluated again', async () => {
     const created: SegmentCondition = { property: 'created_at', operator: 'within_days', value: 7 }
     const segmentId = await define(created, bought({ within_days: 3 }))
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
@@ -279,10 +279,10 @@ describe('a whole segment', () => {
       segmentId,
     )
     expect(await segmentsOf(contactId)).toEqual([])
-    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
+    expect(await transitionsOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
   })
 
-  test('tells segments that ask for it who has left', async () => {
+  test('updates segments that use its exit events', async () => {
     const young = await define({ property: 'created_at', operator: 'within_days', value: 7 })
     const left = await define({ event: { type: 'segment_exited' }, operator: 'did' })
     const contactId = await tenant.contact('ada@example.com')
@@ -298,7 +298,7 @@ describe('a whole segment', () => {
     await eventually(async () => expect(await segmentsOf(contactId)).toContain(left))
   })
 
-  test('misses no contact that changes while it is made', async () => {
+  test('includes contacts that change while it is created', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `person${index}@example.com`)
     const contacts = Promise.all(names.map((email) => tenant.contact(email, { lifecyclestage: 'lead' })))
     const segments = await Promise.all([define(LEAD), define(LEAD, { property: 'email', operator: 'is_set' })])
@@ -306,7 +306,7 @@ describe('a whole segment', () => {
     expect(await Promise.all(segments.map(countOf))).toEqual([40, 40])
   })
 
-  test('is found by contacts that are busy at that moment', async () => {
+  test('includes contacts that are locked during its evaluation', async () => {
     const contactId = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
     const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [LEAD] } }
     await tenant.handle.transaction(async (tx) => {
@@ -318,7 +318,7 @@ describe('a whole segment', () => {
     await eventually(async () => expect(await segmentsOf(contactId)).toHaveLength(1))
   })
 
-  test('goes with its tenant', async () => {
+  test('is deleted with its tenant', async () => {
     await define(LEAD)
     await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
     const { database } = service.stores
@@ -328,7 +328,7 @@ describe('a whole segment', () => {
   })
 })
 
-test("a tenant that defines hundreds of segments at once delays nobody else's", async () => {
+test('a tenant that creates hundreds of segments does not delay those of others', async () => {
   const busy = tenant.handle
   const filter = { match: 'all', conditions: [LEAD] }
   await busy.transaction(async (tx) => {

@@ -1,10 +1,10 @@
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
-import type { Judgement } from './judge.ts'
+import type { ContactEvaluation } from './evaluate-contacts.ts'
 
 /** Rows per statement: the number of parameters is limited, and a row has four. */
-const ROWS_A_STATEMENT = 2_000
+const ROWS_PER_STATEMENT = 2_000
 
 interface Pair {
   segmentId: string
@@ -15,17 +15,17 @@ interface Pair {
  * Corrects memberships. Call it in a transaction that has locked the contacts' rows.
  * @returns an event for each contact that actually entered or left a segment.
  */
-export async function applyJudgements(
+export async function applyEvaluations(
   tx: Tenant,
   definitions: readonly Definition[],
-  judgements: readonly Judgement[],
+  evaluations: readonly ContactEvaluation[],
   now: Date,
 ): Promise<SystemEvent[]> {
   const entering: Pair[] = []
   const leaving: Pair[] = []
   // Sorted by segment, so that two transactions update the counters in the same order.
   for (const { segmentId } of definitions) {
-    for (const { contactId, memberOf, belongs } of judgements) {
+    for (const { contactId, memberOf, belongs } of evaluations) {
       const should = belongs.get(segmentId)
       if (should === true && !memberOf.has(segmentId)) entering.push({ segmentId, contactId })
       if (should === false && memberOf.has(segmentId)) leaving.push({ segmentId, contactId })
@@ -91,8 +91,8 @@ async function deleteMembers(tx: Tenant, pairs: readonly Pair[]): Promise<Pair[]
 
 async function inParts(pairs: readonly Pair[], write: (part: readonly Pair[]) => Promise<Pair[]>): Promise<Pair[]> {
   const written: Pair[] = []
-  for (let from = 0; from < pairs.length; from += ROWS_A_STATEMENT) {
-    written.push(...(await write(pairs.slice(from, from + ROWS_A_STATEMENT))))
+  for (let from = 0; from < pairs.length; from += ROWS_PER_STATEMENT) {
+    written.push(...(await write(pairs.slice(from, from + ROWS_PER_STATEMENT))))
   }
   return written
 }

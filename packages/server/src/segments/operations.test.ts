@@ -9,7 +9,7 @@ let tenant: TestTenant
 let member: Browser
 
 const DAY_MS = 86_400_000
-/** The service's day is at noon: no midnight comes between what a test does and what it reads. */
+/** The service's clock is at noon, so that no test crosses midnight. */
 const toNoon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS - Date.now()
 const now = () => new Date(Date.now() + toNoon)
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('a preview counts and shows some, for properties and events, and writes nothing', async () => {
+test('a preview returns the count and a sample, for properties and events, and writes nothing', async () => {
   const preview = (filter: unknown) => member.call('POST', '/v1/segments/preview', { filter })
   const rome = await preview(inCity('Rome'))
   expect(rome.body).toMatchObject({ count: 2, took_ms: expect.any(Number) })
@@ -53,7 +53,7 @@ test.each([
   expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
 })
 
-test('a segment is defined, changed and deleted, and the audit log tells by whom', async () => {
+test('a segment is created, changed and deleted, and the audit log records each actor', async () => {
   const made = await member.call('POST', '/v1/segments', { name: 'Romans', filter: inCity('Rome') })
   expect([made.status, made.body.segment.name, made.body.segment.description]).toEqual([201, 'Romans', null])
   const path = `/v1/segments/${made.body.segment.segment_id}`
@@ -75,7 +75,7 @@ test('a segment is defined, changed and deleted, and the audit log tells by whom
   ])
 })
 
-test('growth reckons back from now by who entered and left', async () => {
+test('growth is computed backwards from the current count, using entries and exits', async () => {
   const { body } = await member.call('POST', '/v1/segments', { name: 'Growing', filter: inCity('Oslo') })
   const id = body.segment.segment_id
   await until(async () => {
@@ -100,7 +100,7 @@ test('growth reckons back from now by who entered and left', async () => {
   ])
 })
 
-test('growth knows the members that a definition brought or took away', async () => {
+test('growth includes the members that a changed definition added or removed', async () => {
   for (const [index, city] of ['Turku', 'Turku', 'Espoo'].entries()) {
     await tenant.contact(`finn${index}@example.com`, { city })
   }
@@ -127,7 +127,7 @@ test('growth knows the members that a definition brought or took away', async ()
   expect([past.body.by_day[0].count, growth.at(-1).date]).toEqual([0, today])
 })
 
-test('values are suggested for what is typed, the most frequent first', async () => {
+test('suggestions match the typed text, most frequent first', async () => {
   const suggest = async (query: string) => (await member.call('GET', `/v1/segments/suggestions?${query}`)).body.values
   expect(await suggest('property=city&q=ro')).toEqual([
     { value: 'Rome', label: null, count: 2 },

@@ -113,7 +113,7 @@ export const SEGMENT_OPERATIONS = [
       property: Type.String({
         minLength: 1,
         maxLength: 128,
-        description: 'A property of contacts, or a part of their events, such as `event.type`.',
+        description: 'A property of contacts, or a field of their events, such as `event.type`.',
         examples: ['country'],
       }),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'The beginning of the values.' })),

@@ -7,17 +7,17 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
-import { askEvents, EventAnswers, TooManyHolders } from './events.ts'
+import { EventResults, queryEvents, TooManyContacts } from './events.ts'
 import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5
-/** A count while a user types must not take more of the database's time. */
+/** A preview runs while a user types, so it must stay cheap. */
 const COUNT_MS_MAX = 5_000
-/** The contacts with such events are kept in memory: 250,000 of them briefly take some tens of megabytes. */
+/** The contacts with matching events are kept in memory: 250,000 of them briefly use some tens of megabytes. */
 const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
 const STATEMENT_CANCELLED = '57014'
-/** ClickHouse's error codes for a query that took too long or too much memory. */
+/** ClickHouse's error codes for a query that exceeded its time or memory limit. */
 const TOO_MUCH = [159, 160, 241, 307]
 
 /**
@@ -28,9 +28,9 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
   const filter = parseSegmentFilter(sent)
   const matches = eventsOf(filter)
   try {
-    const answers =
-      matches.length > 0 ? await askEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventAnswers()
-    const condition = compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
+    const results =
+      matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
+    const condition = compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
     return await tenant.heavily(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
@@ -48,7 +48,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
     )
   } catch (error) {
     const isTooMuch =
-      error instanceof TooManyHolders ||
+      error instanceof TooManyContacts ||
       (error as { code?: string }).code === STATEMENT_CANCELLED ||
       TOO_MUCH.includes(refusalCode(error) ?? 0)
     if (!isTooMuch) throw error

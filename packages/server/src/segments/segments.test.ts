@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { rememberDefinitions } from './definitions.ts'
+import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
@@ -18,7 +18,7 @@ const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'i
 
 async function evaluate(segmentId: string): Promise<void> {
   const clock = () => new Date()
-  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
 }
 
 async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {
@@ -27,7 +27,7 @@ async function define(name: string, filter: unknown = EVERYBODY, description: st
   return segmentId
 }
 
-test('a segment is read with its definition and the number of its contacts', async () => {
+test('a segment has its definition and the number of its contacts', async () => {
   await tenant.contact('ada@example.com')
   const segmentId = await define('Everybody', EVERYBODY, 'Who has an address')
   const { status, body } = await tenant.call('GET', `/v1/segments/${segmentId}`)
@@ -58,7 +58,7 @@ test('segments are listed newest first, page by page', async () => {
   }
 })
 
-test('the members of a segment are listed in their short form, page by page', async () => {
+test('the members of a segment are listed in compact form, page by page', async () => {
   const ids: string[] = []
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     ids.unshift(await tenant.contact(`${name}@example.com`, { firstname: name, city: 'Paris' }))
@@ -82,7 +82,7 @@ test('the members of a segment are listed in their short form, page by page', as
   })
 })
 
-test('every contact object names its segments in the order of their ids', async () => {
+test('every contact object lists its segments, sorted by id', async () => {
   const contactId = await tenant.contact('ada@example.com')
   const ids = [await define('one'), await define('two')].sort()
   const list = await tenant.call('GET', '/v1/contacts')
@@ -94,7 +94,7 @@ test('every contact object names its segments in the order of their ids', async 
   }
 })
 
-test('a segment of another tenant, an unknown one and an ill-formed id are 404', async () => {
+test("another tenant's segment, an unknown id and a malformed id are 404", async () => {
   const segmentId = await define('Everybody')
   const stranger = await createTestTenant(service)
   for (const id of [segmentId, '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', 'x', '%27']) {
@@ -106,7 +106,7 @@ test('a segment of another tenant, an unknown one and an ill-formed id are 404',
   expect((await stranger.call('GET', '/v1/segments')).body.segments).toEqual([])
 })
 
-test('a segment gets another name and another filter, with the members that it means', async () => {
+test('a changed filter changes the members', async () => {
   await tenant.contact('ada@example.com', { city: 'Paris' })
   await tenant.contact('bob@example.com', { city: 'Rome' })
   const segmentId = await define('Everybody')
@@ -123,7 +123,7 @@ test('a segment gets another name and another filter, with the members that it m
   })
 })
 
-test('while a segment is being counted it has no number, and nothing takes it for empty', async () => {
+test('while a segment is being counted, it has no count, and nothing treats it as empty', async () => {
   await tenant.contact('ada@example.com', { city: 'Paris' })
   await tenant.contact('bob@example.com', { city: 'Rome' })
   const definition = { name: 'Everybody', description: null, filter: EVERYBODY }
@@ -152,7 +152,7 @@ test('while a segment is being counted it has no number, and nothing takes it fo
     await expect.poll(async () => (await run()).status, { timeout: 30_000 }).toBe('completed')
     return (await run()).summary.contacts_evaluated
   }
-  const expectCounting = async (meant: number) => {
+  const expectCounting = async (countBefore: number) => {
     expect(await read()).toEqual({ contact_count: null, counting: true })
     expect(await members()).toMatchObject({
       counting: true,
@@ -161,7 +161,7 @@ test('while a segment is being counted it has no number, and nothing takes it fo
     const refused = await aggregate()
     expect([refused.status, refused.body.error.code]).toEqual([409, 'segment_counting'])
     expect(refused.headers.get('retry-after')).toBe('2')
-    expect(await runOfAgent()).toBe(meant)
+    expect(await runOfAgent()).toBe(countBefore)
   }
   const expectCounted = async (count: number) => {
     expect(await read()).toEqual({ contact_count: count, counting: false })
@@ -185,7 +185,7 @@ test('while a segment is being counted it has no number, and nothing takes it fo
   await expectCounted(1)
 })
 
-test('the same filter again has nobody counted anew', async () => {
+test('setting the same filter again does not re-evaluate the segment', async () => {
   await tenant.contact('ada@example.com')
   const segmentId = await define('Everybody')
   expect(await updateSegment(tenant.handle, segmentId, { name: ' Everybody ', filter: EVERYBODY }, new Date())).toEqual(
@@ -195,7 +195,7 @@ test('the same filter again has nobody counted anew', async () => {
   expect(body.segment).toMatchObject({ name: 'Everybody', contact_count: 1, counting: false })
 })
 
-test('a deleted segment is gone from its members, and a change of theirs does not miss it', async () => {
+test('a deleted segment is removed from its members, which can still be changed', async () => {
   const contactId = await tenant.contact('ada@example.com')
   const segmentId = await define('Everybody')
   const stranger = await createTestTenant(service)
@@ -206,7 +206,7 @@ test('a deleted segment is gone from its members, and a change of theirs does no
   expect(body.contact.segment_ids).toEqual([])
 })
 
-describe('a filter that cannot be used', () => {
+describe('an invalid filter', () => {
   const leaf = { property: 'city', operator: 'equals', value: 'Paris' }
   const nested = (levels: number): unknown => ({
     match: 'all',
@@ -251,19 +251,19 @@ describe('a filter that cannot be used', () => {
     [`filter${'.conditions[0]'.repeat(5)}`, nested(5_000)],
     ['filter', all(...Array(51).fill(leaf))],
     ['filter', all(...Array(100_000).fill(all()))],
-  ])('is refused, naming %s', async (path, filter) => {
+  ])('is 400 and names %s', async (path, filter) => {
     const made = createSegment(tenant.handle, { name: 'x', description: null, filter }, new Date())
     await expect(made).rejects.toMatchObject({ status: 400, code: 'validation_error', details: [{ path }] })
     expect((await tenant.call('GET', '/v1/segments')).body.segments).toEqual([])
   })
 
-  test('five levels, fifty conditions and every operator are possible', async () => {
+  test('may have up to five levels, fifty conditions and any operator', async () => {
     await define('deep', nested(5))
     await define('wide', all(...Array(50).fill(leaf)))
     await define('empty', all())
   })
 
-  test('names every wrong place', async () => {
+  test('is reported with every invalid field', async () => {
     const filter = all({ ...leaf, operator: 'x' }, { ...leaf, value: null }, { event: {}, operator: 'x' })
     const made = createSegment(tenant.handle, { name: 'x', description: null, filter }, new Date())
     await expect(made).rejects.toMatchObject({
@@ -272,7 +272,7 @@ describe('a filter that cannot be used', () => {
   })
 })
 
-test('a name is required, and a segment too many is refused', async () => {
+test('a name is required, and the number of segments is limited', async () => {
   const make = (name: string) =>
     createSegment(tenant.handle, { name, description: null, filter: EVERYBODY }, new Date())
   await expect(make('')).rejects.toMatchObject({ code: 'validation_error', details: [{ path: 'name' }] })

@@ -8,9 +8,9 @@ import { newId } from '../platform/ids.ts'
 import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { lockDefinitions } from './definitions.ts'
-import { LEASE } from './evaluate.ts'
+import { CLAIM_END } from './evaluate.ts'
 import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
-import { noteUnused } from './holders.ts'
+import { noteUnusedConditions } from './met-conditions.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { toSegmentObject } from './segment-object.ts'
 
@@ -56,7 +56,7 @@ export async function createSegment(
         segment_id: segmentId,
         ...texts,
         ...columnsOf(filter),
-        claimed_until: evaluatedByCaller ? LEASE : null,
+        claimed_until: evaluatedByCaller ? CLAIM_END : null,
         created_at: now,
         updated_at: now,
       })
@@ -66,8 +66,8 @@ export async function createSegment(
 }
 
 /**
- * Changes a segment's name, description or filter; undefined fields stay. After a change of the filter, the running
- * service re-evaluates the members without recording events.
+ * Changes a segment's name, description or filter; undefined fields are unchanged. After a change of the filter, the
+ * running service re-evaluates the members without recording events.
  * @returns the names of the changed fields.
  * @throws ServiceError 404, 400 naming every invalid field.
  */
@@ -104,12 +104,12 @@ export async function updateSegment(
       })
       .where('segment_id', '=', segmentId)
       .execute()
-    if (isOtherFilter) await noteUnused(tx, before.filter as unknown as SegmentFilter)
+    if (isOtherFilter) await noteUnusedConditions(tx, before.filter as unknown as SegmentFilter)
     return [...changed, ...(isOtherFilter ? ['filter'] : [])]
   })
 }
 
-/** Deletes a segment, without events of leaving. @throws ServiceError 404. */
+/** Deletes a segment without recording exits. @throws ServiceError 404. */
 export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
   await tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
@@ -120,7 +120,7 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
       .executeTakeFirst()
     if (!segment) throw notFound('segment')
     await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
-    await noteUnused(tx, segment.filter as unknown as SegmentFilter)
+    await noteUnusedConditions(tx, segment.filter as unknown as SegmentFilter)
   })
 }
 
@@ -128,8 +128,8 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
   await tenant.db
     .updateTable('segments')
-    // Not before their events have been in the journal for a second: from then on, reads wait for them. A new revision
-    // discards an evaluation in progress.
+    // Delayed until their events have been in the journal for a second: from then on, reads wait for them. A new
+    // revision discards an evaluation in progress.
     .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
     .execute()
 }
@@ -158,7 +158,7 @@ export async function readSegment(tenant: Tenant, segmentId: string) {
   return (await readSegmentSoFar(tenant, segmentId)).segment
 }
 
-/** A segment with the number of its known members, even while they are being counted. @throws ServiceError 404. */
+/** A segment with the number of members found so far, even while they are being counted. @throws ServiceError 404. */
 export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
   if (!row) throw notFound('segment')

@@ -21,7 +21,7 @@ CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id);
 -- while a segment is created, without either seeing the other. A definition also changes once its first evaluation has
 -- found all contacts that meet its conditions. A function, because its later statements see what was committed while
 -- the first one waited.
-CREATE FUNCTION hold_segments(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION lock_segment_version(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));
     RETURN (SELECT count(*) || '/' || coalesce(max(revision), 0) || '/' || count(evaluated_at)
@@ -52,7 +52,7 @@ CREATE FUNCTION count_members() RETURNS trigger LANGUAGE plpgsql AS $$
     INSERT INTO segment_counts (tenant_id, segment_id, counter, contacts)
       SELECT tenant_id, segment_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
       FROM changed
-      -- A cascade from a deleted segment or tenant must not give it a counter again.
+      -- A cascade from a deleted segment or tenant must not recreate a counter.
       WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id) AND EXISTS (SELECT FROM segments
         WHERE segments.tenant_id = changed.tenant_id AND segments.segment_id = changed.segment_id)
       GROUP BY tenant_id, segment_id
@@ -77,7 +77,7 @@ CREATE TABLE segment_silent_changes (
 );
 
 -- Contacts whose events changed and whose segments must be checked. `checked_at` is the last time of a check that will
--- be repeated: an evaluation with an older answer must skip the contact.
+-- be repeated: an evaluation with older results must skip the contact.
 CREATE TABLE segment_checks (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   contact_id uuid NOT NULL,
@@ -91,7 +91,7 @@ CREATE INDEX segment_checks_due ON segment_checks (not_before);
 -- The contacts that meet segments' event conditions, so that a write to a contact need not query ClickHouse. No foreign
 -- key to contacts, because it would lock a contact's row for each of its conditions; code that deletes a contact
 -- deletes these rows.
-CREATE TABLE segment_event_holders (
+CREATE TABLE segment_met_conditions (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   contact_id uuid NOT NULL,
   match_key uuid NOT NULL,

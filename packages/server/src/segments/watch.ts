@@ -4,16 +4,16 @@ import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
-import { rememberDefinitions } from './definitions.ts'
+import { cacheDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createFollower } from './follow.ts'
-import { deleteUnused } from './holders.ts'
+import { deleteUnusedConditions } from './met-conditions.ts'
 
 const EVERY_MS = 500
 const PAUSE_MS = 3_000
 /** Not urgent: nothing waits for it. */
 const CLEAN_EVERY_MS = 3_000
-/** Half of the duration of a claim. */
+/** Half of a claim's duration, so that the claim is still valid. */
 const RESUMED_WITHIN_MS = 60_000
 /** Membership that changes with time alone. */
 const TIMED_EVERY_MINUTES = 10
@@ -29,7 +29,7 @@ export interface Segments extends Pick<Checks, 'onRecorded'> {
 /** Starts updating memberships by contacts, events and time. */
 export async function watchSegments(given: Omit<WatchDependencies, 'definitions'>): Promise<Segments> {
   const stopping = new AbortController()
-  const dependencies = { ...given, definitions: rememberDefinitions(), signal: stopping.signal }
+  const dependencies = { ...given, definitions: cacheDefinitions(), signal: stopping.signal }
   const { stores, definitions, clock, log } = dependencies
   const checks = startChecks(dependencies)
   const { rows } = await sql<{ now: string }>`SELECT now()::text AS now`.execute(stores.database)
@@ -42,8 +42,8 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   let current: { segment: Due; until: number; isClaimed: boolean } | null = null
   let lastTenant: string | null = null
 
-  /** A segment that cannot be evaluated stays claimed for a while, so that others are evaluated. */
-  function giveWay(error: unknown): void {
+  /** A segment that cannot be evaluated stays claimed until the claim ends, so that others are evaluated first. */
+  function skipSegment(error: unknown): void {
     if (error instanceof ServiceError && error.status === 503) throw error
     log.warn({ err: error }, 'a segment could not be evaluated; continuing with others')
   }
@@ -61,7 +61,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
         lastTenant = tenant_id
         current.isClaimed ||= await claim(stores.database, current.segment, startedAt)
         if (current.isClaimed) {
-          await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(giveWay)
+          await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(skipSegment)
         }
         current = null
       }
@@ -75,7 +75,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     try {
       const rows = await stores.database.selectFrom('segment_unused_matches').select('tenant_id').distinct().execute()
       for (const { tenant_id } of rows) {
-        await deleteUnused(openTenant(stores, tenant_id), definitions, stopping.signal)
+        await deleteUnusedConditions(openTenant(stores, tenant_id), definitions, stopping.signal)
       }
     } catch (error) {
       log.warn({ err: error }, 'unused event conditions could not be deleted; retrying shortly')
@@ -120,8 +120,8 @@ async function findDue(
 }
 
 /**
- * Claims a segment for this process. It can be retried if the answer was lost, because a successful claim is identified
- * by its end.
+ * Claims a segment for this process. It can be retried if the response was lost, because a successful claim is
+ * identified by its end.
  * @returns false if another process was first.
  */
 async function claim(database: Stores['database'], segment: Due, startedAt: string): Promise<boolean> {

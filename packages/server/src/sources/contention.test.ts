@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../test/seed.ts'
 import { createTestTenant, sharedService } from '../../test/service.ts'
 
-test('pushes that make the same contacts at once are all answered, and each contact is made once', async () => {
+test('concurrent pushes of the same contacts all succeed, and create each contact once', async () => {
   const tenant = await createTestTenant(await sharedService())
   const random = seededRandom()
   const record = () => {

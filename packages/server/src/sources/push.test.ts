@@ -44,8 +44,8 @@ async function systemEvents(contactId: string | undefined): Promise<{ event: str
   return (await tenant.call('GET', path)).body.events
 }
 
-describe('what a record does', () => {
-  test('it creates, updates, and leaves alone what it has said before', async () => {
+describe('a record', () => {
+  test('creates and updates a contact, and is `unchanged` when it is repeated', async () => {
     const record = {
       external_id: '1',
       email: ' Ada@Example.com ',
@@ -84,20 +84,20 @@ describe('what a record does', () => {
     ])
   })
 
-  test('a contact is found by the id in the source, else by email, and one without either is made', async () => {
+  test('finds its contact by the id in the source, else by email, and else creates one', async () => {
     const manual = await tenant.contact('grace@example.com')
     const [byEmail] = await push('crm', [{ external_id: 'g', email: 'GRACE@example.com' }])
     expect(byEmail).toMatchObject({ status: 'updated', contact_id: manual })
     const [byId] = await push('crm', [{ external_id: 'g', properties: { city: 'Arlington' } }])
     expect(byId?.contact_id).toBe(manual)
-    // The same id in another source is another record.
+    // The same id in another source identifies another record.
     const [other] = await push('billing', [{ external_id: 'g' }])
     expect(other?.status).toBe('created')
     expect(other?.contact_id).not.toBe(manual)
     expect((await read(other?.contact_id)).contact.properties).toEqual({})
   })
 
-  test('a source never changes an email, gives a free one to a contact without, and shows what it says', async () => {
+  test('never changes an email, sets a free one on a contact without one, and is stored as sent', async () => {
     const [first] = await push('crm', [{ external_id: '1', email: 'one@example.com' }])
     await push('crm', [{ external_id: '2', email: 'two@example.com' }])
     const [moved] = await push('crm', [{ external_id: '1', email: 'new@example.com' }])
@@ -123,7 +123,7 @@ describe('what a record does', () => {
     expect(await count()).toBe(3)
   })
 
-  test('the email may stand among the properties, where it must not contradict', async () => {
+  test('may have its email in properties, where it must not differ', async () => {
     const results = await push('crm', [
       { external_id: '1', properties: { email: 'A@example.com' } },
       { external_id: '2', email: 'a@example.com', properties: { email: 'a@EXAMPLE.com' } },
@@ -134,7 +134,7 @@ describe('what a record does', () => {
     expect(results[1]?.contact_id).toBe(results[0]?.contact_id)
   })
 
-  test('two records with one email are one contact, which keeps the id that came last', async () => {
+  test('shares a contact with another record with the same email; the contact keeps the last id', async () => {
     const [first, second, third] = await push('crm', [
       { external_id: '1', email: 'a@example.com' },
       { external_id: '2', email: 'a@example.com' },
@@ -146,7 +146,7 @@ describe('what a record does', () => {
     expect((await read(third?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
   })
 
-  test('ids of a source change hands within one request', async () => {
+  test('can swap ids with another record within one request', async () => {
     const [a, b] = await push('crm', [
       { external_id: '1', email: 'a@example.com' },
       { external_id: '2', email: 'b@example.com' },
@@ -162,7 +162,7 @@ describe('what a record does', () => {
     expect((await read(b?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
   })
 
-  test('of a record that comes twice in a request the second is applied after the first', async () => {
+  test('sent twice in a request is applied in order', async () => {
     const results = await push('crm', [
       { external_id: '1', email: 'a@example.com', properties: { city: 'Rome' } },
       { external_id: '1', properties: { city: 'Oslo' } },
@@ -175,7 +175,7 @@ describe('what a record does', () => {
     expect(events.map(({ event }) => event)).toEqual(['contact_created', 'contact_updated'])
   })
 
-  test('raw is kept as it came, and shown with include=raw only', async () => {
+  test('has its raw data stored as sent, and returned only with include=raw', async () => {
     const raw = { Id: '1', nested: { list: [1, 'two', null, { deep: true }] }, empty: '' }
     const record = { external_id: '1', properties: { firstname: 'Ada' }, raw }
     const [created] = await push('crm', [record])
@@ -192,7 +192,7 @@ describe('what a record does', () => {
 })
 
 describe('companies', () => {
-  test('company_domain links a contact without a company, and makes the company where it is missing', async () => {
+  test('company_domain links a contact without a company, and creates a missing company', async () => {
     const properties = { company: 'Acme', company_domain: 'https://www.ACME.com/about' }
     const [first, second] = await push('crm', [
       { external_id: '1', email: 'a@acme.com', properties },
@@ -209,7 +209,7 @@ describe('companies', () => {
     expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(1)
   })
 
-  test('the link alone is a change; a record that fails makes no company', async () => {
+  test('a link alone counts as a change; a failed record creates no company', async () => {
     const properties = { company_domain: 'acme.com' }
     const [created] = await push('crm', [{ external_id: '1', properties }])
     const { company_id } = (await read(created?.contact_id)).contact
@@ -224,7 +224,7 @@ describe('companies', () => {
   })
 })
 
-describe('one bad record fails alone', () => {
+describe('an invalid record fails alone', () => {
   test.each([
     [{ email: 'nobody' }, /^email: /],
     [{ email: '' }, /^email: /],
@@ -264,7 +264,7 @@ describe('one bad record fails alone', () => {
     [null, null, 'the record: must be an object'],
     ['bad', null, 'the record: must be an object'],
     [[{ external_id: 'bad' }], null, 'the record: must be an object'],
-  ])('also one like %j', async (bad, external_id, message) => {
+  ])('as does %j', async (bad, external_id, message) => {
     const records = [{ external_id: 'before' }, bad, { external_id: 'after', email: 'after@example.com' }]
     const { status, body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records })
     expect([status, body.failed, statuses(body.results)]).toEqual([200, 1, ['created', 'failed', 'created']])
@@ -277,14 +277,14 @@ describe('one bad record fails alone', () => {
     expect(await count()).toBe(2)
   })
 
-  test('a push of bad records only answers their results', async () => {
+  test('a push of invalid records returns their results', async () => {
     const { status, body } = await tenant.call('POST', '/v1/sources/crm/contacts', {
       records: [null, { external_id: 7 }],
     })
     expect([status, body.failed, statuses(body.results)]).toEqual([200, 2, ['failed', 'failed']])
   })
 
-  test('keys that would be too many with what others said fail, and nothing of the record is kept', async () => {
+  test('a record with too many keys, counting those of other sources, fails and is not stored', async () => {
     const keys = (letter: string, many: number) =>
       Object.fromEntries(Array.from({ length: many }, (_, n) => [`${letter}${n}`, n]))
     const [created] = await push('crm', [{ external_id: '1', properties: keys('a', 400) }])
@@ -305,7 +305,7 @@ describe('one bad record fails alone', () => {
   })
 })
 
-describe('a body that is wrong as a whole is 400', () => {
+describe('an invalid body is 400', () => {
   test.each([
     [{ records: 'x' }, 'records'],
     [{}, 'records'],
@@ -345,7 +345,7 @@ describe('a body that is wrong as a whole is 400', () => {
   })
 })
 
-test('100 records are one request and one journal row', async () => {
+test('100 records in one request are one journal row', async () => {
   const records = Array.from({ length: 100 }, (_, n) => ({ external_id: `${n}`, email: `p${n}@example.com` }))
   expect(new Set(statuses(await push('crm', records)))).toEqual(new Set(['created']))
   expect(await count()).toBe(100)
@@ -354,7 +354,7 @@ test('100 records are one request and one journal row', async () => {
   expect(new Set(statuses(await push('crm', records)))).toEqual(new Set(['unchanged']))
 })
 
-test("another tenant's contacts are neither found nor changed", async () => {
+test("another tenant's contacts are not found or changed", async () => {
   const other = tenant
   await push('crm', [{ external_id: '1', email: 'a@example.com', properties: { city: 'Rome' } }])
   tenant = await createTestTenant(service)
@@ -364,11 +364,11 @@ test("another tenant's contacts are neither found nor changed", async () => {
   expect(body.contacts).toMatchObject([{ properties: { city: 'Rome' } }])
 })
 
-describe('at once', () => {
+describe('concurrently', () => {
   test.each([
     ['with an email', { email: 'race@example.com' }],
     ['without an email', {}],
-  ])('the same record ten times, %s, gives one contact', async (_name, more) => {
+  ])('the same record ten times, %s, creates one contact', async (_name, more) => {
     const record = { external_id: newId(), ...more, properties: { city: 'Rome' } }
     const results = (await Promise.all(Array.from({ length: 10 }, () => push('crm', [record])))).flat()
     expect(new Set(results.map(({ contact_id }) => contact_id)).size).toBe(1)
@@ -376,7 +376,7 @@ describe('at once', () => {
     expect(await count()).toBe(1)
   })
 
-  test('batches with the same records in different orders give each contact once', async () => {
+  test('batches with the same records in different orders create each contact once', async () => {
     const records = Array.from({ length: 60 }, (_, n) => ({
       external_id: `${n}`,
       ...(n % 3 === 0 ? {} : { email: `p${n}@example.com` }),

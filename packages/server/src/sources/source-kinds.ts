@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 /** The kinds of pushing sources. */
 export const PUSHED_KINDS = ['crm', 'enrichment', 'email', 'messaging', 'analytics'] as const satisfies SourceKind[]
 
-/** How often a source's write time is updated at most. */
+/** The minimum interval between updates of a source's write time. */
 const NOTED_EVERY_MS = 60_000
 
 /**
@@ -27,7 +27,7 @@ export async function noteSource(
   const after = kind ?? before ?? first
   const isNoted = known !== undefined && now.getTime() - known.last_write_at.getTime() < NOTED_EVERY_MS
   if (after === before && isNoted) return after
-  // Not in the transaction of the records, in which all writes of the source would wait for this row.
+  // Outside the transaction of the records; otherwise, all writes of the source would wait for this row.
   await tenant.db
     .insertInto('sources')
     .values({ source, kind: after, created_at: now, last_write_at: now })

@@ -45,7 +45,7 @@ async function read() {
 const city = async () => (await read()).properties.city
 
 describe('the latest write wins', () => {
-  test('by the times of the sources, in whatever order they arrive', async () => {
+  test("by the sources' timestamps, in any order of arrival", async () => {
     expect(await push('b', { city: 'Oslo' }, DAY(2))).toBe('updated')
     expect(await push('a', { city: 'Rome' }, DAY(1))).toBe('updated')
     const { properties, provenance, unified_profile } = await read()
@@ -67,7 +67,7 @@ describe('the latest write wins', () => {
     expect(await city()).toBe('Bergen')
   })
 
-  test('also over a hand: an older push loses to it, a newer one wins', async () => {
+  test('also against writes by hand: an older push loses, a newer one wins', async () => {
     await put({ city: 'Paris' })
     expect(await push('crm', { city: 'Rome', country: 'Italy' }, DAY(1))).toBe('updated')
     expect((await read()).properties).toMatchObject({ city: 'Paris', country: 'Italy' })
@@ -77,7 +77,7 @@ describe('the latest write wins', () => {
     expect(await city()).toBe('Paris')
   })
 
-  test('a value that another source has confirmed since is not outdated by what came between', async () => {
+  test('a value that another source has since confirmed is not replaced by a write between the two', async () => {
     await push('a', { city: 'Rome' }, DAY(1))
     await push('b', { city: 'Rome' }, DAY(3))
     await push('c', { city: 'Oslo' }, DAY(2))
@@ -85,7 +85,7 @@ describe('the latest write wins', () => {
     expect((await read()).unified_profile.profile.city.unique_values).toHaveLength(2)
   })
 
-  test('a push older than what its source has said is left aside as a whole', async () => {
+  test("a push older than its source's record is ignored as a whole", async () => {
     await push('crm', { city: 'Rome' }, DAY(5))
     const before = await read()
     expect(await push('crm', { city: 'Oslo', country: 'Norway' }, DAY(4))).toBe('unchanged')
@@ -105,7 +105,7 @@ describe('the latest write wins', () => {
 })
 
 describe('null', () => {
-  test('withdraws what the source said; the newest value of another source takes its place', async () => {
+  test("removes the source's value; the newest value of another source replaces it", async () => {
     await push('a', { city: 'Rome' }, DAY(1))
     await push('b', { city: 'Oslo' }, DAY(2))
     await push('c', { city: 'Paris' }, DAY(3))
@@ -124,7 +124,7 @@ describe('null', () => {
     expect(await push('b', { city: null }, DAY(6))).toBe('unchanged')
   })
 
-  test("an equal value of another source stays, and becomes that one's", async () => {
+  test('an equal value of another source remains, and is attributed to that source', async () => {
     await push('a', { city: 'Rome' }, DAY(1))
     await push('b', { city: 'Rome' }, DAY(2))
     expect((await read()).provenance.city.source).toBe('a')
@@ -133,7 +133,7 @@ describe('null', () => {
     expect([properties.city, provenance.city]).toEqual(['Rome', { source: 'b', updated_at: DAY(2) }])
   })
 
-  test('by hand it removes the key, whoever said it', async () => {
+  test('by hand, it removes the key, whichever source wrote it', async () => {
     await push('a', { city: 'Rome' })
     await put({ city: null })
     const { properties, unified_profile } = await read()
@@ -143,7 +143,7 @@ describe('null', () => {
 })
 
 describe('an enrichment source', () => {
-  test('fills blanks only, renews what it filled, and marks the contact as enriched', async () => {
+  test('fills only blanks, updates the values it filled, and marks the contact as enriched', async () => {
     await put({ city: 'Paris', industry: '' })
     const before = await read()
     expect(before.unified_profile.enriched_at).toBeNull()
@@ -159,16 +159,16 @@ describe('an enrichment source', () => {
     expect(listed.body.count).toBe(1)
     await enrich('clear', { jobtitle: 'Admiral' })
     expect((await read()).properties.jobtitle).toBe('Admiral')
-    // For another source, it is no longer blank.
+    // For other enrichment sources, it is no longer blank.
     await enrich('other', { jobtitle: 'Captain' })
     expect((await read()).properties.jobtitle).toBe('Admiral')
   })
 
-  test("gives way to every other source, however old that one's record is", async () => {
+  test('is overridden by every other source, however old its record is', async () => {
     await enrich('clear', { city: 'Lyon', country: 'France' }, DAY(9))
     expect(await push('crm', { city: 'Rome', country: 'France' }, DAY(1))).toBe('updated')
     expect((await read()).properties.city).toBe('Rome')
-    // A value that both have becomes the CRM's.
+    // An equal value is attributed to the CRM.
     await enrich('clear', { city: 'Nice', country: 'Spain' }, DAY(10))
     expect((await read()).properties).toMatchObject({ city: 'Rome', country: 'France' })
     await push('crm', { city: null }, DAY(2))
@@ -176,7 +176,7 @@ describe('an enrichment source', () => {
     expect([properties.city, provenance.city.source]).toEqual(['Nice', 'clear'])
   })
 
-  test('stays one when a later push does not say so, and a push that says nothing new is unchanged', async () => {
+  test('keeps its kind if a later push omits it, and a push without changes is `unchanged`', async () => {
     await put({ city: 'Paris' })
     await enrich('clear', { city: 'Lyon' })
     expect(await push('clear', { city: 'Lyon' })).toBe('unchanged')
@@ -196,7 +196,7 @@ test('first-touch values are not overwritten by a source', async () => {
   expect((await read()).properties.first_utm_source).toBe('by hand')
 })
 
-test('names that every object has are ordinary keys', async () => {
+test('names of inherited object properties are ordinary keys', async () => {
   await enrich('clear', { constructor: 'Ford', toString: 'text', hasOwnProperty: 'yes' })
   expect((await read()).properties).toMatchObject({ constructor: 'Ford', toString: 'text', hasOwnProperty: 'yes' })
   expect(await enrich('clear', { valueOf: null })).toBe('unchanged')

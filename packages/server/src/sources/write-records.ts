@@ -55,7 +55,7 @@ export async function writeRecords(
     const results = records.map((record, index) =>
       record instanceof ServiceError ? failure(record) : applyRecord(batch, index, record, now),
     )
-    settleRepeats(batch, results)
+    markUnchanged(batch, results)
     for (const { events } of batch.touched.values()) log.events.push(...events)
     await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
@@ -184,7 +184,7 @@ function keep(
  * Several records of one contact may each replace the values of the previous one and end up with the original contact.
  * Then nothing is written or recorded, so sending them again changes nothing.
  */
-function settleRepeats(batch: Batch, results: RecordResult[]): void {
+function markUnchanged(batch: Batch, results: RecordResult[]): void {
   for (const [state, { before, indexes, events }] of batch.touched) {
     if (state.isNew || indexes.length < 2 || !isSame(batch.source, before, state)) continue
     const isEnriched = batch.kind === 'enrichment'

@@ -70,7 +70,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'contact_counts',
   'segment_counts',
   'segment_checks',
-  'segment_event_holders',
+  'segment_met_conditions',
   'segment_unused_matches',
   'visitor_networks',
   'event_ids_0',

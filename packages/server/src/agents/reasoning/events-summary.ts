@@ -1,7 +1,7 @@
 import { activityOfContacts } from '../../events/activity.ts'
 import { conditionsOf } from '../../events/filters.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
-import { askableGroups } from '../../owners/owners.ts'
+import { queryableGroups } from '../../owners/owners.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 const TYPES_A_CONTACT = 20
@@ -84,7 +84,7 @@ interface Grouping {
 
 async function spans(tenant: Tenant, query: string, contactIds: readonly string[], grouping: Grouping): Promise<Row[]> {
   const spans: Row[] = []
-  for (const group of await askableGroups(tenant, contactIds)) {
+  for (const group of await queryableGroups(tenant, contactIds)) {
     spans.push(...(await spansOf(tenant, query, group, grouping)))
   }
   return spans

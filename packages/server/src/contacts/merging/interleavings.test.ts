@@ -33,7 +33,7 @@ const REFUSALS = ['already_merged', 'contact_not_merged', 'unmerge_later_first',
  * two are mixed up: once all is unmerged, each contact is as before, with its visitor, and every event of that visitor
  * is on a contact that it could have been recorded for.
  */
-test('whatever the interleaving of merges with what visitors do, everybody comes out as they were', async () => {
+test("under any interleaving of merges and visitors' actions, unmerging restores every contact", async () => {
   await fc.assert(
     fc.asyncProperty(scripts, async (actors) => {
       const tenant = await createTestTenant(service)

@@ -21,8 +21,8 @@ const unmerge = (contactId: string) => tenant.call('POST', `/v1/contacts/${conta
 const contacts = (...names: string[]) =>
   Promise.all(names.map((name) => tenant.contact(`${name}@example.com`, { [name]: name })))
 const statusOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}?include_events=false`)).status
-const answerOf = async (asked: ReturnType<typeof merge>) => {
-  const { status, body } = await asked
+const answerOf = async (request: ReturnType<typeof merge>) => {
+  const { status, body } = await request
   return [status, body.error?.code, body.error?.details?.[0]?.message]
 }
 const eventsOf = async (id: string) => {
@@ -52,8 +52,8 @@ async function stateOf(ids: readonly string[]) {
   )
 }
 
-describe('a merge is refused', () => {
-  test('into itself, with an unknown field, without an id', async () => {
+describe('a merge is rejected', () => {
+  test('into itself, with an unknown field or without an id', async () => {
     const [a] = await contacts('a')
     expect(await answerOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be another contact'])
     for (const body of [{}, { into: 7 }, { into: newId(), x: 1 }]) {
@@ -61,7 +61,7 @@ describe('a merge is refused', () => {
     }
   })
 
-  test('for an unknown contact, and one of another tenant, on either side', async () => {
+  test("if either contact is unknown or another tenant's", async () => {
     const [a] = await contacts('a')
     const other = await createTestTenant(service)
     const theirs = await other.contact('a@example.com')
@@ -73,7 +73,7 @@ describe('a merge is refused', () => {
     expect((await other.call('GET', `/v1/contacts/${theirs}`)).status).toBe(200)
   })
 
-  test('for a contact that is merged already, on either side; unmerging one that is not is refused too', async () => {
+  test('if either contact is already merged; unmerging a contact that is not merged is rejected as well', async () => {
     const [a, b, c] = await threeWithEvents()
     await merge(a, b)
     expect(await answerOf(merge(a, c))).toEqual([409, 'already_merged', b])
@@ -83,7 +83,7 @@ describe('a merge is refused', () => {
     expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
   })
 
-  test('when the two would be too large, or have too many properties; nothing is written', async () => {
+  test('if the result would be too large or have too many properties; nothing is written', async () => {
     const long = 'x'.repeat(40_000)
     const large = (name: string) => Object.fromEntries([1, 2].map((n) => [`${name}${n}`, long]))
     const many = (name: string) => Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`${name}${n}`, n]))
@@ -100,7 +100,7 @@ describe('a merge is refused', () => {
   })
 })
 
-test('a contact holds 250 merged contacts, and no more', async () => {
+test('a contact can have at most 250 merged contacts', async () => {
   const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
   await sql`INSERT INTO contact_merges (tenant_id, contact_id, into_contact_id, survivor_id, merged_at, merged_by, merged,
       survivor_before, survivor_after, moved)
@@ -112,7 +112,7 @@ test('a contact holds 250 merged contacts, and no more', async () => {
 })
 
 describe('several merges', () => {
-  test('in a chain end at the last survivor, and are undone in the reverse order', async () => {
+  test('in a chain lead to the last survivor, and are undone in reverse order', async () => {
     const ids = await threeWithEvents()
     const [a, b, c] = ids
     const [alone, together] = [await stateOf(ids), ['of_a', 'of_b', 'of_c']]
@@ -130,7 +130,7 @@ describe('several merges', () => {
     expect(await stateOf(ids)).toEqual(alone)
   })
 
-  test('into one contact are undone in the reverse order', async () => {
+  test('into one contact are undone in reverse order', async () => {
     const ids = await threeWithEvents()
     const [a, b, c] = ids
     const alone = await stateOf(ids)
@@ -142,7 +142,7 @@ describe('several merges', () => {
     expect(await stateOf(ids)).toEqual(alone)
   })
 
-  test('of two contacts in both directions at once: one wins, the other is refused', async () => {
+  test('of two contacts in both directions concurrently: one succeeds, the other is rejected', async () => {
     for (let round = 0; round < 5; round++) {
       const [a = '', b = ''] = [
         await tenant.contact(`a${round}@example.com`),
@@ -158,7 +158,7 @@ describe('several merges', () => {
     }
   })
 
-  test('beside whoever names the merged contact never make a third one', async () => {
+  test("concurrent with writes by the merged contact's keys never create a third contact", async () => {
     const [a = '', b = ''] = await contacts('a', 'b')
     const names = Array.from({ length: 30 }, (_, n) => n)
     const [answers] = await Promise.all([
@@ -188,7 +188,7 @@ describe('several merges', () => {
   })
 })
 
-test('deleting the survivor deletes the merged contact with it: nothing is left to unmerge, and its email is free', async () => {
+test('deleting the survivor deletes the merged contact, which can no longer be unmerged, and frees its email', async () => {
   const [a, b] = await threeWithEvents()
   await merge(a, b)
   expect((await tenant.call('DELETE', `/v1/contacts/${b}`)).status).toBe(200)
@@ -202,9 +202,9 @@ test('deleting the survivor deletes the merged contact with it: nothing is left 
   }
 })
 
-test('an unmerge is refused while another contact has the external id, and works when it is free again', async () => {
+test('an unmerge is rejected while another contact has the external id, and works once it is free', async () => {
   const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
-  // The merged contact's external id leads to the survivor, so no endpoint gives it to another contact.
+  // The merged contact's external id leads to the survivor, so no endpoint can set it on another contact.
   const giveId = (id: string, external_id: string | null) =>
     tenant.handle.db.updateTable('contacts').set({ external_id }).where('contact_id', '=', id).execute()
   await giveId(a, 'crm-1')
@@ -216,7 +216,7 @@ test('an unmerge is refused while another contact has the external id, and works
   expect((await unmerge(a)).status).toBe(200)
 })
 
-test('a conversation stays while somebody takes part by the address of a merged contact, and goes with the last', async () => {
+test("a conversation remains while a merged contact's address takes part, and is deleted with the last participant", async () => {
   const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
   const message = {
     message_id: 'm',
@@ -238,7 +238,7 @@ test('a conversation stays while somebody takes part by the address of a merged 
   expect(await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()).toEqual([])
 })
 
-test('a source that names a contact while it is merged reaches the survivor', async () => {
+test("a source that sends a merged contact's id updates the survivor", async () => {
   const push = (...records: object[]) => tenant.call('POST', '/v1/sources/crm/contacts', { records })
   const [a, b] = (await contacts('a', 'b')) as [string, string]
   await push({ external_id: 'a', email: 'a@example.com' }, { external_id: 'b', email: 'b@example.com' })

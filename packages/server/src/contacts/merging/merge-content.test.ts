@@ -35,7 +35,7 @@ const content: fc.Arbitrary<ContactContent> = fc
     enriched_at: fc.option(moment),
   })
   .map(({ records, ...row }) => {
-    const said = records.flatMap(({ source, fields }) =>
+    const entries = records.flatMap(({ source, fields }) =>
       Object.entries(fields).flatMap(([key, { value, updated_at }]) =>
         value === null ? [] : [{ key, value, entry: { source, updated_at } }],
       ),
@@ -46,8 +46,8 @@ const content: fc.Arbitrary<ContactContent> = fc
         ...row,
         contact_id: 'contact',
         external_id_provisional: false,
-        properties: Object.fromEntries(said.map(({ key, value }) => [key, value])),
-        properties_provenance: Object.fromEntries(said.map(({ key, entry }) => [key, entry])),
+        properties: Object.fromEntries(entries.map(({ key, value }) => [key, value])),
+        properties_provenance: Object.fromEntries(entries.map(({ key, entry }) => [key, entry])),
         creation_source: 'manual',
         created_at: row.first_seen_at,
         updated_at: row.first_seen_at,
@@ -58,7 +58,7 @@ const content: fc.Arbitrary<ContactContent> = fc
 const NOW = new Date(Date.UTC(2026, 0, 2))
 const stored = (of: ContactContent) => revived(JSON.parse(JSON.stringify(of)))
 
-test('a merge that is undone at once leaves the survivor as it was, whatever the two contacts are', () => {
+test('undoing a merge restores the survivor, for any two contacts', () => {
   fc.assert(
     fc.property(content, content, (survivor, other) => {
       const before = stored(survivor)
@@ -74,7 +74,7 @@ test('a merge that is undone at once leaves the survivor as it was, whatever the
   )
 })
 
-test('what is written in between stays, and nothing else differs', () => {
+test('writes between the merge and the unmerge remain, and nothing else differs', () => {
   fc.assert(
     fc.property(content, content, fc.constantFrom(...KEYS), (survivor, other, key) => {
       const before = stored(survivor)
@@ -88,13 +88,13 @@ test('what is written in between stays, and nothing else differs', () => {
   )
 })
 
-test('the survivor wants no mail if either contact wants none, and has only what one of the two has', () => {
+test('the survivor is unsubscribed if either contact is, and has only values of the two', () => {
   fc.assert(
     fc.property(content, content, (survivor, other) => {
       const { properties } = mergedContent(survivor, other, NOW).row as { properties: Record<string, unknown> }
       const [ours, theirs] = [survivor, other].map(({ row }) => row.properties as Record<string, unknown>)
       for (const key of ['unsubscribed', 'do_not_contact']) {
-        if ([ours?.[key], theirs?.[key]].some((said) => said === true || said === 'x')) {
+        if ([ours?.[key], theirs?.[key]].some((value) => value === true || value === 'x')) {
           expect([false, '', 'no', 0]).not.toContain(properties[key])
         }
       }

@@ -4,7 +4,7 @@ import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
 import type { Properties, PropertyValue } from '../properties.ts'
 import { isConsent, isYes } from '../protected-properties.ts'
 import type { SourceKind, SourceRecord } from '../record-source.ts'
-import { mayReplace } from '../source-standing.ts'
+import { mayReplace } from '../source-trust.ts'
 import type { SourceFields } from '../unified-profile.ts'
 
 /** A contact's row and its source records. */
@@ -16,7 +16,7 @@ export interface ContactContent {
 type Provenance = Record<string, { source: string; updated_at: string }>
 
 /** A property with its source and time. */
-interface Held {
+interface SourcedValue {
   value: PropertyValue
   source: string
   updated_at: string
@@ -25,7 +25,7 @@ interface Held {
 
 /**
  * Merges two contacts. The survivor keeps its email, external id, company and creation source, or gets the other's if
- * it has none. Of two values, the one wins that would have won in a single contact: see source-standing.ts. A consent
+ * it has none. Of two values, the one wins that would have won in a single contact: see source-trust.ts. A consent
  * property that is true for either contact stays true.
  */
 export function mergedContent(survivor: ContactContent, other: ContactContent, now: Date): ContactContent {
@@ -33,10 +33,10 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
   const properties: [string, PropertyValue][] = []
   const provenance: [string, Provenance[string]][] = []
   for (const key of keysOf(ours.properties, theirs.properties)) {
-    const held = winner(key, survivor, other)
-    if (held === null) continue
-    properties.push([key, held.value])
-    if (held.source !== '') provenance.push([key, { source: held.source, updated_at: held.updated_at }])
+    const winning = winner(key, survivor, other)
+    if (winning === null) continue
+    properties.push([key, winning.value])
+    if (winning.source !== '') provenance.push([key, { source: winning.source, updated_at: winning.updated_at }])
   }
   const email = ours.email ?? theirs.email
   const { email: attribution } = (ours.email === null ? theirs : ours).properties_provenance as Provenance
@@ -57,10 +57,10 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
   return { row, records: mergedRecords(survivor.records, other.records, row.properties) }
 }
 
-function winner(key: string, survivor: ContactContent, other: ContactContent): Held | null {
-  const [ours, theirs] = [heldBy(survivor, key), heldBy(other, key)]
+function winner(key: string, survivor: ContactContent, other: ContactContent): SourcedValue | null {
+  const [ours, theirs] = [sourcedValue(survivor, key), sourcedValue(other, key)]
   // The first touch was written together, so it is not mixed from two contacts.
-  if (FIRST_TOUCH_KEYS.includes(key)) return heldBy(firstTouched(survivor, other), key)
+  if (FIRST_TOUCH_KEYS.includes(key)) return sourcedValue(firstTouched(survivor, other), key)
   if (isConsent(key)) {
     if (ours && isYes(ours.value)) return ours
     if (theirs && isYes(theirs.value)) return theirs
@@ -71,7 +71,7 @@ function winner(key: string, survivor: ContactContent, other: ContactContent): H
   return !mayReplace(ours.kind, theirs.kind) || theirs.updated_at > ours.updated_at ? theirs : ours
 }
 
-function heldBy({ row, records }: ContactContent, key: string): Held | null {
+function sourcedValue({ row, records }: ContactContent, key: string): SourcedValue | null {
   const properties = row.properties as Properties
   const provenance = row.properties_provenance as Provenance
   const value = Object.hasOwn(properties, key) ? properties[key] : undefined
@@ -82,7 +82,7 @@ function heldBy({ row, records }: ContactContent, key: string): Held | null {
 }
 
 /** Whether the survivor's value was removed by hand after the other contact's was written. */
-function isRemovedSince({ records }: ContactContent, key: string, { updated_at }: Held): boolean {
+function isRemovedSince({ records }: ContactContent, key: string, { updated_at }: SourcedValue): boolean {
   const manual = records.find(({ kind }) => kind === 'manual')
   const removed = fieldOf(manual, key)
   return removed?.value === null && removed.updated_at > updated_at
@@ -99,10 +99,10 @@ function mergedRecords(ours: SourceRecord[], theirs: SourceRecord[], properties:
   for (const record of theirs) {
     const own = merged.get(record.source)
     // A removal by hand on the other contact does not affect the survivor's value.
-    const said = Object.entries(record.fields).filter(
+    const relevant = Object.entries(record.fields).filter(
       ([key, field]) => field.value !== null || !Object.hasOwn(properties, key),
     )
-    const fields = Object.fromEntries(said)
+    const fields = Object.fromEntries(relevant)
     merged.set(record.source, own ? mergedRecord(own, { ...record, fields }) : { ...record, fields })
   }
   return [...merged.values()]
@@ -145,9 +145,9 @@ export function contentWithoutMerge(
   const provenance: [string, Provenance[string]][] = []
   const keys = keysOf(current.row.properties, before.row.properties)
   for (const key of keys) {
-    const [held, was, became] = [heldBy(current, key), heldBy(before, key), heldBy(after, key)]
-    const isAsMerged = isDeepStrictEqual(held, became) && !isConsentGivenSince(key, current, after)
-    const left = isAsMerged ? was : held
+    const [now, was, became] = [sourcedValue(current, key), sourcedValue(before, key), sourcedValue(after, key)]
+    const isAsMerged = isDeepStrictEqual(now, became) && !isConsentGivenSince(key, current, after)
+    const left = isAsMerged ? was : now
     if (left === null) continue
     properties.push([key, left.value])
     if (left.source !== '') provenance.push([key, { source: left.source, updated_at: left.updated_at }])
@@ -174,13 +174,13 @@ export function contentWithoutMerge(
 /** Unsubscribing while merged may repeat the merged value, but must not be reverted. */
 function isConsentGivenSince(key: string, current: ContactContent, after: ContactContent): boolean {
   if (!isConsent(key)) return false
-  const said = ({ records }: ContactContent) =>
+  const consents = ({ records }: ContactContent) =>
     records.flatMap((record) => {
       const { value, updated_at = '' } = fieldOf(record, key) ?? {}
       return isYes(value ?? undefined) ? [`${record.source} ${updated_at}`] : []
     })
-  const known = said(after)
-  return said(current).some((saying) => !known.includes(saying))
+  const known = consents(after)
+  return consents(current).some((consent) => !known.includes(consent))
 }
 
 function fieldOf(record: SourceRecord | undefined, key: string): SourceFields[string] | undefined {
@@ -193,9 +193,9 @@ function recordWithoutMerge(current: SourceRecord, before: ContactContent, after
   if (!became) return [current]
   const fields: SourceFields = {}
   for (const key of keysOf(current.fields, was?.fields ?? {})) {
-    const [said, saidBefore, saidAfter] = [current, was, became].map((record) => fieldOf(record, key))
+    const [now, fieldBefore, fieldAfter] = [current, was, became].map((record) => fieldOf(record, key))
     // A source that repeats a value has not written it.
-    const left = isDeepStrictEqual(said?.value, saidAfter?.value) ? saidBefore : said
+    const left = isDeepStrictEqual(now?.value, fieldAfter?.value) ? fieldBefore : now
     if (left) fields[key] = left
   }
   const isRawAsMerged = isDeepStrictEqual(current.raw, became.raw)

@@ -41,7 +41,7 @@ const idOfPush = async (...sent: Parameters<typeof push>) => (await push(...sent
 const ownerOf = async (event: string) =>
   (await tenant.call('GET', `/v1/events?event_type=${event}`)).body.events[0].internal_contact_id
 
-/** Every answer that shows one of the contacts. */
+/** Every response that includes one of the contacts. */
 async function everything() {
   const { id } = tenant
   const segments = (await tenant.call('GET', '/v1/segments')).body
@@ -90,7 +90,7 @@ async function everything() {
   )
 }
 
-/** Both contacts, with everything that a contact can have. */
+/** Creates both contacts, with everything that a contact can have. */
 async function furnish() {
   await tenant.handle.db
     .insertInto('companies')
@@ -129,7 +129,7 @@ async function furnish() {
 const COMPANY = '01990000-0000-7000-8000-000000000001'
 
 describe('POST /v1/contacts/:contact_id/merge', () => {
-  test('the survivor has the properties, events, visitors, notes and conversations of both; the other answers 404', async () => {
+  test('the survivor has the properties, events, visitors, notes and conversations of both; the other returns 404', async () => {
     await furnish()
     const answer = await merge()
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
@@ -182,7 +182,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
     expect([ofGone.status, ofGone.body.error.code]).toEqual([404, 'contact_merged'])
   })
 
-  test('whoever names the merged contact by its email, user id, id or source reaches the survivor', async () => {
+  test("the merged contact's email, user id, id and source ids lead to the survivor", async () => {
     await furnish()
     await merge()
     expect((await identify({ visitor_id: 'n1', email: OLD })).body).toMatchObject({ contact_id: ada, created: false })
@@ -223,7 +223,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
     expect(row?.external_id).toBe('u-ada')
   })
 
-  test('the email of a user id of the merged contact does not move the id to somebody else', async () => {
+  test("an email sent with the merged contact's user id does not move the id to another contact", async () => {
     await furnish()
     await merge()
     const named = await identify({ user_id: 'u-old', email: 'eve@example.com' })
@@ -231,7 +231,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
     expect((await identify({ user_id: 'u-old' })).body.contact_id).toBe(ada)
   })
 
-  test('a survivor without an email or an external id takes those of the other', async () => {
+  test('a survivor without an email or an external id gets those of the other', async () => {
     const { contact_id } = (await identify({ user_id: 'u-9', properties: { a: 1 } })).body
     expect((await merge(old, contact_id)).body.contact.properties).toMatchObject({ email: OLD, a: 1 })
     expect((await identify({ email: OLD, user_id: 'u-9' })).body.contact_id).toBe(contact_id)
@@ -243,18 +243,15 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
   test.each([
     ['the survivor', { do_not_contact: true, unsubscribed: false }, { do_not_contact: false, unsubscribed: 'no' }],
     ['the other', { do_not_contact: false }, { do_not_contact: true, unsubscribed: 'yes' }],
-  ])(
-    'a wish of %s not to be contacted holds for the survivor, whichever was written later',
-    async (_, ours, theirs) => {
-      await tenant.call('PUT', `/v1/contacts/${old}`, { properties: theirs })
-      await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: ours })
-      const { properties } = (await merge()).body.contact
-      expect(properties.do_not_contact).toBe(true)
-      if ('unsubscribed' in theirs && theirs.unsubscribed === 'yes') expect(properties.unsubscribed).toBe('yes')
-    },
-  )
+  ])('an opt-out of %s applies to the survivor, whichever value is newer', async (_, ours, theirs) => {
+    await tenant.call('PUT', `/v1/contacts/${old}`, { properties: theirs })
+    await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: ours })
+    const { properties } = (await merge()).body.contact
+    expect(properties.do_not_contact).toBe(true)
+    if ('unsubscribed' in theirs && theirs.unsubscribed === 'yes') expect(properties.unsubscribed).toBe('yes')
+  })
 
-  test('a page’s value does not replace one of the tenant’s systems, and a guess only fills blanks', async () => {
+  test('a page’s value does not replace one from the tenant’s systems, and an enriched value only fills blanks', async () => {
     await track('p', 'x', { identify: { traits: { email: OLD, city: 'Paris', color: 'red' } } })
     await tenant.call('POST', '/v1/sources/guesses/contacts', {
       kind: 'enrichment',
@@ -265,21 +262,21 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
     expect(properties).toMatchObject({ city: 'London', color: 'red', size: 'L', firstname: 'Ada' })
   })
 
-  test('says so in events, which webhooks receive, and in the audit log', async () => {
+  test('is recorded as events, which webhooks receive, and in the audit log', async () => {
     await merge()
     await unmerge()
     const { events } = (await tenant.call('GET', '/v1/events?include=system&limit=100')).body
-    const said = events.map(({ event, data }: { event: string; data: Record<string, unknown> }) => [event, data])
-    expect(said).toContainEqual(['contact_deleted', { merged_into: ada }])
-    expect(said).toContainEqual([
+    const recorded = events.map(({ event, data }: { event: string; data: Record<string, unknown> }) => [event, data])
+    expect(recorded).toContainEqual(['contact_deleted', { merged_into: ada }])
+    expect(recorded).toContainEqual([
       'contact_updated',
       expect.objectContaining({ merged_contact_id: old, source: 'merge' }),
     ])
-    expect(said).toContainEqual([
+    expect(recorded).toContainEqual([
       'contact_updated',
       expect.objectContaining({ unmerged_contact_id: old, source: 'unmerge' }),
     ])
-    expect(said).toContainEqual(['contact_created', expect.objectContaining({ unmerged_from: ada })])
+    expect(recorded).toContainEqual(['contact_created', expect.objectContaining({ unmerged_from: ada })])
     const entries = await tenant.handle.db
       .selectFrom('audit_log')
       .select(['action', 'subject_id', 'details'])
@@ -293,7 +290,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
 })
 
 describe('POST /v1/contacts/:contact_id/unmerge', () => {
-  test('both contacts come out as before, in every answer', async () => {
+  test('both contacts are restored, in every response', async () => {
     await furnish()
     const filter = (property: string, value: string) => ({
       match: 'all',
@@ -308,13 +305,13 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
       const did = { match: 'all', conditions: [{ event: { type: 'pricing' }, operator: 'did' }] }
       await createSegment(tx, { name: 'Priced', description: '', filter: did as never }, new Date())
     })
-    const settled = async () => {
+    const readCounts = async () => {
       const { segments } = (await tenant.call('GET', '/v1/segments')).body
       return segments.map((s: { contact_count: number | null; name: string }) => [s.name, s.contact_count])
     }
     const membersOf = async () =>
       (await tenant.handle.db.selectFrom('segment_members').select('contact_id').execute()).map((m) => m.contact_id)
-    await expect.poll(settled, { timeout: 20_000 }).toEqual([
+    await expect.poll(readCounts, { timeout: 20_000 }).toEqual([
       ['Priced', 1],
       ['Analysts', 1],
     ])
@@ -329,7 +326,7 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
     expect(await everything()).toEqual(before)
   })
 
-  test('what happened in between stays with the survivor; what the visitors do later is the restored contact’s', async () => {
+  test('everything since the merge stays with the survivor; later events of the visitors belong to the restored contact', async () => {
     await furnish()
     await merge()
     await track('v-old', 'in_between')
@@ -368,7 +365,7 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
   })
   const firstTouch = (page: string) => ({ first_landing_page: `https://${tenant.site}/${page}` })
 
-  test('a wish not to be contacted that was said in between stays, even where the merge had brought it already', async () => {
+  test('an opt-out since the merge remains, even if the merge had already set it', async () => {
     await tenant.call('PUT', `/v1/contacts/${old}`, { properties: { unsubscribed: true } })
     await merge()
     await push('mailer', 'x', { email: ADA, properties: { unsubscribed: true } })
@@ -376,7 +373,7 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
     expect([(await propertiesOf(ada)).unsubscribed, (await propertiesOf(old)).unsubscribed]).toEqual([true, true])
   })
 
-  test('is 409 when the email has been taken in between, and works when it is free again', async () => {
+  test('is 409 while another contact has the email, and works once it is free', async () => {
     await merge()
     await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { email: OLD } })
     const refused = await unmerge()
@@ -389,7 +386,7 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
     expect((await unmerge()).status).toBe(200)
   })
 
-  test('leaves out a company that has been deleted in between', async () => {
+  test('omits a company that was deleted since the merge', async () => {
     await furnish()
     await merge()
     expect((await tenant.call('DELETE', `/v1/companies/${COMPANY}`)).status).toBe(200)
@@ -398,7 +395,7 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
   })
 })
 
-test('links many visitors in one merge, and refuses more than 1,000 with nothing written', async () => {
+test('a merge of many visitors works; more than 1,000 are rejected, and nothing is written', async () => {
   const visitors = (count: number, prefix: string, contactId: string) =>
     sql`INSERT INTO visitors (tenant_id, visitor_id, contact_id, created_at)
       SELECT ${tenant.id}::uuid, ${prefix}::text || n, ${contactId}::uuid, now()

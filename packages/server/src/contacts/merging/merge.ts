@@ -9,11 +9,11 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../chang
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
-import { requireRoomInContact } from '../size.ts'
+import { requireContactFits } from '../size.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
 
-/** The services that merging needs from features which know contacts. */
+/** The services that merging needs from features that depend on contacts. */
 export interface MergeServices extends WriteDependencies {
   /** Records must not move while an erasure removes them. @throws ServiceError 409 `erasure_under_way` */
   refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void>
@@ -57,7 +57,7 @@ export async function mergeContacts(
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
     const after = mergedContent(before, merged, now)
-    requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
+    requireContactFits(sizedOf(before), sizedOf(after), 'manual')
 
     const moved = await move(tx, log, dependencies, { from: contactId, to: into }, now)
     await tx.db
@@ -80,8 +80,8 @@ export async function mergeContacts(
     const row = await storeContent(tx, after)
 
     const changed = keysThatDiffer(before, after)
-    const told = changedEvents(before.row, row, changed, MERGE, now)
-    log.events.push(...told.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
+    const events = changedEvents(before.row, row, changed, MERGE, now)
+    log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: { merged_into: into } })
     log.noteChange(into, 'everything')
     log.linked.add(into)
@@ -145,7 +145,7 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
     const message = `Contact ${contactId} was already merged into ${survivorId}. Use that contact, or unmerge this one first.`
     throw conflict('already_merged', message, namedContact(survivorId))
   }
-  // It was merged a moment ago, but has been unmerged since.
+  // It was unmerged meanwhile.
   if (await findContact(tx, contactId)) throw new Collision()
   if (path === 'contact_id') throw notFound('contact')
   const details = [{ path, message: 'is not the id of one of your contacts' }]

@@ -6,7 +6,7 @@ import { Collision } from '../../platform/postgres/collisions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
-import { changedEvents, createdEvent, findContact, holderOfEmail } from '../change.ts'
+import { changedEvents, contactOfEmail, createdEvent, findContact } from '../change.ts'
 import { type ChangeLog, changeContacts } from '../change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { replaceSourceRecords } from '../record-source.ts'
@@ -52,8 +52,8 @@ export async function unmergeContact(
     const created = createdEvent(row, UNMERGE, now)
     log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
     const changed = keysThatDiffer(current, survivor)
-    const told = changedEvents(current.row, survivorRow, changed, UNMERGE, now)
-    log.events.push(...told.map((event) => ({ ...event, data: { ...event.data, unmerged_contact_id: contactId } })))
+    const events = changedEvents(current.row, survivorRow, changed, UNMERGE, now)
+    log.events.push(...events.map((event) => ({ ...event, data: { ...event.data, unmerged_contact_id: contactId } })))
     for (const id of [contactId, survivorId]) {
       log.noteChange(id, 'everything')
       log.linked.add(id)
@@ -124,19 +124,19 @@ async function restore(tx: Tenant, { row, records }: ContactContent, now: Date):
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
   if (!restored) {
-    const holderId = row.email === null ? null : await holderOfEmail(tx, row.email)
-    if (holderId !== null && holderId !== row.contact_id) throw emailTaken(holderId)
+    const otherId = row.email === null ? null : await contactOfEmail(tx, row.email)
+    if (otherId !== null && otherId !== row.contact_id) throw emailTaken(otherId)
     throw keysTaken(`external id ${row.external_id}`)
   }
   for (const { source, external_id } of records) {
     if (external_id === null) continue
-    const holder = await tx.db
+    const existing = await tx.db
       .selectFrom('contact_sources')
       .select('contact_id')
       .where('source', '=', source)
       .where('external_id', '=', external_id)
       .executeTakeFirst()
-    if (holder) throw keysTaken(`id ${external_id} of source ${source}`)
+    if (existing) throw keysTaken(`id ${external_id} of source ${source}`)
   }
   await replaceSourceRecords(tx, row.contact_id, records)
   return restored

@@ -13,7 +13,7 @@ beforeAll(async () => {
   path = `/v1/contacts/${await tenant.contact('noted@example.com')}/notes`
 })
 
-test('a note is created, listed newest first, changed and deleted, verbatim', async () => {
+test('notes are created, listed newest first, changed and deleted, with their content as sent', async () => {
   const content = '# Ünïcode 🎉\r\n<script>alert(1)</script>\t  trailing  '
   const created = await tenant.call('POST', path, { content })
   expect(created.status).toBe(201)
@@ -45,14 +45,14 @@ test.each([
   expect([status, answer.error.code]).toEqual([400, 'validation_error'])
 })
 
-test('100,000 characters are stored as they are', async () => {
+test('100,000 characters are stored as sent', async () => {
   const content = 'ß'.repeat(100_000)
   const { status, body } = await tenant.call('POST', path, { content })
   expect(status).toBe(201)
   expect(body.note.content).toBe(content)
 })
 
-test('validation comes before existence, and a note of another contact is 404', async () => {
+test('validation errors come before 404, and a note of another contact is 404', async () => {
   expect((await tenant.call('POST', `/v1/contacts/${newId()}/notes`, { content: 7 })).status).toBe(400)
   expect((await tenant.call('POST', `/v1/contacts/${newId()}/notes`, { content: 'x' })).status).toBe(404)
   expect((await tenant.call('GET', `/v1/contacts/${newId()}/notes`)).status).toBe(404)
@@ -61,7 +61,7 @@ test('validation comes before existence, and a note of another contact is 404', 
   expect((await tenant.call('DELETE', `/v1/contacts/${other}/notes/${body.note.note_id}`)).status).toBe(404)
 })
 
-/** A contact with so many notes, the newest numbered 1; each of a character that takes six bytes in JSON. */
+/** A contact with notes, the newest numbered 1, of a character that is six bytes in JSON. */
 async function notedContact(count: number, content = sql<string>`repeat(chr(1), 100000)`): Promise<string> {
   const contactId = await tenant.contact(`noted${newId()}@example.com`)
   await sql`INSERT INTO notes (tenant_id, note_id, contact_id, content, created_at, updated_at)
@@ -95,7 +95,7 @@ describe('900 notes of 100,000 control characters', () => {
     id = await notedContact(900)
   })
 
-  test('a page that does not fit is truncated, says so, and names the limit that reaches every note', async () => {
+  test('a page that does not fit is truncated, with a warning that names a sufficient limit', async () => {
     const { status, body } = await tenant.call('GET', `/v1/contacts/${id}/notes`)
     expect([status, body.truncated, body.returned]).toEqual([200, true, 13])
     expect(numbers(body.notes)).toEqual(upTo(13))
@@ -108,7 +108,7 @@ describe('900 notes of 100,000 control characters', () => {
     }
   })
 
-  test('the contact itself, its list and a batch carry the newest that fit, and say so', async () => {
+  test('a contact, a list of contacts and a batch include the newest notes that fit, and say so', async () => {
     const { contact } = (await tenant.call('GET', `/v1/contacts/${id}`)).body
     expect([numbers(contact.notes), contact.notes_truncated]).toEqual([upTo(13), true])
     const changed = (await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { a: 1 } })).body
@@ -129,7 +129,7 @@ describe('900 notes of 100,000 control characters', () => {
   })
 })
 
-test('a hundred long notes of emoji are reached page by page', async () => {
+test('100 long notes of emoji can be paged through', async () => {
   const id = await notedContact(100, sql`repeat('🎉', 99990)`)
   const { body } = await tenant.call('GET', `/v1/contacts/${id}/notes`)
   expect([body.returned, body.truncated, body.total_items]).toEqual([20, true, 100])

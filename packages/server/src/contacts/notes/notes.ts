@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { missingContact } from '../aliases.ts'
+import type { NoteObject } from './schema.ts'
 import {
   bytesSoFar,
   contentWithin,
@@ -14,17 +15,16 @@ import {
   notesThatFit,
   SIZED_COLUMNS,
   type SizedNote,
-} from './room.ts'
-import type { NoteObject } from './schema.ts'
+} from './size-limit.ts'
 
 const COLUMNS = ['note_id', 'contact_id', 'content', 'created_at', 'updated_at'] as const
 
 type NoteRow = Pick<Selectable<TenantTables['notes']>, (typeof COLUMNS)[number]>
 
 interface NotesPage {
-  /** Fewer than the page has when the answer has no room for the rest. */
+  /** The page's notes, or the first of them if the rest do not fit into the response. */
   notes: NoteObject[]
-  /** How many notes the page has. */
+  /** The number of notes on the page. */
   onPage: number
   total: number
 }
@@ -58,13 +58,14 @@ export async function listNotes(tenant: Tenant, contactId: string, page: Page): 
   return { notes: notes.map(toNote), onPage: rows.length, total: Number(counted?.count ?? 0) }
 }
 
-/** Longer contents come in a query of their own: building JSON of them costs PostgreSQL more than a round trip. */
+/** Longer contents are read by a separate query: building JSON from them costs PostgreSQL more than a round trip. */
 const INLINE_BYTES_MAX = 1024 * 1024
 
 /**
- * A column `notes` for a query over contacts: the newest notes of each, at most `limit`. One index range a contact,
- * because a contact may have any number of notes; one query, because a round trip costs more than the usual notes.
- * @param contacts how many the query answers at most.
+ * A column `notes` for a query of contacts: the newest notes of each, at most `limit`. It reads one index range per
+ * contact, because a contact may have any number of notes. A separate query would cost a round trip, which usually
+ * takes longer than reading the notes.
+ * @param contacts the maximum number of contacts that the query returns.
  */
 export function recentNotes(limit: number, contacts: number) {
   return (from: ExpressionBuilder<TenantTables, 'contacts'>) => {
@@ -89,15 +90,15 @@ export function recentNotes(limit: number, contacts: number) {
 /** The newest notes of a contact. */
 export interface RecentNotes {
   notes: NoteObject[]
-  /** Whether some were left out, because the answer has no room for them. */
+  /** Whether some notes were omitted because they do not fit into the response. */
   isCut: boolean
 }
 
 export const NO_NOTES: RecentNotes = { notes: [], isCut: false }
 
 /**
- * The notes of such columns as the API answers them, for each contact. Contents that the column
- * lacks are read here.
+ * The notes in the `notes` columns of some contacts, as the API returns them. Reads the contents that were too long for
+ * the column.
  */
 export async function toNotes(tenant: Tenant, columns: readonly (readonly SizedNote[])[]): Promise<RecentNotes[]> {
   const unread = columns.flat().filter(({ content }) => content === null)
@@ -109,17 +110,17 @@ export async function toNotes(tenant: Tenant, columns: readonly (readonly SizedN
   })
 }
 
-/** The contents of the first of some notes, as many as an answer could have room for. */
+/** The contents of some notes, in their order, up to the size limit of a response. */
 async function readSome(tenant: Tenant, notes: readonly SizedNote[]): Promise<Map<string, string>> {
   const ids = sql`${notes.map(({ note_id }) => note_id)}::uuid[]`
-  const asked = tenant.db
+  const requested = tenant.db
     .selectFrom('notes')
     .select(['note_id', 'content'])
     .select(bytesSoFar(sql`array_position(${ids}, note_id)`))
     .where('note_id', '=', sql<string>`ANY(${ids})`)
-    .as('asked')
+    .as('requested')
   const rows = await tenant.db
-    .selectFrom(asked)
+    .selectFrom(requested)
     .select(['note_id', 'content'])
     .where('bytes_so_far', '<=', NOTES_BYTES_MAX)
     .execute()
@@ -131,9 +132,9 @@ export async function createNote(tenant: Tenant, contactId: string, content: str
   return tenant.transaction((tx) => insertNote(tx, contactId, content, now))
 }
 
-/** The same in the caller's transaction. */
+/** Creates a note in the caller's transaction. @throws ServiceError 404 for an unknown contact. */
 export async function insertNote(tx: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
-  // Locked, so that the contact cannot be deleted between the look and the insertion.
+  // Locked, so that the contact cannot be deleted before the insertion.
   const contact = await tx.db
     .selectFrom('contacts')
     .select('contact_id')
@@ -187,7 +188,7 @@ async function requireContact(tenant: Tenant, contactId: string): Promise<void> 
   if (!contact) throw await missingContact(tenant, contactId)
 }
 
-/** A row, or what a JSON column holds of it: JSON has no dates, so they arrive as texts. */
+/** Accepts a row or its form in a JSON column, whose dates are texts. */
 function toNote(row: Omit<NoteRow, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', string | Date>) {
   return {
     note_id: row.note_id,

@@ -7,7 +7,7 @@ import { Note, NoteContent } from './schema.ts'
 const tag = 'Notes'
 const ContactPath = { contact_id: idInPath('contact') }
 const NotePath = { ...ContactPath, note_id: idInPath('note') }
-/** So many of the longest notes fit into an answer: 100,000 characters of six bytes each. */
+/** The number of notes of maximum size that fit into a response: 100,000 characters of six bytes each. */
 const ALWAYS_FIT = 13
 
 export const NOTE_OPERATIONS = [
@@ -19,13 +19,13 @@ export const NOTE_OPERATIONS = [
     scope: 'contacts:read',
     summary: 'List the notes of a contact, newest first',
     description:
-      'An answer carries at most 8 MiB of notes. If a page has more, `truncated` is true and its last notes are left out: ask with a smaller limit. Pages of 13 notes or fewer always fit.',
+      'A response contains at most 8 MiB of notes. If a page has more, `truncated` is true and its last notes are omitted: use a smaller limit. Pages of 13 notes or fewer always fit.',
     input: { ...ContactPath, ...pageParameters(100, 100) },
     output: {
       notes: Type.Array(Note),
-      returned: Type.Integer({ description: 'The notes in this answer.' }),
-      truncated: Type.Optional(Type.Literal(true, { description: 'The page has more notes than fit.' })),
-      total_items: Type.Integer({ description: 'All notes of the contact.' }),
+      returned: Type.Integer({ description: 'The number of notes in this response.' }),
+      truncated: Type.Optional(Type.Literal(true, { description: 'true if some notes of the page did not fit.' })),
+      total_items: Type.Integer({ description: 'The number of notes of the contact.' }),
       pagination: Pagination,
     },
     errors: ['404 contact_merged'],
@@ -34,7 +34,7 @@ export const NOTE_OPERATIONS = [
       const truncated = notes.length < onPage
       if (truncated) {
         warn(
-          `Only the first ${notes.length} of this page's ${onPage} notes fit into 8 MiB. Ask with limit=${ALWAYS_FIT} to get all.`,
+          `Only the first ${notes.length} of this page's ${onPage} notes fit into 8 MiB. Use limit=${ALWAYS_FIT} to get all of them.`,
         )
       }
       return {

@@ -10,8 +10,8 @@ export async function visitorsOf(tx: Tenant, contactId: string): Promise<string[
 }
 
 /**
- * Who the visitors were. The visitors themselves stay, anonymous: without their rows, a collector that still has them
- * cached as the contact's would not notice the change.
+ * Erases the link between visitors and the contact. The visitors remain as anonymous: without their rows, a collector
+ * that caches them as the contact's would not notice the change.
  */
 export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorIds }: ErasureSubject) {
   const links = await tx.db

@@ -8,7 +8,7 @@ import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
 const SOURCE = 'tracker'
-const REMEMBERED = 100_000
+const CACHED_MAX = 100_000
 /** Anyone can claim an id that no contact has yet, so only as many visitors are read as a contact can have. */
 const CLAIMS_MAX = 1_000
 /** Another process may have seen a newer claim, so the cache is trusted only briefly. */
@@ -33,7 +33,7 @@ export function createExternalContactIds(dependencies: WriteDependencies): Exter
       const known = handled.get(key)
       if (known?.externalContactId === externalContactId && now - known.at < TRUSTED_MS) return
       await claimVisitor(tenant, dependencies, visitorId, externalContactId)
-      if (handled.size >= REMEMBERED) handled.clear()
+      if (handled.size >= CACHED_MAX) handled.clear()
       handled.set(key, { externalContactId, at: now })
     },
   }
@@ -87,7 +87,7 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<Contact
 
 /**
  * Links the visitors that claim an external id to the contact that got it: those that claimed it before any contact had
- * it, and those of the contact that lost it, with their events from now on. The caller must hold the lock on the id.
+ * it, and those of the contact that lost it, with their events from now on. The caller must have locked the id.
  * @returns the contact with the first touch of these visitors.
  */
 export async function linkClaimants(

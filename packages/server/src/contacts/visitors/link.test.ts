@@ -40,7 +40,7 @@ const ownerOf = async (visitor_id: string) => {
   return events[0].internal_contact_id
 }
 
-test('events of a visitor that is being identified are recorded meanwhile, and hold up no other tenant', async () => {
+test('events of a visitor are recorded while it is being identified, and do not delay other tenants', async () => {
   const { writing } = service
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ test('events of a visitor that is being identified are recorded meanwhile, and h
 })
 
 describe('a contact has at most 1,000 visitors', () => {
-  test('POST /v1/identify and contacts refuse another one, and write nothing', async () => {
+  test('POST /v1/identify and contacts reject another one, and write nothing', async () => {
     const id = await tenant.contact(ADA)
     await manyVisitors(MAX, null, id)
     const identified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'v', properties: { a: 1 } })
@@ -78,12 +78,19 @@ describe('a contact has at most 1,000 visitors', () => {
     expect(await visitorsOf(id)).toBe(MAX)
   })
 
-  test('of which pages link 500: the tracker gets a warning, and its events are kept; an external id or a form is still accepted', async () => {
+  test('pages can link 500: the tracker gets a warning, and its events are recorded; external ids and forms are still accepted', async () => {
     const id = await tenant.contact(ADA)
     await tenant.call('POST', '/v1/identify', { email: ADA, user_id: 'user-42' })
     await manyVisitors(MAX_FROM_PAGES, null, id)
-    const told = await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA } }, events: [{ event: 'e' }] })
-    expect([told.status, told.body.warnings]).toEqual([200, [expect.stringMatching(/^identify was left out: .*500/)]])
+    const tracked = await tenant.track({
+      visitor_id: 'v',
+      identify: { traits: { email: ADA } },
+      events: [{ event: 'e' }],
+    })
+    expect([tracked.status, tracked.body.warnings]).toEqual([
+      200,
+      [expect.stringMatching(/^identify was left out: .*500/)],
+    ])
     const claimed = await tenant.track({ visitor_id: 'w', external_contact_id: 'user-42', events: [{ event: 'e' }] })
     expect([claimed.status, claimed.body.accepted]).toEqual([200, 1])
     const form = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
@@ -98,19 +105,26 @@ describe('a contact has at most 1,000 visitors', () => {
     expect(await ownerOf('y')).toBe(id)
   })
 
-  test('visitors that have gone on to other contacts count too, ten times as many', async () => {
+  test('visitors that now belong to other contacts count as well, against ten times the limit', async () => {
     const id = await tenant.contact(ADA)
     await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
       SELECT ${tenant.id}::uuid, gen_random_uuid(), ${id}::uuid
       FROM generate_series(1, ${10 * MAX_FROM_PAGES}::int)`.execute(service.stores.database)
-    const told = await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA } }, events: [{ event: 'e' }] })
-    expect([told.status, told.body.warnings]).toEqual([200, [expect.stringMatching(/^identify was left out: .*5000/)]])
+    const tracked = await tenant.track({
+      visitor_id: 'v',
+      identify: { traits: { email: ADA } },
+      events: [{ event: 'e' }],
+    })
+    expect([tracked.status, tracked.body.warnings]).toEqual([
+      200,
+      [expect.stringMatching(/^identify was left out: .*5000/)],
+    ])
     const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'w' })
     expect(verified.status).toBe(200)
     expect([await ownerOf('v'), await ownerOf('w')]).toEqual([null, id])
   })
 
-  test('an external id that more visitors claim is resolved for as many', async () => {
+  test('an external id that more visitors claim is resolved for as many as fit', async () => {
     await manyVisitors(12_000, 'user-42', null)
     const { status, body } = await tenant.call('POST', '/v1/identify', { user_id: 'user-42', visitor_id: 'v' })
     expect(status).toBe(200)

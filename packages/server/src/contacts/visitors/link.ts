@@ -9,7 +9,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { ChangeLog } from '../change-log.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { recordFirstTouch } from '../first-touch.ts'
-import { isUnverified } from '../source-standing.ts'
+import { isUnverified } from '../source-trust.ts'
 
 /** A person has a few browsers. Many operations on a contact, such as its erasure, process all of its visitors. */
 const VISITORS_MAX = 1_000
@@ -45,21 +45,20 @@ export async function linkVisitors(
   now: Date,
 ): Promise<Linking> {
   if (visitorIds.length === 0) return { linked: 0, row }
-  const { others, room } = await lockVisitors(tx, visitorIds, row.contact_id, source)
-  if (others.length > room) throw tooManyVisitors(source)
+  const { others, remaining } = await lockVisitors(tx, visitorIds, row.contact_id, source)
+  if (others.length > remaining) throw tooManyVisitors(source)
   return link(tx, log, others, row, source, now)
 }
 
 /**
- * The same, but links only as many visitors as the contact's limit allows, so that too many do not fail the rest of the
- * write.
+ * Links as many visitors as the contact's limit allows, so that too many do not fail the rest of the write.
  */
 export async function linkVisitorsThatFit(
   ...[tx, log, visitorIds, row, source, now]: Parameters<typeof linkVisitors>
 ): Promise<Linking> {
   if (visitorIds.length === 0) return { linked: 0, row }
-  const { others, room } = await lockVisitors(tx, visitorIds, row.contact_id, source)
-  return link(tx, log, others.slice(0, room), row, source, now)
+  const { others, remaining } = await lockVisitors(tx, visitorIds, row.contact_id, source)
+  return link(tx, log, others.slice(0, remaining), row, source, now)
 }
 
 /**
@@ -85,13 +84,13 @@ async function lockVisitors(
   visitorIds: readonly string[],
   contactId: string,
   source: string,
-): Promise<{ others: LockedVisitor[]; room: number }> {
+): Promise<{ others: LockedVisitor[]; remaining: number }> {
   // Sorted, so that two requests with the same visitors cannot deadlock.
   const ids = [...new Set(visitorIds)].sort()
   const visitors = await tx.db
     .selectFrom('visitors')
     .select(LOCKED_COLUMNS)
-    .select([countHeld(tx, contactId).as('held'), countPast(tx, contactId).as('past')])
+    .select([countCurrent(tx, contactId).as('current'), countPast(tx, contactId).as('past')])
     .where('visitor_id', 'in', ids)
     .orderBy('visitor_id')
     .forUpdate()
@@ -101,7 +100,7 @@ async function lockVisitors(
   const [counts] = visitors
   return {
     others: named.filter(({ contact_id }) => contact_id !== contactId),
-    room: roomBeside({ held: Number(counts?.held ?? 0), past: Number(counts?.past ?? 0) }, source),
+    remaining: remainingVisitors({ current: Number(counts?.current ?? 0), past: Number(counts?.past ?? 0) }, source),
   }
 }
 
@@ -116,14 +115,14 @@ async function link(
   if (linked.length === 0) return { linked: 0, row }
   const contactId = row.contact_id
   const linkedIds = linked.map(({ visitor_id }) => visitor_id)
-  await handOver(tx, linked, contactId, source, now)
+  await assignVisitors(tx, linked, contactId, source, now)
   const anonymous = linked.filter(({ contact_id }) => contact_id === null)
   const episodes = anonymous.map(({ visitor_id, episode }) => episodeId(tx.id, visitor_id, episode))
   await linkOwners(tx, log, episodes, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
   log.noteChange(contactId, [])
   log.linked.add(contactId)
-  const beginning = anonymous.map(beginningOf).reduce(earlierOf, null)
+  const beginning = anonymous.map(episodeStartOf).reduce(earlierOf, null)
   const touched = beginning ? await recordFirstTouch(tx, log, row, beginning, now) : row
   return { linked: linked.length, row: touched }
 }
@@ -144,17 +143,17 @@ export async function moveVisitors(
   if (only) moving = moving.where('visitor_id', '=', sql<string>`any(${[...only]}::text[])`)
   const visitors = await moving.orderBy('visitor_id').forUpdate().execute()
   if (visitors.length === 0) return []
-  const { held } = await countHeld(tx, to).executeTakeFirstOrThrow()
+  const { current } = await countCurrent(tx, to).executeTakeFirstOrThrow()
   const { past } = await countPast(tx, to).executeTakeFirstOrThrow()
-  if (visitors.length > roomBeside({ held, past }, source)) throw tooManyVisitors(source)
-  await handOver(tx, visitors, to, source, now)
+  if (visitors.length > remainingVisitors({ current, past }, source)) throw tooManyVisitors(source)
+  await assignVisitors(tx, visitors, to, source, now)
   return visitors.map(({ visitor_id }) => visitor_id)
 }
 
 /** How many visitors a contact has, counted up to the limit. */
-function countHeld(tx: Tenant, contactId: string) {
+function countCurrent(tx: Tenant, contactId: string) {
   const some = tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).limit(VISITORS_MAX)
-  return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('held'))
+  return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('current'))
 }
 
 /** How many visitors' events a contact has, counted up to the limit. */
@@ -168,9 +167,9 @@ function countPast(tx: Tenant, contactId: string) {
 }
 
 /** How many more visitors a source may link to a contact, given how many it has and has had. */
-function roomBeside({ held, past }: { held: number; past: number }, source: string): number {
+function remainingVisitors({ current, past }: { current: number; past: number }, source: string): number {
   const max = visitorsMax(source)
-  return Math.max(0, Math.min(max - held, max * PAST_VISITORS_FACTOR - past))
+  return Math.max(0, Math.min(max - current, max * PAST_VISITORS_FACTOR - past))
 }
 
 function visitorsMax(source: string): number {
@@ -221,7 +220,7 @@ const LOCKED_COLUMNS = [
 type LockedVisitor = Pick<Selectable<TenantTables['visitors']>, (typeof LOCKED_COLUMNS)[number]>
 type Link = Pick<LockedVisitor, 'visitor_id' | 'contact_id'>
 
-function beginningOf({ first_seen_at, first_page_at, first_url, first_referrer }: LockedVisitor): Beginning | null {
+function episodeStartOf({ first_seen_at, first_page_at, first_url, first_referrer }: LockedVisitor): Beginning | null {
   if (first_seen_at === null) return null
   const hasPage = first_page_at !== null && first_url !== null
   const page = hasPage ? { at: first_page_at.getTime(), url: first_url, referrer: first_referrer ?? '' } : null
@@ -229,7 +228,7 @@ function beginningOf({ first_seen_at, first_page_at, first_url, first_referrer }
 }
 
 /** Links locked visitors to a contact and logs it. */
-async function handOver(
+async function assignVisitors(
   tx: Tenant,
   visitors: readonly Link[],
   contactId: string,
@@ -238,7 +237,7 @@ async function handOver(
 ): Promise<void> {
   const ids = visitors.map(({ visitor_id }) => visitor_id)
   await tx.db
-    .with('taken', (db) =>
+    .with('moved', (db) =>
       db
         .updateTable('visitors')
         .set({ contact_id: contactId })

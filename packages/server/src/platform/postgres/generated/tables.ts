@@ -165,9 +165,9 @@ export interface Companies {
   created_at: Timestamp;
   domain: string | null;
   facets: Generated<string[] | null>;
+  form_keys: Generated<string[]>;
   name: string | null;
   properties: Generated<Json>;
-  said_by_forms: Generated<string[]>;
   search_text: Generated<string | null>;
   sort_name: Generated<string | null>;
   tenant_id: string;
@@ -561,16 +561,16 @@ export interface SegmentCounts {
   tenant_id: string;
 }
 
-export interface SegmentEventHolders {
-  contact_id: string;
-  match_key: string;
-  tenant_id: string;
-}
-
 export interface SegmentMembers {
   contact_id: string;
   entered_at: Timestamp;
   segment_id: string;
+  tenant_id: string;
+}
+
+export interface SegmentMetConditions {
+  contact_id: string;
+  match_key: string;
   tenant_id: string;
 }
 
@@ -890,8 +890,8 @@ export interface DB {
   saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
-  segment_event_holders: SegmentEventHolders;
   segment_members: SegmentMembers;
+  segment_met_conditions: SegmentMetConditions;
   segment_silent_changes: SegmentSilentChanges;
   segment_unused_matches: SegmentUnusedMatches;
   segments: Segments;

@@ -1,5 +1,5 @@
 import type { ContactRow } from '../contacts/contact-row.ts'
-import { isUnverified } from '../contacts/source-standing.ts'
+import { isUnverified } from '../contacts/source-trust.ts'
 
 /**
  * The trust level of an identification. `verified`: it came with an API key. `signed`: it came from a page with a hash
@@ -9,7 +9,7 @@ import { isUnverified } from '../contacts/source-standing.ts'
 export type Trust = 'verified' | 'signed' | 'unverified'
 
 /** A candidate contact for an identification. */
-export interface Holder extends ContactRow {
+export interface Candidate extends ContactRow {
   /** Only a page has claimed the external id for this contact. */
   external_id_provisional: boolean
   /** The keys in its row, if the claim names a key of a contact that was merged into it. */
@@ -24,20 +24,20 @@ export interface Claim {
 
 /** The contacts with the claim's email and with its user id; they may be the same. */
 export interface Known {
-  byEmail: Holder | undefined
-  byUserId: Holder | undefined
+  byEmail: Candidate | undefined
+  byUserId: Candidate | undefined
 }
 
 /** The result of an identification. */
-export interface Meant {
+export interface Resolution {
   /** null: a new contact. */
-  contact: Holder | null
+  contact: Candidate | null
   /** Whether the contact gets or keeps the user id permanently (`firm`) or until a verified claim (`provisional`). */
   userId: 'unchanged' | 'provisional' | 'firm'
   /** The contact that loses the user id, which only a page had claimed for it. */
-  loser: Holder | null
+  loser: Candidate | null
   /** The contact that loses the claim's email, which only a page had set. */
-  emailLoser: Holder | null
+  emailLoser: Candidate | null
   /** The email to set on a contact without one, or to confirm. */
   email: string | null
   /** Whether only a page has sent the email, even if the user id is verified. */
@@ -59,51 +59,51 @@ const NOTHING = {
 
 /**
  * Finds the identified contact. Email is the strongest key, then the user id. A contact's email and user id never
- * change, except that a verified claim can take what only a page has claimed.
+ * change, except that a verified claim overrides one from a page.
  */
-export function whoIsMeant(claim: Claim, known: Known): Meant {
-  if (claim.trust === 'unverified') return saidByPage(claim, known)
+export function resolveContact(claim: Claim, known: Known): Resolution {
+  if (claim.trust === 'unverified') return resolveUnverified(claim, known)
   return claim.trust === 'signed' && claim.userId !== null && claim.email !== null
-    ? signedUserId({ ...claim, userId: claim.userId, email: claim.email }, known)
-    : verified(claim, known)
+    ? resolveSigned({ ...claim, userId: claim.userId, email: claim.email }, known)
+    : resolveVerified(claim, known)
 }
 
-function saidByPage({ email, userId }: Claim, { byEmail, byUserId }: Known): Meant {
-  const said = { ...NOTHING, trust: 'unverified' } as const
-  const takes = userId !== null && !byUserId ? 'provisional' : 'unchanged'
-  if (byEmail) return { ...said, contact: byEmail, userId: byEmail.external_id === null ? takes : 'unchanged' }
+function resolveUnverified({ email, userId }: Claim, { byEmail, byUserId }: Known): Resolution {
+  const base = { ...NOTHING, trust: 'unverified' } as const
+  const freeUserId = userId !== null && !byUserId ? 'provisional' : 'unchanged'
+  if (byEmail) return { ...base, contact: byEmail, userId: byEmail.external_id === null ? freeUserId : 'unchanged' }
   // A contact with only a user id that now gets its email.
-  if (byUserId && (email === null || byUserId.email === null)) return { ...said, contact: byUserId, email }
-  return { ...said, contact: null, userId: takes, email }
+  if (byUserId && (email === null || byUserId.email === null)) return { ...base, contact: byUserId, email }
+  return { ...base, contact: null, userId: freeUserId, email }
 }
 
-function verified(claim: Claim, { byEmail, byUserId }: Known): Meant {
+function resolveVerified(claim: Claim, { byEmail, byUserId }: Known): Resolution {
   const { email, userId, trust } = claim
-  if (byEmail && isEmailBorrowed(byEmail) && byEmail.external_id !== userId) {
-    return { ...verified(claim, { byEmail: undefined, byUserId }), emailLoser: byEmail }
+  if (byEmail && isEmailProvisional(byEmail) && byEmail.external_id !== userId) {
+    return { ...resolveVerified(claim, { byEmail: undefined, byUserId }), emailLoser: byEmail }
   }
   const proven = { ...NOTHING, trust }
-  const loser = byUserId && byUserId !== byEmail && isLoose(byUserId) ? byUserId : null
+  const loser = byUserId && byUserId !== byEmail && isUnconfirmed(byUserId) ? byUserId : null
   const isFree = userId !== null && (!byUserId || loser !== null)
   if (byEmail) {
     const hasIt = userId !== null && byEmail.external_id === userId
-    const takes = isFree && (byEmail.external_id === null || byEmail.external_id_provisional)
-    const confirmed = isEmailSaidByPage(byEmail) ? byEmail.email : null
-    return { ...proven, contact: byEmail, userId: hasIt || takes ? 'firm' : 'unchanged', loser, email: confirmed }
+    const getsIt = isFree && (byEmail.external_id === null || byEmail.external_id_provisional)
+    const confirmed = isEmailFromPage(byEmail) ? byEmail.email : null
+    return { ...proven, contact: byEmail, userId: hasIt || getsIt ? 'firm' : 'unchanged', loser, email: confirmed }
   }
   if (byUserId?.email === null) return { ...proven, contact: byUserId, userId: 'firm', email }
   // Without an email, nothing contradicts a page that has sent both. But a page must not make the tenant's systems
   // write to a contact that was identified in another way.
-  const isOwnOfPages = !byUserId?.external_id_provisional || isEmailSaidByPage(byUserId)
+  const isOwnOfPages = !byUserId?.external_id_provisional || isEmailFromPage(byUserId)
   if (byUserId && email === null && isOwnOfPages) return { ...proven, contact: byUserId }
   return { ...proven, contact: null, userId: isFree ? 'firm' : 'unchanged', loser, email }
 }
 
 /**
- * The hash covers only the user id, so a signed-in user can send any email beside it. The email never selects a
+ * The hash covers only the user id, so a signed-in user can send any email with it. The email never selects a
  * contact that the user id does not; otherwise the claim counts as unverified.
  */
-function signedUserId(claim: Claim & { userId: string; email: string }, known: Known): Meant {
+function resolveSigned(claim: Claim & { userId: string; email: string }, known: Known): Resolution {
   const { email } = claim
   const { byEmail, byUserId } = known
   const proven = { ...NOTHING, trust: 'signed', userId: 'firm', isEmailUnproven: true } as const
@@ -112,26 +112,26 @@ function signedUserId(claim: Claim & { userId: string; email: string }, known: K
     const isEmailLeftOut = !isBlank && byUserId.email !== email
     return { ...proven, contact: byUserId, email: isBlank ? email : null, isEmailLeftOut }
   }
-  if (byEmail && !(byEmail === byUserId && isEmailSaidByPage(byEmail))) return saidByPage(claim, known)
+  if (byEmail && !(byEmail === byUserId && isEmailFromPage(byEmail))) return resolveUnverified(claim, known)
   if (byEmail) return { ...proven, contact: byEmail }
   if (byUserId?.email === null) return { ...proven, contact: byUserId, email }
   return { ...proven, contact: null, loser: byUserId ?? null, email }
 }
 
 /** Whether only a page has linked a contact's user id and email. */
-function isLoose(holder: Holder): boolean {
-  return holder.external_id_provisional || isEmailSaidByPage(holder)
+function isUnconfirmed(candidate: Candidate): boolean {
+  return candidate.external_id_provisional || isEmailFromPage(candidate)
 }
 
 /**
  * Whether only a page has set the email of a contact that the tenant's systems know by its user id. A contact
- * identified only by pages keeps its email: a server that names the email means that contact.
+ * identified only by pages keeps its email: a server that sends the email identifies that contact.
  */
-function isEmailBorrowed(holder: Holder): boolean {
-  return holder.external_id !== null && !holder.external_id_provisional && isEmailSaidByPage(holder)
+function isEmailProvisional(candidate: Candidate): boolean {
+  return candidate.external_id !== null && !candidate.external_id_provisional && isEmailFromPage(candidate)
 }
 
-function isEmailSaidByPage({ email, properties_provenance }: Holder): boolean {
+function isEmailFromPage({ email, properties_provenance }: Candidate): boolean {
   const provenance = properties_provenance as Record<string, { source: string }>
   return email !== null && isUnverified(provenance.email?.source)
 }

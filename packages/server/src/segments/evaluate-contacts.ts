@@ -3,13 +3,13 @@ import { segmentIds } from '../contacts/segment-ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition } from './definitions.ts'
-import { contactsWithHeld, holds } from './holders.ts'
+import { contactsWithMetConditions, isMet } from './met-conditions.ts'
 
 /** Segments per statement, because the number of parameters is limited. */
-const SEGMENTS_A_QUERY = 50
+const SEGMENTS_PER_QUERY = 50
 
 /** The segments that a contact is in, and those that it should be in. */
-export interface Judgement {
+export interface ContactEvaluation {
   contactId: string
   memberOf: ReadonlySet<string>
   /** By segment id; null if events must be queried first. */
@@ -21,35 +21,35 @@ export interface Judgement {
  * @param isKnown whether all of a definition's event conditions have results. If not, its result is null, unless its
  * other conditions decide.
  */
-export async function judge(
+export async function evaluateContacts(
   tx: Tenant,
   definitions: readonly Definition[],
   contactIds: readonly string[],
   now: Date,
   isKnown: (definition: Definition) => boolean = () => true,
-): Promise<Judgement[]> {
-  const judgements = new Map<string, Judgement>()
-  for (let from = 0; from < definitions.length; from += SEGMENTS_A_QUERY) {
-    const group = definitions.slice(from, from + SEGMENTS_A_QUERY)
+): Promise<ContactEvaluation[]> {
+  const evaluations = new Map<string, ContactEvaluation>()
+  for (let from = 0; from < definitions.length; from += SEGMENTS_PER_QUERY) {
+    const group = definitions.slice(from, from + SEGMENTS_PER_QUERY)
     const conditions = group.map((definition) =>
       // Unknown: the other conditions may still decide, as in SQL's three-valued logic.
-      compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? holds : () => sql`NULL::boolean` }),
+      compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? isMet : () => sql`NULL::boolean` }),
     )
-    const rows = await contactsWithHeld(tx)
+    const rows = await contactsWithMetConditions(tx)
       .select(['contact_id', segmentIds, sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`.as('belongs')])
       .where('contact_id', 'in', contactIds)
       .execute()
     for (const row of rows) {
-      const judgement = judgements.get(row.contact_id) ?? {
+      const evaluation = evaluations.get(row.contact_id) ?? {
         contactId: row.contact_id,
         memberOf: new Set(row.segment_ids),
         belongs: new Map<string, boolean | null>(),
       }
       for (const [index, { segmentId }] of group.entries()) {
-        judgement.belongs.set(segmentId, row.belongs[index] ?? null)
+        evaluation.belongs.set(segmentId, row.belongs[index] ?? null)
       }
-      judgements.set(row.contact_id, judgement)
+      evaluations.set(row.contact_id, evaluation)
     }
   }
-  return [...judgements.values()]
+  return [...evaluations.values()]
 }

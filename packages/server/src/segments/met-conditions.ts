@@ -3,7 +3,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ContactRange, FIRST_ID } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import type { EventAnswers } from './events.ts'
+import type { EventResults } from './events.ts'
 import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
 
 /** Rows deleted in one transaction. */
@@ -14,48 +14,48 @@ export function keysOf(definitions: readonly Definition[]): string[] {
   return [...new Set(definitions.flatMap(({ matches }) => matches.map(keyOf)))]
 }
 
-/** Contacts, each with `held.keys`: the keys of the event conditions that it is known to meet. */
-export function contactsWithHeld(tenant: Tenant) {
+/** Contacts, each with `met.keys`: the keys of the event conditions that it is known to meet. */
+export function contactsWithMetConditions(tenant: Tenant) {
   return tenant.db.selectFrom('contacts').leftJoinLateral(
     // Aggregated, so that it is read once per contact, however many conditions use it.
     (eb) =>
       eb
-        .selectFrom('segment_event_holders')
+        .selectFrom('segment_met_conditions')
         .select(sql`coalesce(array_agg(match_key), '{}')`.as('keys'))
-        .whereRef('segment_event_holders.contact_id', '=', 'contacts.contact_id')
-        .as('held'),
+        .whereRef('segment_met_conditions.contact_id', '=', 'contacts.contact_id')
+        .as('met'),
     (join) => join.onTrue(),
   )
 }
 
-/** The condition, in a query of `contactsWithHeld`, that a contact meets an event condition. */
-export function holds(match: EventMatch): RawBuilder<SqlBool> {
-  return sql`${keyOf(match)}::uuid = ANY(held.keys)`
+/** The condition, in a query of `contactsWithMetConditions`, that a contact meets an event condition. */
+export function isMet(match: EventMatch): RawBuilder<SqlBool> {
+  return sql`${keyOf(match)}::uuid = ANY(met.keys)`
 }
 
 /**
- * Stores which of some contacts meet event conditions. The caller's transaction has locked the contacts' rows, or
+ * Stores which contacts of a list meet event conditions. The caller's transaction has locked the contacts' rows, or
  * excludes contacts that are being checked.
  */
-export async function storeAnswers(
+export async function storeResults(
   tx: Tenant,
   matches: readonly EventMatch[],
   contactIds: readonly string[],
-  answers: EventAnswers,
+  results: EventResults,
 ): Promise<void> {
-  const pairs = answers.pairs()
-  const held = tx.db
+  const pairs = results.pairs()
+  const met = tx.db
     .selectFrom(
-      sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'held'>(sql`held (contact_id, match_key)`),
+      sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'met'>(sql`met (contact_id, match_key)`),
     )
-    .select([sql<string>`held.contact_id`.as('contact_id'), sql<string>`held.match_key`.as('match_key')])
+    .select([sql<string>`met.contact_id`.as('contact_id'), sql<string>`met.match_key`.as('match_key')])
   const known = tx.db
-    .selectFrom('segment_event_holders')
+    .selectFrom('segment_met_conditions')
     .select(['contact_id', 'match_key'])
     .where('contact_id', '=', sql<string>`ANY(${contactIds}::uuid[])`)
     .where('match_key', '=', sql<string>`ANY(${matches.map(keyOf)}::uuid[])`)
-  await deleteHolders(tx, await known.except(held).execute())
-  await insertHolders(tx, held.orderBy(sql`1`).orderBy(sql`2`))
+  await deleteMetConditions(tx, await known.except(met).execute())
+  await insertMetConditions(tx, met.orderBy(sql`1`).orderBy(sql`2`))
 }
 
 interface Pair {
@@ -66,23 +66,25 @@ interface Pair {
 /**
  * Uses lists of ids: the planner cannot estimate the rows of an EXCEPT or a joined list, and may choose a nested loop.
  */
-async function deleteHolders(tx: Tenant, pairs: readonly Pair[], askedAt?: string): Promise<void> {
+async function deleteMetConditions(tx: Tenant, pairs: readonly Pair[], queriedAt?: string): Promise<void> {
   for (const [key, of] of Map.groupBy(pairs, ({ match_key }) => match_key)) {
     const ids = of.map(({ contact_id }) => contact_id).sort()
     await tx.db
-      .deleteFrom('segment_event_holders')
+      .deleteFrom('segment_met_conditions')
       .where('contact_id', '=', sql<string>`ANY(${ids}::uuid[])`)
       .where('match_key', '=', key)
-      .$if(askedAt !== undefined, (query) =>
-        query.where(({ not, exists }) => not(exists(checkOf(tx, 'segment_event_holders.contact_id', askedAt ?? '')))),
+      .$if(queriedAt !== undefined, (query) =>
+        query.where(({ not, exists }) =>
+          not(exists(checkOf(tx, 'segment_met_conditions.contact_id', queriedAt ?? ''))),
+        ),
       )
       .execute()
   }
 }
 
-async function insertHolders(tx: Tenant, pairs: SelectQueryBuilder<TenantTables, never, Pair>): Promise<void> {
+async function insertMetConditions(tx: Tenant, pairs: SelectQueryBuilder<TenantTables, never, Pair>): Promise<void> {
   await tx.db
-    .insertInto('segment_event_holders')
+    .insertInto('segment_met_conditions')
     .columns(['contact_id', 'match_key'])
     .expression(pairs)
     .onConflict((known) => known.columns(['contact_id', 'match_key']).doNothing())
@@ -98,10 +100,10 @@ function checkOf(tx: Tenant, contactId: string, since: string) {
     .where(sql<boolean>`segment_checks.contact_id = ${sql.ref(contactId)}`)
 }
 
-/** ClickHouse's answer for a range of contacts, in the form that PostgreSQL reads. */
-export interface AnsweredRange extends ContactRange {
+/** ClickHouse's results for a range of contacts, as PostgreSQL array literals. */
+export interface RangeResults extends ContactRange {
   /** When the query was sent, by PostgreSQL's clock. */
-  askedAt: string
+  queriedAt: string
   /** A list of ids. */
   contactIds: string
   /** For each contact, in the same order, a digit per condition: 1 if it is met. */
@@ -109,50 +111,50 @@ export interface AnsweredRange extends ContactRange {
 }
 
 /**
- * The same for all contacts of a range, except those that were checked after ClickHouse was queried, whose results are
- * newer. Contacts that no longer exist still have events, and are skipped.
+ * Stores the results for a range of contacts, except those that were checked after ClickHouse was queried, whose
+ * results are newer. Contacts that no longer exist still have events, and are skipped.
  */
-export async function storeAnswersOfRange(
+export async function storeResultsOfRange(
   tx: Tenant,
   group: readonly EventMatch[],
-  { after, upTo, askedAt, contactIds, hits }: AnsweredRange,
+  { after, upTo, queriedAt, contactIds, hits }: RangeResults,
 ): Promise<void> {
   const keys = group.map(keyOf)
-  const held = tx.db
+  const met = tx.db
     .selectFrom([
-      sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'answered'>(sql`answered (contact_id, hits)`),
-      sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'asked'>(sql`asked (match_key, place)`),
+      sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'results'>(sql`results (contact_id, hits)`),
+      sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'requested'>(sql`requested (match_key, place)`),
     ])
-    .select([sql<string>`answered.contact_id`.as('contact_id'), sql<string>`asked.match_key`.as('match_key')])
-    .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
+    .select([sql<string>`results.contact_id`.as('contact_id'), sql<string>`requested.match_key`.as('match_key')])
+    .where(sql<boolean>`substr(results.hits, requested.place::int, 1) = '1'`)
   const known = tx.db
-    .selectFrom('segment_event_holders')
+    .selectFrom('segment_met_conditions')
     .select(['contact_id', 'match_key'])
     .where('contact_id', '>', after)
     .where('contact_id', '<=', upTo)
     .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
-  await deleteHolders(tx, await known.except(held).execute(), askedAt)
+  await deleteMetConditions(tx, await known.except(met).execute(), queriedAt)
   // Contacts are read only for these rows, and usually there are none.
   const missing = tx.db
-    .selectFrom(held.except(known).as('missing'))
+    .selectFrom(met.except(known).as('missing'))
     .innerJoin('contacts', 'contacts.contact_id', 'missing.contact_id')
     .select(['missing.contact_id', 'missing.match_key'])
-    .where(({ not, exists }) => not(exists(checkOf(tx, 'missing.contact_id', askedAt))))
+    .where(({ not, exists }) => not(exists(checkOf(tx, 'missing.contact_id', queriedAt))))
     .orderBy('missing.contact_id')
     .orderBy('missing.match_key')
-  await insertHolders(tx, missing)
+  await insertMetConditions(tx, missing)
 }
 
 /** Deletes the event conditions met by a contact that is being deleted. */
-export async function forgetHolder(tx: Tenant, contactId: string): Promise<void> {
-  await tx.db.deleteFrom('segment_event_holders').where('contact_id', '=', contactId).execute()
+export async function deleteMetConditionsOf(tx: Tenant, contactId: string): Promise<void> {
+  await tx.db.deleteFrom('segment_met_conditions').where('contact_id', '=', contactId).execute()
 }
 
 /**
- * Records which of a filter's event conditions no segment uses any more, for `deleteUnused`. Call it with the
+ * Records which of a filter's event conditions no segment uses any more, for `deleteUnusedConditions`. Call it with the
  * definitions locked, after the change that removes the filter.
  */
-export async function noteUnused(tx: Tenant, before: SegmentFilter): Promise<void> {
+export async function noteUnusedConditions(tx: Tenant, before: SegmentFilter): Promise<void> {
   const rows = await tx.db.selectFrom('segments').select('filter').where('uses_events', '=', true).execute()
   const used = new Set(rows.flatMap(({ filter }) => eventsOf(filter as unknown as SegmentFilter).map(keyOf)))
   const unused = [...new Set(eventsOf(before).map(keyOf))].filter((key) => !used.has(key))
@@ -165,8 +167,12 @@ export async function noteUnused(tx: Tenant, before: SegmentFilter): Promise<voi
     .execute()
 }
 
-/** Deletes the rows of conditions that no segment uses any more, some at a time. */
-export async function deleteUnused(tenant: Tenant, definitions: Definitions, signal?: AbortSignal): Promise<void> {
+/** Deletes the rows of conditions that no segment uses any more, in batches. */
+export async function deleteUnusedConditions(
+  tenant: Tenant,
+  definitions: Definitions,
+  signal?: AbortSignal,
+): Promise<void> {
   const noted = await tenant.db
     .selectFrom('segment_unused_matches')
     .select(['match_key', sql<string>`unused_since::text`.as('since')])
@@ -177,14 +183,14 @@ export async function deleteUnused(tenant: Tenant, definitions: Definitions, sig
       const used = new Set(keysOf(await definitions.of(tx)))
       const unused = noted.filter(({ match_key }) => !used.has(match_key)).map(({ match_key }) => match_key)
       const some = await tx.db
-        .selectFrom('segment_event_holders')
+        .selectFrom('segment_met_conditions')
         .select(['contact_id', 'match_key'])
         .where('contact_id', '>=', after)
         .where('match_key', '=', sql<string>`ANY(${unused}::uuid[])`)
         .orderBy('contact_id')
         .limit(ROWS_AT_ONCE)
         .execute()
-      await deleteHolders(tx, some)
+      await deleteMetConditions(tx, some)
       return some
     })
     after = deleted.at(-1)?.contact_id ?? after

@@ -5,8 +5,8 @@ import { updateContact } from '../contacts/write.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
-import { rememberDefinitions } from './definitions.ts'
-import { evaluateSegment, LEASE } from './evaluate.ts'
+import { cacheDefinitions } from './definitions.ts'
+import { CLAIM_END, evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createFollower } from './follow.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
@@ -28,7 +28,7 @@ const clock = () => new Date()
 async function define(...conditions: SegmentCondition[]): Promise<string> {
   const segment = { name: 'Some', description: null, filter: { match: 'all', conditions } }
   const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
-  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
   return segmentId
 }
 
@@ -43,8 +43,8 @@ async function segmentsOf(contactId: string): Promise<string[]> {
 }
 
 /** The contacts stored for a condition, and their number. */
-async function held(): Promise<{ contactIds: string[]; matches: number }> {
-  const rows = await tenant.handle.db.selectFrom('segment_event_holders').selectAll().execute()
+async function met(): Promise<{ contactIds: string[]; matches: number }> {
+  const rows = await tenant.handle.db.selectFrom('segment_met_conditions').selectAll().execute()
   const contactIds = rows.map((row) => row.contact_id).sort()
   return { contactIds, matches: new Set(rows.map((row) => row.match_key)).size }
 }
@@ -60,20 +60,20 @@ async function checksAreDone(): Promise<void> {
 }
 
 /** The tenant's data with a different ClickHouse. */
-function asking(clickhouse: Partial<ClickHouse>) {
+function withClickHouse(clickhouse: Partial<ClickHouse>) {
   const { stores } = service
   return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
 }
 
-test('a write is judged at once, by what is known of events, while ClickHouse is away', async () => {
+test('a write updates memberships from the stored results of event conditions while ClickHouse is down', async () => {
   const buyers = await define(did('purchase'), LEAD)
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
-  await eventually(async () => expect((await held()).contactIds).toEqual([ada]))
+  await eventually(async () => expect((await met()).contactIds).toEqual([ada]))
   await checksAreDone()
   const away = () => Promise.reject(storeUnavailable('ClickHouse', null))
-  const handle = asking({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
-  const writing = { ...service.writing, segments: createFollower(rememberDefinitions(), clock) }
+  const handle = withClickHouse({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
+  const writing = { ...service.writing, segments: createFollower(cacheDefinitions(), clock) }
   for (const contactId of [ada, bob]) {
     await updateContact(
       handle,
@@ -88,7 +88,7 @@ test('a write is judged at once, by what is known of events, while ClickHouse is
   expect(await segmentsOf(ada)).toEqual([])
 })
 
-test('contacts with many visitors are checked, however many are checked together', async () => {
+test('contacts with many visitors can be checked in one batch', async () => {
   await define(did('purchase'))
   const names = Array.from({ length: 5 }, (_, n) => `crowd${n}`)
   const ids = await Promise.all(names.map((name) => person(name)))
@@ -101,11 +101,11 @@ test('contacts with many visitors are checked, however many are checked together
     .values(ids.map((contact_id) => ({ contact_id })))
     .onConflict((known) => known.doNothing())
     .execute()
-  await eventually(async () => expect((await held()).contactIds).toEqual([...ids].sort()))
+  await eventually(async () => expect((await met()).contactIds).toEqual([...ids].sort()))
   await checksAreDone()
 })
 
-test('a write before the first evaluation is judged by a check, which asks first', async () => {
+test('a write before the first evaluation is checked later, after a query of the events', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   const idle: SegmentCondition = { event: { type: 'purchase' }, operator: 'did_not' }
@@ -126,101 +126,100 @@ test('a write before the first evaluation is judged by a check, which asks first
   }
 })
 
-test('segments with the same condition share what is known; what no segment asks any more is forgotten', async () => {
+test('segments with the same condition share its results, which are deleted once no segment uses it', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase', 'page_view')
   await visit('bob', 'page_view')
   const first = await define(did('purchase'), did('page_view', { min_count: 1 }))
   const second = await define(did('page_view'), LEAD)
-  expect(await held()).toEqual({ contactIds: [ada, ada, bob].sort(), matches: 2 })
+  expect(await met()).toEqual({ contactIds: [ada, ada, bob].sort(), matches: 2 })
   await deleteSegment(tenant.handle, first)
-  await eventually(async () => expect(await held()).toEqual({ contactIds: [ada, bob].sort(), matches: 1 }))
+  await eventually(async () => expect(await met()).toEqual({ contactIds: [ada, bob].sort(), matches: 1 }))
   await updateSegment(tenant.handle, second, { filter: { match: 'all', conditions: [did('purchase')] } }, new Date())
-  await eventually(async () => expect(await held()).toEqual({ contactIds: [ada], matches: 1 }))
+  await eventually(async () => expect(await met()).toEqual({ contactIds: [ada], matches: 1 }))
   await updateSegment(tenant.handle, second, { filter: { match: 'all', conditions: [LEAD] } }, new Date())
-  await eventually(async () => expect(await held()).toEqual({ contactIds: [], matches: 0 }))
+  await eventually(async () => expect(await met()).toEqual({ contactIds: [], matches: 0 }))
   await eventually(async () =>
     expect(await tenant.handle.db.selectFrom('segment_unused_matches').selectAll().execute()).toEqual([]),
   )
 })
 
-test('what is known of a deleted contact is forgotten, and an evaluation does not find it again', async () => {
+test('the results of a deleted contact are deleted, and an evaluation does not restore them', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   await visit('bob', 'purchase')
   const segmentId = await define(did('purchase'))
-  expect((await held()).contactIds).toEqual([ada, bob].sort())
+  expect((await met()).contactIds).toEqual([ada, bob].sort())
   await tenant.call('DELETE', `/v1/contacts/${ada}`)
-  expect((await held()).contactIds).toEqual([bob])
-  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
-  expect((await held()).contactIds).toEqual([bob])
+  expect((await met()).contactIds).toEqual([bob])
+  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  expect((await met()).contactIds).toEqual([bob])
 })
 
-test('an evaluation asks ClickHouse once for all conditions of a segment, and nothing where it asks for no events', async () => {
+test('an evaluation queries ClickHouse once for all event conditions of a segment, and not at all without any', async () => {
   await person('ada')
   await visit('ada', 'purchase', 'page_view')
-  const asked: string[] = []
+  const queries: string[] = []
   const { clickhouse } = service.stores
-  const handle = asking({
+  const handle = withClickHouse({
     query: (sql, ...rest) => {
-      asked.push(sql)
+      queries.push(sql)
       return clickhouse.query(sql, ...rest)
     },
     stream: (sql, ...rest) => {
-      asked.push(sql)
+      queries.push(sql)
       return clickhouse.stream(sql, ...rest)
     },
   })
-  const evaluate = (segmentId: string) =>
-    evaluateSegment(handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  const evaluate = (segmentId: string) => evaluateSegment(handle, { definitions: cacheDefinitions(), clock }, segmentId)
   const segmentId = await define(did('purchase'), { match: 'any', conditions: [did('page_view'), LEAD, did('none')] })
   await evaluate(segmentId)
-  expect(asked).toHaveLength(1)
+  expect(queries).toHaveLength(1)
   await evaluate(await define(LEAD))
-  expect(asked).toHaveLength(1)
+  expect(queries).toHaveLength(1)
 })
 
-test('an answer that is older than a check does not undo what that has found', async () => {
+test("a query result that is older than a check does not overwrite the check's result", async () => {
   const ada = await person('ada')
   const segmentId = await define(did('purchase'))
-  const claim = () => tenant.handle.db.updateTable('segments').set({ claimed_until: LEASE }).execute()
+  const claim = () => tenant.handle.db.updateTable('segments').set({ claimed_until: CLAIM_END }).execute()
   await claim()
   const { clickhouse } = service.stores
-  const handle = asking({
-    stream: async function* <Row>(...question: Parameters<ClickHouse['stream']>) {
+  const handle = withClickHouse({
+    stream: async function* <Row>(...query: Parameters<ClickHouse['stream']>) {
       const answer: Row[] = []
-      for await (const rows of clickhouse.stream<Row>(...question)) answer.push(...rows)
+      for await (const rows of clickhouse.stream<Row>(...query)) answer.push(...rows)
       await visit('ada', 'purchase')
       await eventually(async () => expect(await segmentsOf(ada)).toEqual([segmentId]))
       yield answer
     },
   })
-  await evaluateSegment(handle, { definitions: rememberDefinitions(), clock }, segmentId)
-  expect((await held()).contactIds).toEqual([ada])
+  await evaluateSegment(handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  expect((await met()).contactIds).toEqual([ada])
   await checksAreDone()
-  expect((await held()).contactIds).toEqual([ada])
+  expect((await met()).contactIds).toEqual([ada])
   const { body } = await tenant.call('GET', `/v1/events?contact_id=${ada}&event_type=segment_exited`)
   expect(body.events).toEqual([])
 })
 
-test('an evaluation finds what a check has missed, and who has such events no longer', async () => {
+test('an evaluation corrects results that checks have missed, in both directions', async () => {
   const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
   const segmentId = await define(did('purchase', { within_days: 3 }))
   const { match_key } = await tenant.handle.db
-    .selectFrom('segment_event_holders')
+    .selectFrom('segment_met_conditions')
     .select('match_key')
     .executeTakeFirstOrThrow()
   await checksAreDone()
-  await tenant.handle.db.deleteFrom('segment_event_holders').execute()
-  await tenant.handle.db.insertInto('segment_event_holders').values({ contact_id: bob, match_key }).execute()
+  await tenant.handle.db.deleteFrom('segment_met_conditions').execute()
+  await tenant.handle.db.insertInto('segment_met_conditions').values({ contact_id: bob, match_key }).execute()
   const evaluateAt = (now: Date) =>
-    evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock: () => now }, segmentId)
+    evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock: () => now }, segmentId)
   await evaluateAt(new Date())
-  expect((await held()).contactIds).toEqual([ada])
+  expect((await met()).contactIds).toEqual([ada])
   // The service itself, whose clock is not ahead, may still be checking ada and find her purchase recent.
   await eventually(async () => {
     await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
-    expect([(await held()).contactIds, await segmentsOf(ada)]).toEqual([[], []])
+    expect([(await met()).contactIds, await segmentsOf(ada)]).toEqual([[], []])
   })
 })
