@@ -11,7 +11,7 @@ const THEIRS = 'chosen by the inviter'
 const OWN = 'chosen by the owner of the address'
 
 let service: TestService
-/** Where browsers go, also after a restart. */
+/** The service that browsers call, also after a restart. */
 const current = {
   get url() {
     return service.url
@@ -25,7 +25,7 @@ const address = () => `ceo${++addresses}@b.example`
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
 
-/** Invites an address. @returns the token, which the inviter sees where there is no mail server. */
+/** Invites an address. @returns the token, which the inviter sees if there is no mail server. */
 async function invite(tenant: TestTenant, email: string): Promise<string> {
   const owner = await signedIn(service, tenant.id, 'owner')
   const { status, body } = await owner.call('POST', '/v1/invitations', { email, role: 'admin' })
@@ -36,21 +36,21 @@ async function invite(tenant: TestTenant, email: string): Promise<string> {
 const accept = (browser: Browser, token: string, body: object = {}) =>
   browser.call('POST', `/api/invitations/${token}/accept`, body)
 
-/** Everything that somebody who accepts an invitation in another's place may keep of the account. */
+/** Everything that an attacker who accepts an invitation in another person's place has of the account. */
 interface Taken {
   email: string
   session: Browser
   trusted: Browser
-  /** One that has given the password and still owes the code. */
+  /** A browser that has sent the password but not yet the code. */
   waiting: Browser
   address: string
   codes: string[]
   resetToken: string
-  /** Of an invitation that the account itself made. */
+  /** The token of an invitation that the account itself sent. */
   invitationToken: string
 }
 
-/** The owner of tenant A invites an address and accepts in the place of its owner. */
+/** The owner of tenant A invites an address and accepts in place of the person who owns it. */
 async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
   const session = new Browser(current)
   const token = await invite(a, email)
@@ -74,7 +74,7 @@ async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
   return { email, session, trusted, waiting, address: totpURI, codes: backupCodes, resetToken, invitationToken }
 }
 
-/** Nothing that was set before the address was proved opens anything any more. */
+/** Checks that nothing set before the verification of the address gives access any more. */
 async function expectShutOut(taken: Taken): Promise<void> {
   const { email, session, trusted, waiting } = taken
   for (const browser of [session, trusted]) {
@@ -145,7 +145,7 @@ describe('with an OpenID provider and without mail', () => {
     expect((await me(taken.session)).user).toMatchObject({ email: taken.email, email_verified: false })
   })
 
-  test("B's link lets nobody in with the session of an account that A made, and makes another one", async () => {
+  test("B's link rejects the session of an account that A created, and creates another account", async () => {
     const taken = await takeAddress(a)
     const token = await invite(b, taken.email)
     expect(outcome(await accept(taken.session, token))).toEqual([403, 'address_not_verified'])
@@ -160,7 +160,7 @@ describe('with an OpenID provider and without mail', () => {
     expect((await me(ceo)).user.user_id).not.toBe((await me(taken.session)).user.user_id)
   })
 
-  test('the first verification makes one account of all that tenants vouch for', async () => {
+  test('the first verification merges all accounts that tenants vouch for into one', async () => {
     const taken = await takeAddress(a)
     const joined = { name: 'CEO', password: OWN }
     expect((await accept(new Browser(current), await invite(b, taken.email), joined)).status).toBe(200)
@@ -196,7 +196,7 @@ describe('with an OpenID provider and without mail', () => {
       .where('subject_id', '=', (await me(intruder)).user.user_id)
       .execute()
     expect(actions).toEqual([{ action: 'member.joined' }])
-    // And B's owner joins A too where A removes the account that it made.
+    // The person joins A too once A removes the account that it created.
     await (await signedIn(service, a.id, 'owner')).call('DELETE', `/v1/members/${(await me(intruder)).user.user_id}`)
     expect((await intruder.call('GET', '/api/me')).status).toBe(401)
     expect((await accept(again, await invite(a, email))).body).toMatchObject({ tenant_id: a.id })
@@ -217,7 +217,7 @@ describe('with neither', () => {
   })
   afterAll(() => service.close())
 
-  test('an account that only one tenant vouches for ends when it is removed there, and a new invitation makes a new one', async () => {
+  test('an account that only one tenant vouches for is deleted when that tenant removes it, and a new invitation creates a new one', async () => {
     const a = await createTestTenant(service)
     const owner = await signedIn(service, a.id, 'owner')
     const taken = await takeAddress(a)
@@ -248,7 +248,7 @@ describe('with neither', () => {
     const token = await invite(b, taken.email)
     const { token: link } = await allowNewPassword(service.stores, taken.email, false, new Date())
     const ceo = new Browser(current)
-    // A password that is refused uses nothing up.
+    // A rejected password does not use up the link.
     const short = await ceo.call('POST', '/api/auth/reset-password', { token: link, newPassword: 'short' })
     expect(short.status).toBe(400)
     const reset = await ceo.call('POST', '/api/auth/reset-password', { token: link, newPassword: OWN })
@@ -258,7 +258,7 @@ describe('with neither', () => {
     await expectShutOut(taken)
   })
 
-  test("so is the operator's word that makes a person of the address in another tenant", async () => {
+  test('creating a person with the address on the command line verifies it too', async () => {
     const [a, b] = [await createTestTenant(service), await createTestTenant(service)]
     const taken = await takeAddress(a)
     const person = { email: taken.email, password: OWN, name: 'The real CEO', role: 'owner' } as const
@@ -268,7 +268,7 @@ describe('with neither', () => {
     await expectShutOut(taken)
   })
 
-  test('tells each tenant of the account in its audit log', async () => {
+  test('each tenant of the account has an audit entry', async () => {
     const a = await createTestTenant(service)
     const taken = await takeAddress(a)
     const { token } = await allowNewPassword(service.stores, taken.email, false, new Date())
@@ -278,7 +278,7 @@ describe('with neither', () => {
     expect(entry?.details).toEqual({ email: taken.email })
   })
 
-  test('a sign-in with the old password that was under way gets no session', async () => {
+  test('a concurrent sign-in with the old password gets no session', async () => {
     const taken = await takeAddress(await createTestTenant(service))
     const { token } = await allowNewPassword(service.stores, taken.email, true, new Date())
     const guesses = Array.from({ length: 6 }, () => {
@@ -296,7 +296,7 @@ describe('with neither', () => {
   })
 })
 
-describe('with mail, for an account of the time before', () => {
+describe('with a mail server, for an account created before it was configured', () => {
   let mailbox: TestMailbox
   let a: TestTenant
   let taken: Taken
@@ -311,7 +311,7 @@ describe('with mail, for an account of the time before', () => {
     taken = await takeAddress(a)
     takenToo = await takeAddress(a)
     shownToB = await invite(await createTestTenant(service), taken.email)
-    // The same service, started again with a mail server.
+    // Restarts the same service with a mail server.
     const { dataDirectory, databaseUrl } = service.config
     const same = { CDS_DATA_DIR: dataDirectory, DATABASE_URL: databaseUrl ?? '' }
     await service.close()
@@ -338,7 +338,7 @@ describe('with mail, for an account of the time before', () => {
     expect(joined.body).toEqual({ status: 'success', tenant_id: c.id, signed_in: true })
     expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: c.id }, user: { name: 'Real', email_verified: true } })
     await expectShutOut(taken)
-    // A mailed link tells its reader that they have an account.
+    // A mailed link reveals to its reader that they have an account.
     await owner.call('DELETE', `/v1/members/${(await me(ceo)).user.user_id}`)
     await owner.call('POST', '/v1/invitations', { email: taken.email, role: 'admin' })
     const again = tokenIn(await mailbox.newest(taken.email))
@@ -347,7 +347,7 @@ describe('with mail, for an account of the time before', () => {
       'sign_in_first',
     ])
     expect((await accept(ceo, again)).status).toBe(200)
-    // A link that an inviter saw says nothing of it, and makes an account that only their tenant vouches for.
+    // A link that the inviter saw reveals nothing, and creates an account that only their tenant vouches for.
     const guest = new Browser(current)
     expect((await accept(guest, shownToB, { name: 'X', password: THEIRS })).status).toBe(200)
     expect((await me(guest)).user.email_verified).toBe(false)
@@ -364,7 +364,7 @@ describe('with mail, for an account of the time before', () => {
     await expectShutOut(takenToo)
   })
 
-  test('a link that the inviter saw proves nothing later either', async () => {
+  test('a link that the inviter saw verifies nothing later either', async () => {
     const email = address()
     const guest = new Browser(current)
     await (await signedIn(service, a.id, 'owner')).call('POST', '/v1/invitations', { email, role: 'viewer' })

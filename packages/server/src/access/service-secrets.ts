@@ -3,8 +3,8 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 /**
- * A random secret of the service itself. The first process that needs it makes it; it is kept in the database, sealed, so
- * that every process has the same and a restart changes nothing.
+ * Returns a random secret of the service itself. The first process that needs it creates it. It is stored encrypted in
+ * the database, so that all processes share it and it survives restarts.
  */
 export async function keepServiceSecret(
   database: Database,
@@ -34,7 +34,7 @@ export async function removeServiceSecret(database: Database, name: string): Pro
   await database.deleteFrom('service_secrets').where('name', '=', name).execute()
 }
 
-/** Where a secret of the service itself is sealed for. */
+/** The place that a secret of the service itself is encrypted for. */
 export function serviceSecretPlace(name: string): string {
   return `service_secrets/${name}`
 }

@@ -15,7 +15,6 @@ import { mailPasswordLink, type PasswordMailDependencies } from './password-mail
 import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
-/** No body of a sign-in is longer. */
 const BODY_BYTES_MAX = 16 * 1024
 
 const strict = { additionalProperties: false }
@@ -43,7 +42,7 @@ interface Forwarded {
   path: string
   access: Access
   body: TObject
-  /** What the library is always told, whatever the caller says. */
+  /** Values that are always sent to the library and override the caller's. */
   fixed?: object
 }
 
@@ -65,17 +64,17 @@ const FORWARDED: readonly Forwarded[] = [
       { currentPassword: Password, newPassword: Password, revokeOtherSessions: Type.Optional(Type.Boolean()) },
       strict,
     ),
-    // Whoever knew the old password must be out.
+    // Sessions that were opened with the old password must end.
     fixed: { revokeOtherSessions: true },
   },
   { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
 ]
 
-/** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
+/** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
 export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMailDependencies): void {
   const { config, auth, rateLimiter, stores, clock, log } = dependencies
   const { database } = stores
-  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  // A missing body counts as empty, because a sign-out needs none. People leave spaces around an address.
   const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
     const body = request.body as { email?: unknown } | null
@@ -118,11 +117,11 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
     const email = request.body.email.toLowerCase()
     await limitSignIn(dependencies, request, reply, { email })
-    // Not awaited: how long it takes would tell whether the address is known.
+    // Not awaited: the response time would reveal whether the address is known.
     mailPasswordLink(dependencies, email).catch((error) =>
-      log.error({ err: error }, 'the mail with the password link could not be sent'),
+      log.error({ err: error }, 'a password reset mail could not be sent'),
     )
-    return { status: true, message: 'If the address has an account, a link for a new password is on its way.' }
+    return { status: true, message: 'If the address has an account, a password reset link has been sent to it.' }
   })
 
   app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
@@ -146,7 +145,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
       rateLimiter.checkSignIn(request.ip, reply)
       if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
-        const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
+        const message = `${config.oidc.label} does not respond. Try again shortly.`
         throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
       }
       const { callbackURL = '/' } = request.body
@@ -155,7 +154,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
     },
   )
 
-  // Where the provider sends the browser back to; its state cookie shows that it was this browser that went there.
+  // The provider redirects the browser to this path; the state cookie proves that this browser started the sign-in.
   app.get(
     `/api/auth/callback/${OIDC_PROVIDER}`,
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
@@ -172,7 +171,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   )
 }
 
-/** The library labels a second factor with what it takes for the address of an account. */
+/** Replaces the label of a second factor: the library uses the address under which it stores the account. */
 function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
   const { totpURI } = answer
   if (typeof totpURI !== 'string' || signedIn === null) return answer

@@ -20,7 +20,7 @@ const outcome = ({ status, body }: { status: number; body: { error?: { code: str
 const signIn = (email: string, password: string) =>
   new Browser(service).call('POST', '/api/auth/sign-in/email', { email, password })
 
-test('a wrong password, an unknown address and a person without password look the same', async () => {
+test('a wrong password, an unknown address and a person without a password get the same response', async () => {
   const { email } = await signedIn(service, tenant.id, 'viewer')
   const refused = [401, 'invalid_email_or_password']
   expect(outcome(await signIn(email, 'not the password'))).toEqual(refused)
@@ -62,7 +62,7 @@ test('a link from the command line sets a new password once, and ends every sess
   await expect(allowNewPassword(service.stores, 'no@example.com', false, now)).rejects.toThrow('no such user')
 })
 
-test('a new password ends every other link of its person', async () => {
+test("a new password invalidates the person's other links", async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const stranger = await signedIn(service, tenant.id, 'viewer')
   const link = async (email = person.email) => (await allowNewPassword(service.stores, email, false, new Date())).token
@@ -80,7 +80,7 @@ test('a new password ends every other link of its person', async () => {
   expect((await reset(foreign, NEW)).status).toBe(200)
 })
 
-test('asking for a link says the same for every address, and without a mail server none is sent', async () => {
+test('requesting a link returns the same for every address, and sends none without a mail server', async () => {
   const { email } = await signedIn(service, tenant.id, 'viewer')
   const ask = (address: string) =>
     new Browser(service).call('POST', '/api/auth/request-password-reset', { email: address })
