@@ -8,26 +8,26 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
-/** Dashboards that one person has open, or connections of one API key. */
+/** Open dashboards per person, or connections per API key. */
 const READERS_A_CALLER_MAX = 10
 const READERS_A_TENANT_MAX = 50
-/** Each holds a connection and up to 64 KiB of unread data. */
+/** Each uses a connection and up to 64 KiB of unsent data. */
 const READERS_MAX = 1_000
 const POLL_EVERY_MS = 1_000
-/** Of one look: nobody can read more in a second. */
+/** More than anyone can read in a second. */
 const EVENTS_A_POLL = 200
-/** What other processes received so long before the last look is looked for again: their clocks differ a little. */
+/** How far each poll overlaps the previous one, because the clocks of processes differ a little. */
 const OVERLAP_MS = 5_000
-/** Events that happened longer ago are not live. */
+/** Older events are not live. */
 const HAPPENED_WITHIN_MS = 600_000
 const REMEMBERED_MAX = 2_000
 
-/** Gets a tenant's events. It must neither wait nor throw. */
+/** Receives a tenant's events. It must neither block nor throw. */
 export type LiveReader = (event: LiveEvent) => void
 
-/** Tells readers of a tenant's events as they are recorded. */
+/** Sends a tenant's events to its readers as they are recorded. */
 export interface LiveFeed {
-  /** Tells readers of what this process recorded, once it is committed. It neither waits nor throws. */
+  /** Sends readers what this process recorded, once it is committed. It neither blocks nor throws. */
   onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
   /**
    * @param callerId the person or API key that reads.
@@ -47,17 +47,17 @@ interface Dependencies {
 }
 
 interface Audience {
-  /** The open feeds, with their callers. */
+  /** The open feeds with their callers. */
   readers: Map<LiveReader, string>
-  /** Ids that were told of, oldest first: what a look finds again is not told twice. */
+  /** Ids of events already sent, oldest first, so that overlapping polls send nothing twice. */
   told: Set<string>
   lookedAt: Date
 }
 
 /**
- * Events recorded by this process are told of at once, from memory. Those of other processes are found by asking
- * ClickHouse once a second for each tenant that somebody watches. A notification through PostgreSQL would put a message
- * into every flush of the journal, watched or not; a look costs nothing unless a dashboard is open.
+ * Sends events recorded by this process at once, from memory. Those of other processes are found by polling ClickHouse
+ * once a second for each tenant with an open feed. A notification through PostgreSQL would add a message to every flush
+ * of the journal, watched or not; polling costs nothing unless a dashboard is open.
  */
 export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): LiveFeed {
   const audiences = new Map<string, Audience>()
@@ -107,7 +107,8 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
             await look(tenantId, audience)
             failing = false
           } catch (error) {
-            if (!failing) log.warn({ err: error }, 'the events of other processes cannot be shown live at the moment')
+            if (!failing)
+              log.warn({ err: error }, 'the live feed cannot read the events of other processes; it keeps trying')
             failing = true
           }
         }
@@ -122,7 +123,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
         if (!audience) continue
         const since = clock().getTime() - HAPPENED_WITHIN_MS
         for (const event of events) {
-          // A mailbox that is read for the first time brings the mails of months.
+          // Skips old events: the first read of a mailbox records months of mail.
           if (event.timestamp >= since) tell(audience, event, event.is_anonymous ? null : event.owner_id)
         }
       }

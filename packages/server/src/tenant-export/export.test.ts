@@ -38,7 +38,7 @@ async function exported(browser: Browser): Promise<{ id: string; bytes: Buffer }
   return { id: body.export_id, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-/** Unpacked by the system's own tar. */
+/** Unpacks with the system's tar. */
 function unpack(bytes: Buffer): (name: string) => Record<string, unknown>[] {
   const directory = mkdtempSync(join(tmpdir(), 'cds-export-'))
   directories.push(directory)
@@ -54,14 +54,14 @@ function unpack(bytes: Buffer): (name: string) => Record<string, unknown>[] {
   }
 }
 
-test('every table of a tenant is exported, or said not to be', async () => {
+test('every table with tenant data is exported or listed as not exported', async () => {
   const { rows } = await service.postgres.pool.query(`SELECT table_name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name <> 'tenants'`)
   const known = [...Object.keys(EXPORTED), ...NOT_EXPORTED].sort()
   expect(rows.map(({ table_name }) => table_name).sort()).toEqual(known)
 })
 
-test('an export holds all of a tenant, no secret, and nothing of another tenant', async () => {
+test('an export contains all data of its tenant, no secrets, and nothing of another tenant', async () => {
   const stranger = await createTestTenant(service)
   await stranger.contact('stranger@example.com')
   await stranger.track({ visitor_id: 's', events: [{ event: 'theirs' }] })
@@ -93,7 +93,7 @@ test('an export holds all of a tenant, no secret, and nothing of another tenant'
   expect(text).not.toContain('_sealed')
 })
 
-test('a file is for administrators of its tenant, and for a day', async () => {
+test('only administrators of the tenant can download the file, for a day', async () => {
   const { id } = await exported(admin)
   const path = `/v1/exports/${id}/file`
   const member = await signedIn(service, tenant.id, 'member')
@@ -113,7 +113,7 @@ test('a file is for administrators of its tenant, and for a day', async () => {
   expect(entries.map(({ action }: { action: string }) => action)).toEqual(['export.fetched', 'export.ordered'])
 })
 
-test('one export of a tenant is made at a time; one that was cut off begins anew and leaves nothing behind', async () => {
+test('a tenant has one export at a time; an interrupted one restarts and leaves no file behind', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   const lines = Array.from({ length: 6_000 }, (_, index) =>
@@ -150,7 +150,7 @@ test('one export of a tenant is made at a time; one that was cut off begins anew
   expect(new Set(names).size).toBe(6_000)
 })
 
-test('an export that cannot be written fails, and says so', async () => {
+test('an export that cannot be written fails with an error', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   const jobs = { ...service.jobs, send: async () => null }

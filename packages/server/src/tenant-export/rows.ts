@@ -16,13 +16,13 @@ interface EventKey extends Owned {
 
 type AnyTables = Record<string, Row>
 
-/** The rows of a table, some at a time, in the order of its key: memory stays flat. */
+/** Reads a table page by page in key order, so that memory use stays constant. */
 export async function* tableRows(
   tenant: Tenant,
   table: string,
   { key, without = [], rowsAPage = ROWS_A_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
 ): AsyncGenerator<Row[]> {
-  // The table's name comes from a list in the code; the plugin confines it to the tenant as it does every other.
+  // The table's name comes from a list in the code; the tenant plugin adds the tenant to this query like to any other.
   const db = tenant.db as unknown as Kysely<AnyTables>
   const order = key.map((column) => sql.ref(`${table}.${column}`))
   const next = createPageReader(rowsAPage)
@@ -47,7 +47,7 @@ function shown(row: Row, without: readonly string[]): Row {
   )
 }
 
-/** Every event, the service's own too, oldest first, in the columns of its table, and with the contact that it belongs to. */
+/** Every event including system events, oldest first, with the columns of its table and the contact that it belongs to. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
     const next = createPageReader(EVENTS_A_PAGE)
@@ -61,7 +61,7 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
           where: [
             `is_system = ${isSystem}`,
             ...(last
-              ? // The first condition is there for the index; the second is what is asked.
+              ? // The first condition is for the index, the second selects the rows.
                 [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
               : []),
           ],

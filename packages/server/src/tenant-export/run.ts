@@ -24,7 +24,7 @@ export interface ExportDependencies {
   directory: string
 }
 
-/** Works on the exports that are ordered, and removes those whose time is over. */
+/** Starts the workers that write requested exports and delete expired ones. */
 export async function startExports(dependencies: ExportDependencies): Promise<void> {
   const { stores, jobs, directory } = dependencies
   await jobs.work(EXPORT, 1, ({ tenantId, exportId }, { signal }) =>
@@ -35,7 +35,7 @@ export async function startExports(dependencies: ExportDependencies): Promise<vo
   })
 }
 
-/** Writes everything a tenant has into one file. Interrupted, it is run again from the beginning. */
+/** Writes all data of a tenant to one file. After an interruption, it restarts from the beginning. */
 export async function runExport(
   tenant: Tenant,
   dependencies: ExportDependencies,
@@ -74,10 +74,10 @@ export async function runExport(
     })
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {})
-    // The process stops: another one begins anew.
+    // The process is stopping: another one restarts the export.
     if (signal.aborted) throw error
     log.error({ err: error, export_id: exportId }, 'an export failed')
-    const message = 'The export could not be written. The log of the service says why.'
+    const message = "The export could not be written. The service's log says why."
     await note(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
   }
 }
@@ -117,11 +117,11 @@ async function writeFile(
       done += rows.length
       if (performance.now() - notedAt > PROGRESS_EVERY_MS) {
         notedAt = performance.now()
-        // What is added meanwhile must not bring it to the end before the end.
+        // Rows added during the export must not bring the progress to 1 before the end.
         await onProgress(Math.min(0.99, done / Math.max(1, expected)))
       }
       yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      // Other requests have their turn.
+      // Yields to other requests.
       await nextTurn()
     }
   }
@@ -146,7 +146,7 @@ async function addNdjson(tar: TarFile, name: string, now: Date, lines: AsyncGene
   await tar.add(`${name}.ndjson.gz`, now, source.pipe(zipped))
 }
 
-/** Rows of the largest tables; the others hardly show in a progress. */
+/** Rows of the largest tables; the others hardly affect the progress. */
 async function expectedRows(tenant: Tenant): Promise<number> {
   const count = async (table: 'contacts' | 'contact_sources' | 'visitors' | 'webhook_deliveries') => {
     const rows = tenant.db.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))

@@ -1,17 +1,17 @@
 import type { TenantTables } from '../platform/postgres/database.ts'
 
 interface ExportedTable {
-  /** What its rows are ordered and paged by: the primary key without the tenant. */
+  /** The primary key without the tenant, by which rows are sorted and paged. */
   key: readonly string[]
-  /** Columns that are not handed out: secrets, and what the database derives. */
+  /** Columns that are not exported: secrets and columns derived by the database. */
   without?: readonly string[]
-  /** Where rows may be large: fewer are read at a time. */
+  /** Rows read at a time, for tables with large rows. */
   rowsAPage?: number
 }
 
 type Name = keyof TenantTables
 
-/** The tables of a tenant that an export holds, each with what of it is left out. A test knows every other table. */
+/** The tables in an export, each with the columns left out. A test checks that every other table is listed below. */
 export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contacts: {
     key: ['contact_id'],
@@ -65,7 +65,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   invitations: { key: ['invitation_id'], without: ['token_hash'] },
 }
 
-/** What is left out, and why: what the service keeps for its own work holds nothing that is not in the tables above. */
+/** Tables that are not exported: internal state without data that the tables above lack. */
 export const NOT_EXPORTED: readonly Name[] = [
   'contact_counts',
   'segment_counts',

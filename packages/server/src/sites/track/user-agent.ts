@@ -9,12 +9,12 @@ export interface UserAgent {
 }
 
 const REMEMBERED = 5_000
-/** Longer ones are no browser's, and parsing runs regular expressions over them. */
+/** No browser sends longer ones, and parsing runs regular expressions over them. */
 const LENGTH_MAX = 1_024
 
 const known = new Map<string, UserAgent>()
 
-/** Browser, operating system and device by bowser's names ('' when unknown), and whether it is a robot. */
+/** Browser, operating system and device as named by bowser ('' if unknown), and whether it is a robot. */
 export function parseUserAgent(header: string | undefined): UserAgent {
   const text = (header ?? '').slice(0, LENGTH_MAX)
   const remembered = known.get(text)
