@@ -12,7 +12,7 @@ const TYPES: Record<string, string> = {
 const SAMPLES_A_SECOND = 8_000
 const FILM_SECONDS = 8
 
-/** Serves a small shop with the tracker on it; the demo does, the service itself does not. */
+/** Serves a small shop with the tracker. Only the demo does this. */
 export function serveDemoSite(app: App): void {
   const serve = (path: string, type: string, bytes: Buffer) =>
     app.get(
@@ -20,7 +20,7 @@ export function serveDemoSite(app: App): void {
       { config: { access: 'public' }, schema: { hide: true } as object },
       async (request, reply) => {
         reply.headers({ 'content-type': type, 'cache-control': 'no-cache', 'accept-ranges': 'bytes' })
-        // Players seek by asking for the rest from a byte on.
+        // Players seek with range requests.
         const from = Number(/^bytes=(\d{1,9})-/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN)
         if (!(from < bytes.length)) return reply.send(bytes)
         reply.code(206).header('content-range', `bytes ${from}-${bytes.length - 1}/${bytes.length}`)
@@ -36,7 +36,7 @@ export function serveDemoSite(app: App): void {
   serve('film.wav', 'audio/wav', makeFilm())
 }
 
-/** A tone that rises while a lamp is made: made here, so that no media file lies in the repository. */
+/** The sound of the film, a rising tone. Generated, so that the repository needs no media file. */
 function makeFilm(): Buffer {
   const samples = SAMPLES_A_SECOND * FILM_SECONDS
   const header = Buffer.alloc(44)

@@ -11,11 +11,11 @@ export interface SeedOptions {
   contacts: number
   companies: number
   events: number
-  /** How many days back the events go. */
+  /** How many days the events span, until now. */
   days: number
-  /** The same seed gives the same data, ids and times apart. */
+  /** The same seed gives the same data except for ids and times. */
   seed: number
-  /** Host of the pages that are visited. */
+  /** Host of the visited pages. */
   site: string
   now: Date
   onProgress: (message: string) => void
@@ -23,13 +23,13 @@ export interface SeedOptions {
 
 const ROWS_A_STATEMENT = 500
 const EVENTS_A_ROW = 5_000
-/** Contacts who came to the site; the others were imported or entered by hand. */
+/** Share of contacts who visited the site; the others were imported or entered by hand. */
 const CONTACTS_WITH_VISITS = 0.6
 const ANONYMOUS_VISITORS_A_CONTACT = 3
 
 /**
- * Fills a tenant with sample companies, contacts and their visits. Events go through the journal, as all events do.
- * @returns how many of each were made.
+ * Fills a tenant with sample companies, contacts and visits. Events go through the journal like all events.
+ * @returns the number of each.
  */
 export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   const random = createRandom(options.seed)
@@ -39,7 +39,7 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   options.onProgress(`making ${options.events} events of the last ${options.days} days`)
   const visitors = await seedVisitors(tenant, random, contactIds, options)
   const events = await seedEvents(tenant, random, visitors, options)
-  // The sample contacts did not come in the ways that segments follow.
+  // Sample contacts are inserted directly, so segments are not updated and must be recounted.
   await reevaluateSegments(tenant)
   return { companies: companies.length, contacts: contactIds.length, events }
 }
@@ -70,7 +70,7 @@ async function seedCompanies(
       .onConflict((row) => row.columns(['domain']).doNothing())
       .execute()
   }
-  // A domain that was there already keeps its company.
+  // An existing domain keeps its company.
   const stored = await tenant.db.selectFrom('companies').select(['company_id', 'domain']).execute()
   const idByDomain = new Map(stored.map((row) => [row.domain, row.company_id]))
   return made.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? company.companyId }))
