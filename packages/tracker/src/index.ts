@@ -8,7 +8,7 @@ let service: Service | undefined
 
 /**
  * Starts the tracker, for sites that bundle it. A second call only changes options.
- * @param options need at least `collect`, the address of the service's /track.
+ * @param options must include `collect`, the URL of the service's /track.
  */
 export function init(options: Options & { collect: string }): Service {
   configure(options)

@@ -8,15 +8,15 @@ import { post } from './request.ts'
 import { serialize } from './text.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
-/** Decides for the visitor that is known so far, when the page goes away before the service has answered. */
+/** Settles on the visitor known so far if the page unloads before the service has answered. */
 export let decideNow: ((answer?: string) => void) | undefined
 
-/** A device that does not know itself by then is not waited for. */
+/** Timeout of the fingerprint. */
 export const FINGERPRINT_MS_MAX = 1_500
 
 /**
- * Finds whose page this is: by the cookie, else by the device's fingerprint, else somebody new.
- * @param onFirstVisit is called when the browser was never seen before.
+ * Determines the visitor: by the cookie, else by the device's fingerprint, else a new one.
+ * @param onFirstVisit is called if the browser was never seen before.
  */
 export function findVisitor(onFirstVisit: () => void): void {
   const known = usableCookie()
@@ -27,12 +27,12 @@ export function findVisitor(onFirstVisit: () => void): void {
   const fresh = newId()
   decideNow = (answer = '') => {
     decideNow = undefined
-    // Whoever has opted out meanwhile stays forgotten.
+    // The visitor may have opted out in the meantime.
     if (!isActive()) return
-    // Another tab may have decided meanwhile.
+    // Another tab may have set the cookie in the meantime.
     const other = usableCookie()
     keep(other || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
-    // Where cookies are blocked every page looks like the first; only the service can tell.
+    // With cookies blocked, every page looks like the first; only the service can tell.
     if (!other && !/"recovered":true/.test(answer) && (answer || usableCookie())) onFirstVisit()
   }
   if (options.fingerprint === 'off') {
@@ -54,7 +54,7 @@ function usableCookie(): string {
   return /^[\w.~-]{1,200}$/.test(id) ? id : ''
 }
 
-/** Every visit renews the cookie. */
+/** Stores the visitor's id. Every visit renews the cookie. */
 function keep(id: string): void {
   writeCookie(VISITOR, id, LONGEST_SECONDS)
   setVisitor(id)
