@@ -24,11 +24,11 @@ const LOCKFILE = fileURLToPath(new URL('../../package-lock.json', import.meta.ur
 
 async function bundle(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
   const path = `${CACHE}${await hashOf(JSON.stringify([entry, format, define]))}.js`
-  const kept = await readFile(path, 'utf8').catch(() => null)
-  if (kept !== null) return kept
-  const code = await bundleAnew(entry, format, define)
+  const cached = await readFile(path, 'utf8').catch(() => null)
+  if (cached !== null) return cached
+  const code = await runBundler(entry, format, define)
   // The cache is optional: a read-only installation bundles at each start.
-  await keep(path, code).catch(() => {})
+  await saveToCache(path, code).catch(() => {})
   return code
 }
 
@@ -43,14 +43,14 @@ async function hashOf(request: string): Promise<string> {
   return hash.digest('hex')
 }
 
-async function keep(path: string, code: string): Promise<void> {
+async function saveToCache(path: string, code: string): Promise<void> {
   await mkdir(CACHE, { recursive: true })
   const unfinished = `${path}.${process.pid}`
   await writeFile(unfinished, code)
   await rename(unfinished, path)
 }
 
-async function bundleAnew(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
+async function runBundler(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
   const [{ rolldown }, { minify }] = await Promise.all([import('rolldown'), import('terser')])
   const build = await rolldown({
     input: SOURCE + entry,

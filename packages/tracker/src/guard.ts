@@ -1,7 +1,7 @@
 /** Reads a value that a hostile or restricted page may deny; undefined if reading throws. */
-export function attempt<Value>(look: () => Value): Value | undefined {
+export function attempt<Value>(read: () => Value): Value | undefined {
   try {
-    return look()
+    return read()
   } catch {
     return undefined
   }

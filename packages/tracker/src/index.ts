@@ -1,5 +1,5 @@
 import { configure, type Options } from './options.ts'
-import { type Service, takeOver } from './tracker.ts'
+import { installQueue, type Service } from './tracker.ts'
 
 export type { Options, TrackedEvent } from './options.ts'
 export type { Command, Proof, Service } from './tracker.ts'
@@ -14,7 +14,7 @@ export function init(options: Options & { collect: string }): Service {
   configure(options)
   if (!service) {
     const queue: unknown[] = []
-    takeOver(queue, '', options.collect)
+    installQueue(queue, '', options.collect)
     service = queue as unknown as Service
   }
   return service

@@ -18,7 +18,7 @@ let title = ''
 let visibleMs = 0
 let visibleSince = 0
 /** Records the pending page view. */
-let settle: (() => void) | undefined
+let recordPending: (() => void) | undefined
 
 export function watchPages(): void {
   // The Navigation API reports every navigation without patching the page's objects.
@@ -29,7 +29,7 @@ export function watchPages(): void {
   on(document, 'visibilitychange', () => {
     if (document.hidden) {
       stopClock()
-      settle?.()
+      recordPending?.()
       send()
     } else startClock()
   })
@@ -41,7 +41,7 @@ export function watchPages(): void {
     // Restored from the back-forward cache: a new view of the page.
     if ((event as PageTransitionEvent).persisted) view(TITLE_MS, redact(document.referrer))
   })
-  on(window, 'load', () => later(() => settle?.(), 0))
+  on(window, 'load', () => later(() => recordPending?.(), 0))
   view(document.readyState === 'complete' ? 0 : LOAD_MS_MAX)
 }
 
@@ -76,8 +76,8 @@ function view(waitMs: number, referrer?: string): void {
   visibleMs = visibleSince = 0
   startClock()
   const record = () => {
-    if (settle !== record) return
-    settle = undefined
+    if (recordPending !== record) return
+    recordPending = undefined
     title = cut(document.title)
     const data: Record<string, unknown> = { path, load_time: (isLoad && attempt(loadMs)) || undefined }
     new URL(url).searchParams.forEach((value, name) => {
@@ -85,7 +85,7 @@ function view(waitMs: number, referrer?: string): void {
     })
     capture('page_view', data, { timestamp, url, title, ...(referrer ? { referrer } : {}) })
   }
-  settle = record
+  recordPending = record
   later(record, waitMs)
 }
 
@@ -99,7 +99,7 @@ function loadMs(): number {
 }
 
 function leave(): void {
-  settle?.()
+  recordPending?.()
   if (!url) return
   stopClock()
   capture('page_leave', { path, time_on_page: Math.round(visibleMs) / 1000 }, { url, title })

@@ -1,6 +1,6 @@
 import { guard } from './guard.ts'
 import { configure } from './options.ts'
-import { takeOver } from './tracker.ts'
+import { installQueue } from './tracker.ts'
 
 /** URL for events, relative to the script; inserted by the service when it bundles. */
 declare const COLLECT: string
@@ -13,5 +13,5 @@ guard(() => {
   configure({ ...tag?.dataset })
   const queue = Array.isArray(global.service) ? global.service : []
   global.service = queue
-  takeOver(queue, tag?.src ?? '', COLLECT)
+  installQueue(queue, tag?.src ?? '', COLLECT)
 })()

@@ -4,7 +4,7 @@ import { newId } from './ids.ts'
 const KEY = 'service_queue'
 const SESSION = 'service_session'
 const SESSION_MS = 1_800_000
-const KEPT_MAX = 100
+const STORED_MAX = 100
 
 /** Used if the browser's storage is blocked. */
 let session = ''
@@ -27,9 +27,9 @@ export function store(items: Item[]): void {
 
 /** Removes sent items. */
 export function unstore(items: Item[], instead: Item[] = []): void {
-  const others = readStored().filter((item) => !items.some((gone) => gone[2] + gone[3] === item[2] + item[3]))
-  const kept = [...others, ...instead].slice(-KEPT_MAX)
-  write(KEY, kept.map((item) => item.join('\t')).join('\n'))
+  const others = readStored().filter((item) => !items.some((removed) => removed[2] + removed[3] === item[2] + item[3]))
+  const stored = [...others, ...instead].slice(-STORED_MAX)
+  write(KEY, stored.map((item) => item.join('\t')).join('\n'))
 }
 
 /**

@@ -31,9 +31,9 @@ export interface Service {
   configure(options: Options): void
 }
 
-const WAITING_MAX = 100
+const QUEUED_MAX = 100
 
-const waiting: (() => void)[] = []
+const queued: (() => void)[] = []
 const watches = [watchPages, watchInteractions, watchVideos, () => on(window, 'online', flush)]
 let isDecided = false
 
@@ -52,7 +52,7 @@ const methods: Record<string, (...args: never[]) => void> = {
 }
 
 /** Turns `queue` into a live command queue and runs the commands in it. */
-export function takeOver(queue: unknown[], scriptUrl: string, collect: string): void {
+export function installQueue(queue: unknown[], scriptUrl: string, collect: string): void {
   setAddress(scriptUrl, collect)
   const pushed = queue.splice(0)
   for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
@@ -72,7 +72,7 @@ const run = guard((command: unknown) => {
 function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     if (isActive()) act(...args)
-    else if (!isDecided && waiting.length < WAITING_MAX) waiting.push(() => act(...args))
+    else if (!isDecided && queued.length < QUEUED_MAX) queued.push(() => act(...args))
   }
 }
 
@@ -98,13 +98,13 @@ function start(): void {
   setActive(true)
   readContext()
   findVisitor(() => capture('first_visit', {}))
-  for (const act of [...watches.splice(0), ...waiting.splice(0)]) attempt(act)
+  for (const act of [...watches.splice(0), ...queued.splice(0)]) attempt(act)
 }
 
 /** Stops capturing and sending, and deletes everything about the visitor from the browser. */
 function stop(): void {
   isDecided = true
-  waiting.length = 0
+  queued.length = 0
   setActive(false)
   writeCookie(VISITOR, '', 0)
 }

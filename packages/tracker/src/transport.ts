@@ -7,8 +7,8 @@ const EVENTS_MAX = 10
 /** In characters of at most three bytes each: browsers limit requests that outlive a page to 64 KiB. */
 const BATCH_MAX = 20_000
 const LAST_BYTES_MAX = 64_000
-const WAITING_MAX = 500
-const GATHER_MS = 1_000
+const QUEUED_MAX = 500
+const BATCH_MS = 1_000
 const DOUBLINGS_MAX = 6
 
 let queue: Item[] = []
@@ -42,11 +42,11 @@ export function setVisitor(id: string): void {
 
 export function enqueue(item: Item): void {
   queue.push(item)
-  if (queue.length > WAITING_MAX) queue.shift()
-  if (queue.length < EVENTS_MAX || failures) schedule(GATHER_MS)
+  if (queue.length > QUEUED_MAX) queue.shift()
+  if (queue.length < EVENTS_MAX || failures) schedule(BATCH_MS)
   else flush()
   // A hidden or unloading page cannot wait to batch: this runs as soon as the page's own handler has returned.
-  if (document.hidden || lastBytes) queueMicrotask(guard(failures ? () => putBack([]) : flushLast))
+  if (document.hidden || lastBytes) queueMicrotask(guard(failures ? () => requeue([]) : flushLast))
 }
 
 function schedule(milliseconds: number): void {
@@ -63,24 +63,24 @@ export function flush(): void {
   if (inFlight || !visitor || !queue[0]) return
   const batch = nextBatch()
   if (!navigator.onLine) {
-    putBack(batch)
+    requeue(batch)
     return
   }
   inFlight = bodyOf(batch)
   post(collectUrl(), inFlight, failures, (status, answer) => {
     inFlight = ''
-    settle(batch, status, answer)
+    handleResponse(batch, status, answer)
   })
 }
 
-function settle(batch: Item[], status: number, answer: string): void {
+function handleResponse(batch: Item[], status: number, answer: string): void {
   // After an opt-out, nothing is stored.
   if (!visitor) return
   // 403: the domain is not verified, so every batch of this page would fail.
   if (status === 403) discard()
   else if (status === 400 || status === 413) {
     eventsMax = batch.length > 1 ? 1 : EVENTS_MAX
-    if (batch.length > 1) putBack(batch)
+    if (batch.length > 1) requeue(batch)
     else unstore(batch)
   } else if (status === 200) {
     failures = 0
@@ -88,14 +88,14 @@ function settle(batch: Item[], status: number, answer: string): void {
     if (session) writeSession(`},${session}`)
     unstore(batch)
   } else {
-    putBack(batch)
-    schedule(GATHER_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
+    requeue(batch)
+    schedule(BATCH_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
     return
   }
   flush()
 }
 
-function putBack(batch: Item[]): void {
+function requeue(batch: Item[]): void {
   if (!visitor) return
   queue = [...batch, ...queue]
   store(queue)
@@ -107,17 +107,17 @@ export function flushLast(): void {
   // Unloading fires several events, and each of them calls this.
   later(() => {
     lastBytes = 0
-  }, GATHER_MS)
+  }, BATCH_MS)
   while (visitor && queue[0]) {
     const batch = nextBatch()
     const body = bodyOf(batch)
     const size = new Blob([body, inFlight]).size
-    const keep = () => {
+    const keepForLater = () => {
       failures++
-      putBack(batch)
+      requeue(batch)
     }
-    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keep)) {
-      keep()
+    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keepForLater)) {
+      keepForLater()
       return
     }
     lastBytes += size
@@ -134,9 +134,9 @@ function nextBatch(): Item[] {
     item[0] ||= visitor
     const [first] = batch
     size += item[2].length + item[3].length
-    const isApart =
+    const startsNext =
       size > BATCH_MAX || item[2] || batch.length >= eventsMax || first?.[0] !== item[0] || first[1] !== item[1]
-    if (first && isApart) break
+    if (first && startsNext) break
     batch.push(item)
   }
   queue = queue.slice(batch.length)

@@ -8,7 +8,7 @@ import { post } from './request.ts'
 import { serialize } from './text.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
-/** Settles on the visitor known so far if the page unloads before the service has answered. */
+/** Uses the visitor known so far if the page unloads before the service has answered. */
 export let decideNow: ((answer?: string) => void) | undefined
 
 /** Timeout of the fingerprint. */
@@ -19,9 +19,9 @@ export const FINGERPRINT_MS_MAX = 1_500
  * @param onFirstVisit is called if the browser was never seen before.
  */
 export function findVisitor(onFirstVisit: () => void): void {
-  const known = usableCookie()
+  const known = validCookie()
   if (known) {
-    keep(known)
+    saveVisitor(known)
     return
   }
   const fresh = newId()
@@ -30,32 +30,32 @@ export function findVisitor(onFirstVisit: () => void): void {
     // The visitor may have opted out in the meantime.
     if (!isActive()) return
     // Another tab may have set the cookie in the meantime.
-    const other = usableCookie()
-    keep(other || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
+    const current = validCookie()
+    saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
     // With cookies blocked, every page looks like the first; only the service can tell.
-    if (!other && !/"recovered":true/.test(answer) && (answer || usableCookie())) onFirstVisit()
+    if (!current && !/"recovered":true/.test(answer) && (answer || validCookie())) onFirstVisit()
   }
   if (options.fingerprint === 'off') {
     decideNow()
     return
   }
-  let isAsked = false
-  later(() => isAsked || decideNow?.(), FINGERPRINT_MS_MAX)
+  let isComputed = false
+  later(() => isComputed || decideNow?.(), FINGERPRINT_MS_MAX)
   fingerprint((hash) => {
-    isAsked = true
+    isComputed = true
     if (!decideNow) return
     const body = serialize({ fingerprint: hash, visitor_id: fresh })
     post(new URL('recover-visitor', collectUrl()).href, body, 0, (_status, answer) => decideNow?.(answer))
   })
 }
 
-function usableCookie(): string {
+function validCookie(): string {
   const id = readCookie(VISITOR)
   return /^[\w.~-]{1,200}$/.test(id) ? id : ''
 }
 
 /** Stores the visitor's id. Every visit renews the cookie. */
-function keep(id: string): void {
+function saveVisitor(id: string): void {
   writeCookie(VISITOR, id, LONGEST_SECONDS)
   setVisitor(id)
 }

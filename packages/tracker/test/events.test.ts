@@ -12,7 +12,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const context = await site.browser.newContext({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
     const path = '/a/b?utm_source=news&utm_campaign=May+sale%21&x=1&email=ada@example.com#top'
     const page = await site.open(url, { path, context, tag: 'data-analytics-user-id="ph-1"' })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event).sort()).toEqual(['first_visit', 'page_view'])
     const [view] = site.events(url, 'page_view')
     const redacted = `${url}/a/b?utm_source=news&utm_campaign=May+sale%21&x=1&email=redacted#top`
@@ -38,7 +38,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.reload()
     await site.arrived(url, 'page_view', 2)
     await site.arrived(url, 'page_leave')
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     // Two views, two leaves, one visitor and one session.
     expect(site.names(url, 'page_leave')).toHaveLength(1)
@@ -61,21 +61,21 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
       const page = await site.tab()
       let answer = () => {}
-      site.hold = new Promise<void>((resolve) => {
+      site.responseGate = new Promise<void>((resolve) => {
         answer = resolve
       })
       onTestFinished(() => {
-        site.hold = null
+        site.responseGate = null
         answer()
       })
       await page.goto(url)
       await page.waitForFunction(() => 'optOut' in (window as unknown as { service: object }).service)
       await page.goto(`${url}/two`)
       await site.arrived(url, 'page_leave')
-      site.hold = null
+      site.responseGate = null
       answer()
       await site.arrived(url, 'page_view', 2)
-      await site.settled(url, page)
+      await site.drained(url, page)
       const { events } = (await tenant.call('GET', '/v1/events')).body
       expect(events.length).toBeGreaterThanOrEqual(5)
       expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
@@ -96,8 +96,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       Object.defineProperty(document, 'cookie', { get: blocked, set: blocked })
     }
     const page = await site.open(url, { before })
-    await site.settled(url, page)
-    await site.settled(url, page)
+    await site.drained(url, page)
+    await site.drained(url, page)
     const { events } = (await tenant.call('GET', '/v1/events')).body
     expect(site.requests(url).length).toBeGreaterThan(1)
     expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
@@ -108,7 +108,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const other = url.replace('//', '//shop.')
     const tag = `data-collect="${site.trackerBeside(url)}/track"`
     const page = await site.open(url, { tag })
-    await site.settled(url, page)
+    await site.drained(url, page)
     site.pages[`${other}/`] = site.html({ tag })
     await page.goto(`${other}/`)
     await site.arrived(other, 'page_view')
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     await page.waitForFunction(() => location.hash === '#anchor-not-a-route')
     await site.arrived(url, 'page_view', 8)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const views = site.events(url, 'page_view')
     expect(views.slice(0, 7).map(({ data }) => data.path)).toEqual([
       '/start',

@@ -75,7 +75,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     // If no request is ever answered, only the real timeouts let the page continue.
     const page = await site.open(url, { context, before, body: '<button>Go</button>', impatient: true })
     await page.click('button')
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['page_view', 'button_click']))
     expect(events.find(({ event }) => event === 'button_click').data).toEqual({ text: 'Go' })
     expect(problems).toEqual([])
@@ -138,7 +138,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       history.pushState({}, '', '/next')
       return { atStart, later: asked }
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['button_click', 'form_submit', 'x', 'page_leave']),
     )

@@ -13,7 +13,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.open(url, { tag: 'data-fingerprint="off"', ...options })
     await site.arrived(url, 'first_visit')
     await act(page)
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     await page.close()
     return events
       .filter(({ event }) => !['page_view', 'first_visit', 'page_leave'].includes(event))
@@ -198,7 +198,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.push?.(['nonsense'], null, 7, ['__proto__'], ['constructor', 1], ['track'])
       service.push?.(['track', 'x'.repeat(300)], ['track', '🎉'.repeat(200)], ['track', `y${'🎉'.repeat(200)}`])
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     const byName = Object.fromEntries(events.map(({ event, data }) => [event, data]))
     expect(byName.early).toEqual({ a: 1 })
     expect(byName.odd).toEqual({
@@ -231,7 +231,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('identify links earlier events, and the external contact cookie is read for every event', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       // biome-ignore lint/suspicious/noDocumentCookie: as a host application would
       document.cookie = 'service_external_contact_id=crm%2042; Path=/'
@@ -259,7 +259,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { body: rotated } = await tenant.call('POST', '/v1/tenant/identity-secret')
     const userHash = createHmac('sha256', rotated.identity_secret).update('user-42').digest('hex')
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate((proof) => {
       type Service = { identify(id: string, traits: object, proof?: object | null): void }
       const { service } = window as unknown as { service: Service }

@@ -26,7 +26,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     // Once another page's events have arrived, anything that this page sent would have too.
     const other = await site.host()
     await page.goto('about:blank')
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     return { page, kept, requests: site.sent.filter(({ origin }) => origin === url) }
   }
 
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.evaluate(() => (window as unknown as Global).service.track?.('refused'))
     await page.goto('about:blank')
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.requests(url)).toHaveLength(before)
   })
 
@@ -150,7 +150,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const { service } = window as unknown as Global
       for (const name of ['drop', 'broken', 'kept']) service.track?.(name)
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['drop']))
     expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['broken']))
     expect(site.events(url, 'kept')[0].data).toEqual({ seen: true })
@@ -164,7 +164,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       body: '<button>Go</button>',
     })
     await page.click('button')
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(['page_view'])
     expect(events[0].url).toBe(
       `${url}/p?password=redacted&Coupon=redacted&author=ada&q=1#access_token=redacted&state=2`,
@@ -202,7 +202,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     // Restored from the back-forward cache, the page sends its referrer again.
     await start.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
     await site.arrived(url, 'page_view', 4)
-    await site.settled(url, start)
+    await site.drained(url, start)
     const urls = new Set(['q1=redacted', '/redacted/redacted/redacted/redacted', 'mailto:redacted', '/people/redacted'])
     const sent = JSON.stringify(site.requests(url).map(({ body }) => body))
     for (const part of urls) expect(sent).toContain(part)
@@ -229,7 +229,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.context().clearCookies()
     await page.reload()
     await site.arrived(url, 'page_view', 2)
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect((await cookies(page)).service_visitor_id?.value).toBe(before)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([
@@ -249,7 +249,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('cookies are SameSite=Strict, and Secure on HTTPS; data-cookie-domain shares the visitor among subdomains', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { tag: `data-cookie-domain="${new URL(url).hostname}"` })
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect((await cookies(page)).service_visitor_id).toMatchObject({
       domain: `.${new URL(url).hostname}`,
       path: '/',
@@ -274,7 +274,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const url = `https://${hostname}:${port}`
       const context = await site.browser.newContext({ ignoreHTTPSErrors: true })
       const page = await site.open(url, { context })
-      await site.settled(url, page)
+      await site.drained(url, page)
       expect((await cookies(page)).service_visitor_id).toMatchObject({ secure: true, sameSite: 'Strict' })
     } finally {
       server.closeAllConnections()
@@ -287,8 +287,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url, tenant } = await site.host()
     const context = await site.browser.newContext()
     const [one, two] = await Promise.all([site.open(url, { context }), site.open(url, { context, path: '/two' })])
-    await site.settled(url, one)
-    await site.settled(url, two)
+    await site.drained(url, one)
+    await site.drained(url, two)
     const { body } = await tenant.call('GET', '/v1/events?limit=100')
     const visitors = new Set(body.events.map((event: { visitor_id: string }) => event.visitor_id))
     expect(visitors.size).toBe(1)

@@ -50,7 +50,7 @@ export class Site {
   /** Chooses a status to respond with instead of calling the service; 0 closes the connection. */
   fail: ((sent: Sent) => number | undefined) | null = null
   /** Delays the service's responses to POST requests until this resolves; the service still processes them. */
-  hold: Promise<unknown> | null = null
+  responseGate: Promise<unknown> | null = null
   pages: Record<string, string> = {}
   files: Record<string, [type: string, bytes: Buffer]> = {}
   #front!: Server
@@ -136,7 +136,7 @@ export class Site {
   }
 
   /** Sends a last event and waits for it, so that all captured events have arrived. @returns the other events. */
-  async settled(url: string, page: Page): Promise<Event[]> {
+  async drained(url: string, page: Page): Promise<Event[]> {
     const count = this.names(url, 'end').length + 1
     await page.evaluate(() => (window as unknown as { service: { track(name: string): void } }).service.track('end'))
     await this.arrived(url, 'end', count)
@@ -192,7 +192,7 @@ export class Site {
       ...(text ? { body: text } : {}),
     })
     sent.status = answer.status
-    if (request.method === 'POST') await this.hold
+    if (request.method === 'POST') await this.responseGate
     const kept = [...answer.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
     response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()))
   }

@@ -21,7 +21,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('events are sent in order, in batches of at most ten', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url, { tag: 'data-fingerprint="off"' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     const before = site.requests(url).length
     await track(page, ...numbered('e', 34))
     await site.arrived(url, 'e33')
@@ -38,7 +38,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('a failed request is retried until it succeeds, with XMLHttpRequest if fetch fails, and counts once', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const answers = [503, 0, 429]
     // The fourth is recorded but its response is lost: only the event id keeps it from counting twice.
     site.fail = ({ body }) => (body.events?.[0]?.event === 'persistent' ? answers.shift() : undefined)
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('a request without a response times out and is retried', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { impatient: true })
-    await site.settled(url, page)
+    await site.drained(url, page)
     let hung = 0
     await page.context().route(`${site.tracker}/track`, async (route) => {
       if (hung++ > 0) await route.continue()
@@ -71,7 +71,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('offline events are stored, also for the next page, and arrive when the network is back', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const context = page.context()
     await context.setOffline(true)
     await track(page, 'offline1', 'offline2')
@@ -96,7 +96,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('offline, then online again on the same page', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.context().setOffline(true)
     await track(page, ...numbered('under', 14), 'tunnel')
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('tunnel'))
@@ -111,7 +111,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url } = await site.host()
     const head = `<script>function spoil(event) { return event.event === 'bad' ? { event: 'bad', unknown_field: 1 } : event }</script>`
     const page = await site.open(url, { head, tag: 'data-before-send="spoil"' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await track(page, 'good1', 'bad', 'good2')
     await site.arrived(url, 'good2')
     expect(site.names(url)).toContain('good1')
@@ -122,7 +122,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url, tenant } = await site.host()
     const large = (names: string[]) => names.filter((name) => name.startsWith('large')).sort()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       for (let i = 0; i < 9; i++)
         (window as unknown as Global).service.track?.(`large${i}`, { text: 'ü'.repeat(7_000) })
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
           target.addEventListener(type, () => service.push(['track', type + '_' + capture + '_${when}']), capture)
       </script>`
     const page = await site.open(url, { head: listen('before') })
-    await site.settled(url, page)
+    await site.drained(url, page)
     // These handlers run after the tracker's.
     await page.evaluate((script) => {
       document.body.append(document.createRange().createContextualFragment(script))
@@ -162,11 +162,11 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     // Timers do not fire in a page that is frozen or killed in the background.
     const before = () => {
       const { setTimeout } = window
-      const held = (run: () => void, wait?: number) => (document.hidden ? 0 : setTimeout(run, wait))
-      Object.assign(window, { setTimeout: held })
+      const setTimer = (run: () => void, wait?: number) => (document.hidden ? 0 : setTimeout(run, wait))
+      Object.assign(window, { setTimeout: setTimer })
     }
     const page = await site.open(url, { before })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true })
       document.dispatchEvent(new Event('visibilitychange'))
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('a page restored from the back-forward cache is a new page view', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { path: '/first' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.goto(url.replace('http://', 'http://www.').concat('/elsewhere'))
     await site.arrived(url, 'page_leave')
     await page.goBack()
@@ -198,16 +198,16 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     }
     const page = await site.open(url, { before, quiet: true })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
-    await track(page, 'held')
+    await track(page, 'prerendered')
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.sent.filter(({ origin }) => origin === url)).toEqual([])
     expect(await page.context().cookies()).toEqual([])
     await page.evaluate(() => {
       ;(window as { shown?: boolean }).shown = true
       document.dispatchEvent(new Event('prerenderingchange'))
     })
-    await site.arrived(url, 'held')
+    await site.arrived(url, 'prerendered')
     await site.arrived(url, 'page_view')
   })
 
@@ -221,7 +221,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     // The script itself is refused to pages that send an Origin or Referer.
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.requests(stranger)).toEqual([])
     expect(await page.evaluate(() => (window as unknown as Global).service)).toEqual([])
     site.fail = ({ origin }) => (origin === other.url ? 403 : undefined)
@@ -230,7 +230,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const count = site.requests(other.url).length
     await track(refused, 'more')
     const third = await site.host()
-    await site.settled(third.url, await site.open(third.url))
+    await site.drained(third.url, await site.open(third.url))
     expect(site.requests(other.url)).toHaveLength(count)
   })
 })

@@ -74,7 +74,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.waitForFunction(() => (document.getElementById('ignored') as HTMLVideoElement).ended)
     await play('tour')
     await site.arrived(url, 'video_complete', 2)
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect(videos(url).sort()).toEqual(
       [
         ...['video_play', 'video_pause', 'video_play', 'video_complete', 'video_play', 'video_complete'],
@@ -140,7 +140,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await frame?.waitForFunction(isListening)
     for (const [event, seconds] of steps) await frame?.evaluate(`steer(${JSON.stringify(event)}, ${seconds})`)
     await site.arrived(url, 'video_complete')
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect(videos(url)).toEqual([
       ...['video_play', 'video_milestone 25', 'video_milestone 50', 'video_pause', 'video_play'],
       ...['video_milestone 75', 'video_complete', 'video_milestone 100'],
@@ -169,7 +169,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.click('#go')
     await page.fill('#mail2', 'ada@example.com')
     await page.click('#go2')
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     const conversions = events.filter(({ event }) => event === 'video_conversion')
     expect(conversions.map(({ data }) => data)).toEqual([
       expect.objectContaining({ provider: 'html5', id: 'tour', formId: 'capture', video_url: `${url}/silence.wav` }),
