@@ -4,11 +4,11 @@ import { conflict, notFound, ServiceError, validationError } from '../platform/e
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { isMember, verifiedAccount } from './accounts.ts'
-import { proveAddress } from './address-proof.ts'
 import { hashOf } from './invitations.ts'
 import { isPersonName } from './names.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
 import { addMember, createUser, createVerifiedUser } from './users.ts'
+import { verifyAddress } from './verify-address.ts'
 
 /**
  * Reads the invitation behind a link. @throws ServiceError 404 if it is unknown, used, withdrawn or expired.
@@ -52,14 +52,14 @@ export async function acceptInvitation(
   now: Date,
 ): Promise<{ email: string; tenantId: string; isNew: boolean }> {
   return stores.database.transaction().execute(async (database) => {
-    const { tenant_id: tenantId, email, role, proves_address: proves } = await takeInvitation(database, token, now)
+    const { tenant_id: tenantId, email, role, proves_address: proves } = await redeemInvitation(database, token, now)
     await requireNoMember(database, tenantId, email)
     const own = signedIn?.user.email === email ? signedIn : null
     if (signedIn && !own && acceptance.password === undefined) {
       const message = `This invitation is for ${email}, and you are signed in as ${signedIn.user.email}. Sign out first.`
       throw new ServiceError(403, 'invitation_for_another', message)
     }
-    const joining = await accountThatJoins(database, own, { email, proves, acceptance })
+    const joining = await joiningAccount(database, own, { email, proves, acceptance })
     const person = { email, proves, tenantId }
     const userId = joining?.user.id ?? (await createInvited({ ...stores, database }, person, acceptance, now))
     await addMember(database, tenantId, { userId, role, isChosen: true }, now)
@@ -77,7 +77,7 @@ export async function acceptInvitation(
  * Deletes the invitation behind a link and returns it. Of two concurrent requests, the second finds nothing.
  * @param transaction locks the tenant until it ends.
  */
-async function takeInvitation(transaction: Database, token: string, now: Date) {
+async function redeemInvitation(transaction: Database, token: string, now: Date) {
   // Locks the tenant before the invitation, in the same order as the deletion of a tenant, to avoid a deadlock.
   await transaction
     .selectFrom('tenants')
@@ -108,7 +108,7 @@ async function requireNoMember(database: Database, tenantId: string, email: stri
  * @param own the session, if it has the invited address.
  * @throws ServiceError 403 if the person must sign in first, or their account cannot join.
  */
-async function accountThatJoins(
+async function joiningAccount(
   database: Database,
   own: SignedIn | null,
   { email, proves, acceptance }: { email: string; proves: boolean; acceptance: Acceptance },
@@ -149,11 +149,11 @@ async function createInvited(
  * Verifies an address that the OpenID provider has verified. The provider authenticates people but does not authorize
  * them: an address without an account gets one only while it has an invitation. The person then accepts while signed in.
  */
-export async function proveByProvider(stores: Stores, person: { email: string; name: unknown }, now: Date) {
+export async function verifyByProvider(stores: Stores, person: { email: string; name: unknown }, now: Date) {
   const email = person.email.toLowerCase()
   await stores.database.transaction().execute(async (database) => {
-    const proved = await proveAddress({ ...stores, database }, email, now)
-    if (proved !== null || (await verifiedAccount(database, email)) !== null) return
+    const verifiedId = await verifyAddress({ ...stores, database }, email, now)
+    if (verifiedId !== null || (await verifiedAccount(database, email)) !== null) return
     const invitations = database.selectFrom('invitations').select('invitation_id').where('email', '=', email)
     if (!(await invitations.where('expires_at', '>', now).limit(1).executeTakeFirst())) return
     const name = typeof person.name === 'string' && isPersonName(person.name) ? { name: person.name } : {}

@@ -96,7 +96,12 @@ export async function tenantsOf(
 }
 
 /** Makes the next session of an account start in this tenant. */
-export async function beginIn(database: Database, account: Account, tenantId: string, now: Date): Promise<void> {
+export async function startNextSessionIn(
+  database: Database,
+  account: Account,
+  tenantId: string,
+  now: Date,
+): Promise<void> {
   const membership = database.updateTable('tenant_users').where('user_id', '=', account.id)
   await membership.where('tenant_id', '=', tenantId).set({ chosen_at: now }).execute()
 }

@@ -84,7 +84,7 @@ export async function createApiKey(
     expires_at: expiresAt ?? null,
   }
   await tenant.transaction(async (tx) => {
-    await requireFewKeys(tx, now)
+    await requireKeyLimit(tx, now)
     await tx.db.insertInto('api_keys').values(row).execute()
     await announceChange(tx.db)
   })
@@ -109,7 +109,7 @@ export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now:
 }
 
 /** @throws ServiceError 409 `too_many_api_keys` */
-async function requireFewKeys(tx: Tenant, now: Date): Promise<void> {
+async function requireKeyLimit(tx: Tenant, now: Date): Promise<void> {
   const live = tx.db
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -49,7 +49,7 @@ interface Dependencies {
 }
 
 /** Authenticates and authorizes every request before anything else in it is processed. */
-export function requireCallers(app: FastifyInstance, dependencies: Dependencies): void {
+export function authenticateRequests(app: FastifyInstance, dependencies: Dependencies): void {
   const { stores, config, findSession } = dependencies
   app.decorateRequest('apiKey', null)
   app.decorateRequest('signedIn', null)
@@ -80,7 +80,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       request.apiKey = apiKey
       request.scopes = apiKey.scopes
       request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
-      request.tenant = openTenant(stores, apiKey.tenantId, callerOf(reply))
+      request.tenant = openTenant(stores, apiKey.tenantId, disconnectSignal(reply))
     } else {
       const signedIn = await findSession(cookie)
       if (!signedIn)
@@ -98,7 +98,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     request.signedIn = signedIn
     request.actor = { kind: 'user', id: user.id, name: user.name }
     request.scopes = membership ? scopesOf(membership.role) : new Set()
-    if (membership) request.tenant = openTenant(stores, membership.tenantId, callerOf(reply))
+    if (membership) request.tenant = openTenant(stores, membership.tenantId, disconnectSignal(reply))
     else if (access !== 'signed-in') {
       throw new ServiceError(403, 'no_tenant', 'You are no longer a member of this tenant. Choose another one.')
     }
@@ -110,7 +110,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
 }
 
 /** @returns a signal that aborts if the client disconnects before it has received its response. */
-function callerOf({ raw }: FastifyReply): AbortSignal {
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.on('close', () => {
     if (!raw.writableFinished) controller.abort()

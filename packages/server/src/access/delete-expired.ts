@@ -8,7 +8,7 @@ const NETWORK_DAYS = 90
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
 
 /** Deletes expired sessions, invitations and codes, and the counts that no limit uses any more. */
-export async function forgetEnded(database: Database, now: Date): Promise<void> {
+export async function deleteExpired(database: Database, now: Date): Promise<void> {
   await database.deleteFrom('user_sessions').where('expires_at', '<', now).execute()
   await database.deleteFrom('user_verifications').where('expires_at', '<', now).execute()
   await database.deleteFrom('invitations').where('expires_at', '<', now).execute()

@@ -41,10 +41,10 @@ export async function listDomains(
   page: Page,
 ): Promise<{ domains: TenantDomain[]; total: number }> {
   const all = tenant.db.selectFrom('domains')
-  const asked = verified === undefined ? all : all.where('verified_at', verified ? 'is not' : 'is', null)
+  const matching = verified === undefined ? all : all.where('verified_at', verified ? 'is not' : 'is', null)
   const [rows, counted] = await Promise.all([
-    asked.selectAll().orderBy('domain').limit(page.limit).offset(offsetOf(page)).execute(),
-    asked.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
+    matching.selectAll().orderBy('domain').limit(page.limit).offset(offsetOf(page)).execute(),
+    matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
   ])
   return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }

@@ -23,8 +23,8 @@ export async function addVerifiedDomain(
   now: Date,
 ): Promise<{ domain_id: string; domain: string }> {
   const domain = normalizeDomain(host)
-  const holder = await holderOf(database, domain)
-  if (holder !== null && holder !== tenantId) {
+  const verifiedOwner = await verifiedOwnerOf(database, domain)
+  if (verifiedOwner !== null && verifiedOwner !== tenantId) {
     throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
   }
   const added = await database
@@ -75,7 +75,7 @@ async function tenantOfHost(database: Database, host: string): Promise<string | 
   return row?.tenant_id ?? null
 }
 
-async function holderOf(database: Database, domain: string): Promise<string | null> {
+async function verifiedOwnerOf(database: Database, domain: string): Promise<string | null> {
   const row = await database
     .selectFrom('domains')
     .select('tenant_id')

@@ -21,7 +21,7 @@ const tag = 'Invitations'
 const InvitationPath = { invitation_id: idInPath('invitation') }
 
 /** An invitation whose link was just created. */
-export const InvitationMade = {
+export const CreatedInvitation = {
   invitation: Invitation,
   link: Nullable(
     Type.String({
@@ -66,7 +66,7 @@ export const INVITATION_OPERATIONS = [
     description:
       'Replaces an earlier invitation to the same address. Only an owner can invite owners. An API key can only invite to roles whose scopes it has in full, and never to `owner`.',
     input: { email: Type.String({ minLength: 1, maxLength: 254 }), role: RoleName },
-    output: InvitationMade,
+    output: CreatedInvitation,
     status: 201,
     example: { email: 'ada@example.com', role: 'viewer' },
     errors: ['400 invalid_email', '409 already_member', '409 too_many_invitations', '429 too_many_invitations_sent'],
@@ -85,7 +85,7 @@ export const INVITATION_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Create a new link, valid for another week; the previous one stops working',
     input: InvitationPath,
-    output: InvitationMade,
+    output: CreatedInvitation,
     errors: ['409 too_many_invitations', '429 too_many_invitations_sent'],
     // The mail is sent outside the transaction.
     audit: 'own',

@@ -11,7 +11,7 @@ import { requireFewer } from '../platform/limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
-import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
+import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
 
 /** How long an invitation is valid. */
@@ -55,8 +55,8 @@ export async function invite(
   const email = requireEmail(text)
   return stores.database.transaction().execute(async (database) => {
     const tx = openTenant({ ...stores, database }, tenantId)
-    const held = await holdRole(tx, caller)
-    requireMayGrant(caller, held, role)
+    const callerRole = await lockRole(tx, caller)
+    requireMayGrant(caller, callerRole, role)
     if (await isMember(database, tenantId, email)) {
       throw conflict('already_member', `${email} is a member of this tenant. Change the role instead.`)
     }
@@ -66,8 +66,8 @@ export async function invite(
       .where('email', '=', email)
       .forUpdate()
       .executeTakeFirst()
-    if (known && isRole(known.role)) requireMayManage(held, known.role)
-    await requireFewInvitations(tx, email, now)
+    if (known && isRole(known.role)) requireMayManage(callerRole, known.role)
+    await requireInvitationLimit(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const { token, columns } = newLink(caller, policy, now)
     const { invitation_id } = await tx.db
@@ -97,7 +97,7 @@ export async function renewInvitation(
 ): Promise<NewInvitation> {
   return stores.database.transaction().execute(async (database) => {
     const tx = openTenant({ ...stores, database }, tenantId)
-    const held = await holdRole(tx, caller)
+    const callerRole = await lockRole(tx, caller)
     const { token, columns } = newLink(caller, policy, now)
     const row = await tx.db
       .updateTable('invitations')
@@ -107,9 +107,9 @@ export async function renewInvitation(
       .executeTakeFirst()
     if (!row || !isRole(row.role)) throw notFound('invitation')
     const { email, role } = row
-    requireMayGrant(caller, held, role)
+    requireMayGrant(caller, callerRole, role)
     // An expired invitation becomes pending again, so it counts.
-    await requireFewInvitations(tx, email, now)
+    await requireInvitationLimit(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const renewed = { invitation_id: invitationId, email, role }
     await audit(tx, { actor: caller.actor, ...invitationEntry('invitation.renewed', renewed) }, now)
@@ -131,7 +131,7 @@ function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
 }
 
 /** Checks the limit of pending invitations to other addresses. @throws ServiceError 409 `too_many_invitations` */
-async function requireFewInvitations(tx: Tenant, email: string, now: Date): Promise<void> {
+async function requireInvitationLimit(tx: Tenant, email: string, now: Date): Promise<void> {
   const others = tx.db
     .selectFrom('invitations')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -174,14 +174,14 @@ export async function withdrawInvitation(
   caller: Caller,
   invitationId: string,
 ): Promise<Omit<Invitation, 'expires_at'>> {
-  const held = await holdRole(tx, caller)
+  const callerRole = await lockRole(tx, caller)
   const row = await tx.db
     .deleteFrom('invitations')
     .where('invitation_id', '=', invitationId)
     .returning(['invitation_id', 'email', 'role'])
     .executeTakeFirst()
   if (!row || !isRole(row.role)) throw notFound('invitation')
-  requireMayManage(held, row.role)
+  requireMayManage(callerRole, row.role)
   return { ...row, role: row.role }
 }
 

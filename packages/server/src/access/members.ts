@@ -8,7 +8,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { stopVouching } from './accounts.ts'
 import { withdrawInvitationsOfMember } from './invitations.ts'
-import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
+import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
 export const Member = Type.Object(
   { user_id: Id, email: Type.String(), name: Type.String(), role: RoleName, joined_at: Timestamp },
@@ -70,8 +70,8 @@ export async function changeRole(
   { userId, role }: { userId: string; role: Role },
   now: Date,
 ): Promise<Member> {
-  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, held }) => {
-    requireMayGrant(caller, held, role)
+  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, callerRole }) => {
+    requireMayGrant(caller, callerRole, role)
     if (role !== before) {
       await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
       await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
@@ -111,7 +111,7 @@ interface Change {
   /** The member's role before the change. */
   before: Role
   /** The caller's role. */
-  held: Role | null
+  callerRole: Role | null
 }
 
 /**
@@ -135,11 +135,11 @@ async function changeTeam<T>(
       .execute()
     const before = rows.find((row) => row.user_id === userId)?.role
     if (before === undefined || !isRole(before)) throw notFound('member')
-    const held = await holdRole(tx, caller)
-    requireMayManage(held, before)
+    const callerRole = await lockRole(tx, caller)
+    requireMayManage(callerRole, before)
     if (before === 'owner' && role !== 'owner' && rows.filter((row) => row.role === 'owner').length === 1) {
       throw conflict('last_owner', 'A tenant needs an owner. Make someone else an owner first.')
     }
-    return work({ tx, database, before, held })
+    return work({ tx, database, before, callerRole })
   })
 }

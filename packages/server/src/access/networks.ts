@@ -6,13 +6,13 @@ import type { Database } from '../platform/postgres/database.ts'
 const WRONG_CODES_MAX = 10
 const LOCKED_MS = 15 * 60_000
 /** Represents every network that a person has not signed in from. */
-const ELSEWHERE = '0.0.0.0/0'
+const UNKNOWN_NETWORK = '0.0.0.0/0'
 
 /**
  * An address in the column's CIDR form: an IPv4 address as a whole, an IPv6 address as its /64.
  */
 function hostOf(ip: string): string {
-  return networkOf(ip, HOST) ?? ELSEWHERE
+  return networkOf(ip, HOST) ?? UNKNOWN_NETWORK
 }
 
 /** The accounts of an e-mail address, or the one with an id, and whether each has signed in from this network. */
@@ -25,7 +25,7 @@ export async function accountsIn(
   const rows = await database
     .selectFrom('users')
     .leftJoin('user_networks', (join) =>
-      join.onRef('user_networks.user_id', '=', 'users.id').on('network', '=', network ?? ELSEWHERE),
+      join.onRef('user_networks.user_id', '=', 'users.id').on('network', '=', network ?? UNKNOWN_NETWORK),
     )
     .select(['users.id', 'user_networks.user_id as known'])
     .where((is) => ('id' in person ? is('users.id', '=', person.id) : is('users.email', '=', person.email)))
@@ -79,5 +79,5 @@ export async function countWrongCode(database: Database, userId: string, ip: str
 function bucketOf(userId: string, ip: string): RawBuilder<string> {
   return sql<string>`COALESCE(
     (SELECT known.network FROM user_networks AS known WHERE known.user_id = ${userId}::uuid AND known.network = ${hostOf(ip)}::cidr),
-    ${sql.lit(ELSEWHERE)}::cidr)`
+    ${sql.lit(UNKNOWN_NETWORK)}::cidr)`
 }

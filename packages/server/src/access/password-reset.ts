@@ -6,9 +6,9 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { saltFor, verifiedAccount } from './accounts.ts'
-import { proveAddress } from './address-proof.ts'
 import { verificationIdentifier } from './sessions.ts'
 import { requireEmail } from './users.ts'
+import { verifyAddress } from './verify-address.ts'
 
 const VALID_MS = 60 * 60 * 1000
 
@@ -87,7 +87,7 @@ async function createLink(
  * link stays valid for the resulting account; no other link does.
  * @returns the salt for the new password; null if no account has this link.
  */
-export async function proveByLink(stores: Stores, token: string, now: Date): Promise<string | null> {
+export async function verifyByLink(stores: Stores, token: string, now: Date): Promise<string | null> {
   return stores.database.transaction().execute(async (database) => {
     const link = await database
       .selectFrom('user_verifications')
@@ -99,7 +99,7 @@ export async function proveByLink(stores: Stores, token: string, now: Date): Pro
       .executeTakeFirst()
     if (!link) return null
     const { email, email_verified: isVerified, ...row } = link
-    const userId = isVerified ? null : await proveAddress({ ...stores, database }, email, now)
+    const userId = isVerified ? null : await verifyAddress({ ...stores, database }, email, now)
     if (userId !== null) {
       const moved = { ...row, value: userId }
       await database.insertInto('user_verifications').values(moved).execute()
@@ -114,7 +114,7 @@ const identifierOf = (token: string) => verificationIdentifier(`reset-password:$
  * Deletes everything else that would admit someone who knew the old password: reset links, sign-ins that still need
  * their second step, and trusted devices that skip it.
  */
-export async function forgetWaitingSteps(database: Database, userId: string): Promise<void> {
+export async function deletePendingVerifications(database: Database, userId: string): Promise<void> {
   // The sign-in library stores the person's id as the value of these rows only.
   await database.deleteFrom('user_verifications').where('value', '=', userId).execute()
 }

@@ -6,7 +6,7 @@ import type { Database } from '../platform/postgres/database.ts'
  * Returns a random secret of the service itself. The first process that needs it creates it. It is stored encrypted in
  * the database, so that all processes share it and it survives restarts.
  */
-export async function keepServiceSecret(
+export async function ensureServiceSecret(
   database: Database,
   secrets: SecretBox,
   name: string,
@@ -20,9 +20,9 @@ export async function keepServiceSecret(
     .values({ name, sealed, created_at: now })
     .onConflict((existing) => existing.column('name').doNothing())
     .execute()
-  const kept = await readServiceSecret(database, secrets, name)
-  if (kept === null) throw new Error(`The secret ${name} of the service was removed while it was being created.`)
-  return kept
+  const stored = await readServiceSecret(database, secrets, name)
+  if (stored === null) throw new Error(`The secret ${name} of the service was removed while it was being created.`)
+  return stored
 }
 
 export async function readServiceSecret(database: Database, secrets: SecretBox, name: string): Promise<string | null> {

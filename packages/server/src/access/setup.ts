@@ -5,7 +5,7 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { keepServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
+import { ensureServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
 import { addMember, createUser } from './users.ts'
 
@@ -24,7 +24,7 @@ export async function isSetupNeeded(database: Database): Promise<boolean> {
 export async function setupToken(database: Database, secrets: SecretBox, now: Date): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
     await lock(transaction, 'setup')
-    if (await isSetupNeeded(transaction)) return keepServiceSecret(transaction, secrets, TOKEN, now)
+    if (await isSetupNeeded(transaction)) return ensureServiceSecret(transaction, secrets, TOKEN, now)
     // A user was created on the command line: a link printed on a console must never work later.
     await removeServiceSecret(transaction, TOKEN)
     return null

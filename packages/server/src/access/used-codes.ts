@@ -24,7 +24,7 @@ export async function useCode(database: Database, userId: string, code: string, 
 }
 
 /** Unmarks a code that the library rejected: it may be valid later. */
-export async function giveCodeBack(database: Database, userId: string, code: string): Promise<void> {
+export async function releaseCode(database: Database, userId: string, code: string): Promise<void> {
   const used = database.deleteFrom('user_used_codes').where('user_id', '=', userId)
   await used.where('code', '=', plain(code)).execute()
 }

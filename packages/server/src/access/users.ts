@@ -5,9 +5,9 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { lockAddress, saltFor } from './accounts.ts'
-import { proveAddress } from './address-proof.ts'
 import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
+import { verifyAddress } from './verify-address.ts'
 
 export interface NewUser {
   email: string
@@ -41,7 +41,7 @@ export async function createUser(
 export async function createVerifiedUser(stores: Stores, person: NewUser, now: Date): Promise<string> {
   const known = await checked(stores.database, person)
   const { email, name, password } = known
-  const userId = await proveAddress(stores, email, now)
+  const userId = await verifyAddress(stores, email, now)
   if (userId === null) return insertUser(stores.database, known, null, now)
   if (name !== null) await stores.database.updateTable('users').set({ name }).where('id', '=', userId).execute()
   if (password !== null) await addPassword(stores.database, userId, password, now)

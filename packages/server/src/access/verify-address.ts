@@ -17,7 +17,7 @@ import { lockAddress, verifiedAccount } from './accounts.ts'
  * @param stores the transaction's database; the address is locked until the transaction ends.
  * @returns the id of the new account; null if the address has a verified account, or no account at all.
  */
-export async function proveAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
+export async function verifyAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
   const { database } = stores
   await lockAddress(database, email)
   if ((await verifiedAccount(database, email)) !== null) return null

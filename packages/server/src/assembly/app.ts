@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import type { FindApiKey } from '../access/api-key-lookup.ts'
-import { requireCallers } from '../access/authentication.ts'
+import { authenticateRequests } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import type { SignedIn } from '../access/sessions.ts'
 import type { Auth } from '../access/sign-in/auth.ts'
@@ -48,7 +48,7 @@ import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
-import { makeTrackerScript } from '../sites/track/script.ts'
+import { buildTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
@@ -103,7 +103,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = config
-  const script = await makeTrackerScript(scriptPath, collectPath)
+  const script = await buildTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
   boundUnreadResponses(app, config.unreadResponseSeconds)
   warnOfIgnoredHeader(app, config.trustedProxies)
@@ -122,7 +122,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   })
   await app.register(swagger, describeApi(config))
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-  requireCallers(app, { ...dependencies, rateLimiter })
+  authenticateRequests(app, { ...dependencies, rateLimiter })
   app.addHook('onRequest', async (request, reply) => {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
     if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)

@@ -1,4 +1,4 @@
-import { forgetEnded } from '../access/forget.ts'
+import { deleteExpired } from '../access/delete-expired.ts'
 import { forgetUnseen } from '../identification/retention.ts'
 import { forgetIdempotencyKeys } from '../operations/idempotency.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
@@ -11,7 +11,7 @@ const EVERY_MS = 60 * 60 * 1000
 /** Deletes expired rows, and those not used for too long, every hour. */
 export function keepTables(database: Database, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
-    const failures = await eachAlone([forgetEnded, forgetUnseen, forgetIdempotencyKeys], (forget) =>
+    const failures = await eachAlone([deleteExpired, forgetUnseen, forgetIdempotencyKeys], (forget) =>
       forget(database, clock()),
     )
     for (const err of failures) log.warn({ err }, 'old rows could not be deleted; the next round tries again')

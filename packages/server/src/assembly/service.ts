@@ -35,7 +35,7 @@ import { type Invalidation, listenForChanges } from '../platform/postgres/invali
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
-import { makeTrackerScript } from '../sites/track/script.ts'
+import { buildTrackerScript } from '../sites/track/script.ts'
 import { prepareDeliveries } from '../webhooks/flush-part.ts'
 import { startDeliveryRetention } from '../webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/queue/worker.ts'
@@ -88,7 +88,7 @@ export interface ServiceOptions extends EngineOptions {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
   // Bundled while the engines start; the application waits for it.
-  makeTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
+  buildTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
   const close = () => undoAll(cleanup)

@@ -4,13 +4,12 @@ import { text } from 'node:stream/consumers'
 import { ServiceError } from '../platform/errors.ts'
 import type { Values } from './command.ts'
 
-/** The terminal that asks for a password. */
 export interface Terminal {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
 }
 
-/** The problem with how a call passes its password; null for none. */
+/** The problem with the way a call passes its password, or null. */
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
   if (ways > 1) return 'accepts --password-stdin or --password, not both'

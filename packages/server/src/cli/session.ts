@@ -54,7 +54,7 @@ export async function openSession(config: Config): Promise<Session> {
     }
   } catch (error) {
     if ((error as { code?: string }).code !== 'data_directory_in_use') throw error
-    return besideService(config, error)
+    return sessionBesideService(config, error)
   }
 }
 
@@ -70,8 +70,8 @@ function follower(): SegmentFollower {
   return createFollower(rememberDefinitions(), systemClock)
 }
 
-async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const address = await addressBesideService(config, inUse)
+async function sessionBesideService(config: Config, inUse: unknown): Promise<Session> {
+  const address = await addressOfRunningService(config, inUse)
   const postgres = connectPostgres<DB>(address, CONNECTIONS)
   const unavailable = () => {
     throw new ServiceError(503, 'clickhouse_in_use', 'Only the running service can read its embedded ClickHouse.')
@@ -101,7 +101,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   }
 }
 
-async function addressBesideService(config: Config, inUse: unknown): Promise<PostgresAddress> {
+async function addressOfRunningService(config: Config, inUse: unknown): Promise<PostgresAddress> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
   const text = await readFile(resolve(config.dataDirectory, ADDRESS_FILE), 'utf8').catch(() => {
     throw inUse

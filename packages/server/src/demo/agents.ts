@@ -51,7 +51,7 @@ interface Dependencies {
 }
 
 /** Creates the demo's agents and queues a run of each for the service. */
-export async function makeDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
+export async function createDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
   const { identity_id } = await createIdentity(tenant, SENDER, now)
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }

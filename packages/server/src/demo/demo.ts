@@ -13,7 +13,7 @@ import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
-import { makeDemoAgents } from './agents.ts'
+import { createDemoAgents } from './agents.ts'
 import { serveDemoSite } from './site.ts'
 
 /** Site of the visits in the sample data. Pages on localhost may send events too. */
@@ -77,7 +77,7 @@ await runService(
   () => readConfig({ CDS_LOG_LEVEL: 'warn', ...process.env }),
   async (service, config) => {
     const file = join(resolve(config.dataDirectory), 'demo.json')
-    const demo = (await rememberedDemo(service, file)) ?? (await makeDemo(service, file))
+    const demo = (await storedDemo(service, file)) ?? (await createDemo(service, file))
     console.log(welcome(service, config, demo))
   },
   serveDemoSite,
@@ -85,7 +85,7 @@ await runService(
 await ensureBuilt((message) => console.error(`· ${message}`))
 
 /** The demo of an earlier start. Its API key is stored in the data directory, readable only by the file's owner. */
-async function rememberedDemo({ stores }: Service, file: string): Promise<Demo | null> {
+async function storedDemo({ stores }: Service, file: string): Promise<Demo | null> {
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null
   const { tenantId, apiKey } = JSON.parse(text) as { tenantId: string; apiKey?: string }
@@ -96,7 +96,7 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
   return null
 }
 
-async function makeDemo(service: Service, file: string): Promise<Demo> {
+async function createDemo(service: Service, file: string): Promise<Demo> {
   const { stores, projector } = service
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
@@ -115,7 +115,7 @@ async function makeDemo(service: Service, file: string): Promise<Demo> {
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
-  await makeDemoAgents(openTenant(stores, tenantId), service, now)
+  await createDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }

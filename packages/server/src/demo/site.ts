@@ -9,7 +9,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.vtt': 'text/vtt; charset=utf-8',
 }
-const SAMPLES_A_SECOND = 8_000
+const SAMPLES_PER_SECOND = 8_000
 const FILM_SECONDS = 8
 
 /** Serves a small shop with the tracker. Only the demo does this. */
@@ -33,12 +33,12 @@ export function serveDemoSite(app: App): void {
     serve(file, type, bytes)
     if (file === 'index.html') serve('', type, bytes)
   }
-  serve('film.wav', 'audio/wav', makeFilm())
+  serve('film.wav', 'audio/wav', synthesizeFilm())
 }
 
 /** The sound of the film, a rising tone. Generated, so that the repository needs no media file. */
-function makeFilm(): Buffer {
-  const samples = SAMPLES_A_SECOND * FILM_SECONDS
+function synthesizeFilm(): Buffer {
+  const samples = SAMPLES_PER_SECOND * FILM_SECONDS
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)
   header.writeUInt32LE(36 + samples, 4)
@@ -46,15 +46,15 @@ function makeFilm(): Buffer {
   header.writeUInt32LE(16, 16)
   header.writeUInt16LE(1, 20)
   header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(SAMPLES_A_SECOND, 24)
-  header.writeUInt32LE(SAMPLES_A_SECOND, 28)
+  header.writeUInt32LE(SAMPLES_PER_SECOND, 24)
+  header.writeUInt32LE(SAMPLES_PER_SECOND, 28)
   header.writeUInt16LE(1, 32)
   header.writeUInt16LE(8, 34)
   header.write('data', 36)
   header.writeUInt32LE(samples, 40)
   const tone = Buffer.alloc(samples)
   for (let i = 0; i < samples; i++) {
-    const seconds = i / SAMPLES_A_SECOND
+    const seconds = i / SAMPLES_PER_SECOND
     tone[i] = 128 + Math.round(12 * Math.sin(2 * Math.PI * (220 + 20 * seconds) * seconds))
   }
   return Buffer.concat([header, tone])

@@ -13,12 +13,12 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Other people's events that mention the address are deleted by id, this many per statement. */
-const EVENTS_A_DELETE = 1_000
+const EVENTS_PER_DELETE = 1_000
 /** First delay before checking whether a deletion is done; it doubles up to the maximum below. */
-const LOOK_AFTER_MS = 20
-const LOOK_EVERY_MS = 5_000
+const CHECK_AFTER_MS = 20
+const CHECK_INTERVAL_MS_MAX = 5_000
 /** First delay before the deletion is issued again; it doubles each time. */
-const REPEAT_AFTER_MS = 2_000
+const RETRY_AFTER_MS = 2_000
 /** Columns in which a person's address may occur; names and ids that the service generates cannot contain one. */
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
@@ -60,11 +60,11 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   }
 
   /** Other people's events that mention the person's address. */
-  async function mentionsOf(tenantId: string, email: string, owners: string[]): Promise<string[]> {
+  async function eventsMentioning(tenantId: string, email: string, owners: string[]): Promise<string[]> {
     const rows = await clickhouse.query<{ event_id: string }>(
       `SELECT event_id FROM events WHERE tenant_id = {tenant_id: UUID} AND owner_id NOT IN {owners: Array(UUID)}
         AND positionCaseInsensitiveUTF8(${TEXTS}, {hint: String}) > 0
-        AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_A_DELETE}`,
+        AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_PER_DELETE}`,
       { tenant_id: tenantId, owners, hint: mentionHint(email), pattern: `(?i)${mentionPattern(email)}` },
     )
     return rows.map(({ event_id }) => event_id)
@@ -76,12 +76,12 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   async function eraseEvents(tenantId: string, owners: string[], email: string | null): Promise<number> {
     let erased = 0
     for (;;) {
-      const mentions = email === null ? [] : await mentionsOf(tenantId, email, owners)
+      const mentions = email === null ? [] : await eventsMentioning(tenantId, email, owners)
       const conditions = `tenant_id = {tenant_id: UUID}
         AND (owner_id IN {owners: Array(UUID)} OR event_id IN {event_ids: Array(UUID)})`
       const removed = await remove('events', conditions, { tenant_id: tenantId, owners, event_ids: mentions })
       erased += removed
-      if (mentions.length < EVENTS_A_DELETE) return erased
+      if (mentions.length < EVENTS_PER_DELETE) return erased
     }
   }
 
@@ -100,12 +100,16 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     const found = await count()
     if (found === 0) return 0
     const deletion = `ALTER TABLE ${storage[table]} DELETE WHERE ${conditions} SETTINGS mutations_sync = 0`
-    let [waited, orderAt, repeatAfter] = [0, 0, REPEAT_AFTER_MS]
-    for (let pause = LOOK_AFTER_MS; waited === 0 || (await count()) > 0; pause = Math.min(2 * pause, LOOK_EVERY_MS)) {
-      if (waited >= orderAt) {
+    let [waited, issueAt, retryAfter] = [0, 0, RETRY_AFTER_MS]
+    for (
+      let pause = CHECK_AFTER_MS;
+      waited === 0 || (await count()) > 0;
+      pause = Math.min(2 * pause, CHECK_INTERVAL_MS_MAX)
+    ) {
+      if (waited >= issueAt) {
         await clickhouse.command(deletion, parameters)
-        orderAt = waited + repeatAfter
-        repeatAfter *= 2
+        issueAt = waited + retryAfter
+        retryAfter *= 2
       }
       await sleep(pause)
       waited += pause

@@ -72,8 +72,8 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   ])
   const exports = await dependencies.forgetExports(tenant)
   await addCounts(tenant, erasureId, { ...refused, jobs, exports })
-  if (row.status === 'running') await finishFirst(tenant, dependencies, erasureId, now)
-  else await finishLast(tenant, dependencies, erasureId, subject, now)
+  if (row.status === 'running') await finishErasure(tenant, dependencies, erasureId, now)
+  else await finishVerification(tenant, dependencies, erasureId, subject, now)
 }
 
 /** Deletes the contact with its dependent rows. Webhooks are notified, as of every deletion. */
@@ -95,7 +95,7 @@ async function eraseContact(
   await addCounts(tenant, erasureId, found)
 }
 
-async function finishFirst(
+async function finishErasure(
   tenant: Tenant,
   { jobs, verifyAfterSeconds = VERIFY_AFTER_SECONDS }: ErasureDependencies,
   erasureId: string,
@@ -112,7 +112,7 @@ async function finishFirst(
   })
 }
 
-async function finishLast(
+async function finishVerification(
   tenant: Tenant,
   { events }: ErasureDependencies,
   erasureId: string,

@@ -81,7 +81,7 @@ async function erase(contactId: string) {
 }
 
 /** Runs the verification without waiting for its delay. */
-async function lastLook(erasureId: string): Promise<void> {
+async function runVerification(erasureId: string): Promise<void> {
   await runErasure(tenant.handle, dependencies, erasureId)
 }
 
@@ -150,7 +150,7 @@ test('a contact is erased from every table of both stores, with a receipt withou
   const notes = (await tenant.call('GET', `/v1/contacts/${other}/notes`)).body.notes
   expect(notes[0].content).toBe('Knows [erased], and [erased].')
   // The subject is stored until the verification.
-  await lastLook(receipt.erasure_id)
+  await runVerification(receipt.erasure_id)
   expect(await places()).toEqual([])
   expect(await placesOf('555-0199')).toEqual([])
   const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
@@ -164,7 +164,7 @@ test('a contact is erased from every table of both stores, with a receipt withou
   expect(ordered.rows[0]?.n).toBe(1)
 
   async function runErasureOf(contactId: string): Promise<void> {
-    await lastLook((await erase(contactId)).erasure_id)
+    await runVerification((await erase(contactId)).erasure_id)
     const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
     expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
     await bench.service.stores.clickhouse.command(
@@ -185,21 +185,21 @@ test('the contacts that were merged into an erased one are erased with it, each 
   const gone = await admin.call('POST', '/v1/erasures', { contact_id: merged })
   expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
 
-  await lastLook((await erase(survivor)).erasure_id)
+  await runVerification((await erase(survivor)).erasure_id)
   const { erasures } = (await admin.call('GET', '/v1/erasures')).body
   const ofMerged = erasures.find(({ contact_id }: { contact_id: string }) => contact_id === merged)
   await until(async () => {
     const { receipt } = (await admin.call('GET', `/v1/erasures/${ofMerged.erasure_id}`)).body
     expect([receipt.status, receipt.removed.mentions_in_notes]).toEqual(['erased', 1])
   })
-  await lastLook(ofMerged.erasure_id)
+  await runVerification(ofMerged.erasure_id)
   for (const text of [old, into, '555-0142', 'crm-0142']) expect(await placesOf(text), text).toEqual([])
   expect((await tenant.call('GET', '/v1/events?event_type=by_merged')).body.events).toEqual([])
   expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(404)
 })
 
 /** Inserts an erasure that no worker processes. */
-async function beginErasure(contact_id: string): Promise<void> {
+async function insertErasure(contact_id: string): Promise<void> {
   const order = { contact_id, status: 'running', subject: '{}', requested_by: '{}', requested_at: new Date() }
   await tenant.handle.db
     .insertInto('erasures')
@@ -209,7 +209,7 @@ async function beginErasure(contact_id: string): Promise<void> {
 
 test('a merge is refused while one of the contacts is being erased', async () => {
   const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
-  await beginErasure(two)
+  await insertErasure(two)
   for (const [from, into] of [
     [one, two],
     [two, one],
@@ -222,7 +222,7 @@ test('a merge is refused while one of the contacts is being erased', async () =>
 test('an unmerge is refused while the survivor is being erased', async () => {
   const [merged, survivor] = [await tenant.contact('merged@example.com'), await tenant.contact('survivor@example.com')]
   expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
-  await beginErasure(survivor)
+  await insertErasure(survivor)
   const { status, body } = await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)
   expect([status, body.error.code]).toEqual([409, 'erasure_under_way'])
 })
@@ -250,25 +250,25 @@ test('an erasure that is interrupted anywhere resumes', async () => {
   const id = await tenant.contact('crash@example.com', {}, { visitor_id: 'crash' })
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'crashed', data: { mail: 'crash@example.com' } }] })
   const steps = ['events', 'forgetJobs', 'forgetExports'] as const
-  const held = { ...bench.service.jobs, send: async () => null }
-  const { orderErasure } = await import('./erasures.ts')
+  const jobsOnHold = { ...bench.service.jobs, send: async () => null }
+  const { requestErasure } = await import('./erasures.ts')
   const { erasureId } = await tenant.handle.transaction((tx) =>
-    orderErasure(tx, held, id, { kind: 'service' }, new Date()),
+    requestErasure(tx, jobsOnHold, id, { kind: 'service' }, new Date()),
   )
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
     const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
-    await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
+    await expect(runErasure(tenant.handle, { ...crashing, jobs: jobsOnHold }, erasureId)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/v1/erasures/${erasureId}`).then(({ body }) => body.receipt)
   expect((await status()).status).toBe('running')
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   expect(await status()).toMatchObject({ status: 'erased', removed: { contacts: 1 } })
   // A visitor of the erased contact is anonymous from then on, and the verification keeps its new events.
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'new_life' }] })
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   expect((await status()).status).toBe('verified')
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   const { events } = (await tenant.call('GET', '/v1/events?event_type=new_life')).body
   expect(events).toMatchObject([{ internal_contact_id: null }])
   expect(await placesOf('crash@example.com')).toEqual([])
@@ -329,7 +329,7 @@ test('the verification is scheduled automatically and erases what arrived after 
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', ...ofContact(id) }
   const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
   await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())
-  await lastLook(receipt.erasure_id)
+  await runVerification(receipt.erasure_id)
   const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
   expect(after.status).toBe('verified')
   expect(after.removed.events).toBe(receipt.removed.events + 1)

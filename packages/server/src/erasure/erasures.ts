@@ -52,7 +52,7 @@ export type Receipt = Type.Static<typeof Receipt>
  * the first erasure.
  * @throws ServiceError 404 for a contact that does not exist and never did.
  */
-export async function orderErasure(
+export async function requestErasure(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   contactId: string,
@@ -93,7 +93,7 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
-/** The merged contacts, each erased as a contact of its own. Their visitors are the survivor's. */
+/** The merged contacts, each with an erasure of its own. Their visitors are the survivor's. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
   const merged = await mergedContacts(tx, contactId)
   return merged.map(({ aliases, ...contact }) => ({ ...contact, visitorIds: [], keys: aliases.flatMap(keysOfAlias) }))

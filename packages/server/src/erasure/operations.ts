@@ -6,7 +6,7 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { pathId } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { listReceipts, orderErasure, Receipt, readReceipt } from './erasures.ts'
+import { listReceipts, Receipt, readReceipt, requestErasure } from './erasures.ts'
 
 /** Services of the erasure operations. */
 export interface ErasureServices {
@@ -52,7 +52,7 @@ export const ERASURE_OPERATIONS = [
     async run({ tenant, actor, now, jobs }, input) {
       const contactId = pathId(input.contact_id, 'contact')
       const erasureId = await tenant.transaction(async (tx) => {
-        const ordered = await orderErasure(tx, jobs, contactId, actor, now)
+        const ordered = await requestErasure(tx, jobs, contactId, actor, now)
         const action = ordered.isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again'
         const details = { erasure_id: ordered.erasureId }
         await audit(tx, { actor, action, subjectKind: 'contact', subjectId: contactId, details }, now)

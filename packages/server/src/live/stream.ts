@@ -4,7 +4,7 @@ import type { LiveEvent } from './event.ts'
 /** With more unsent bytes, a reader is too slow: it misses events instead of filling the memory. */
 const UNSENT_BYTES_MAX = 64 * 1024
 /** More than anyone can follow; the rest is counted as missed. */
-const EVENTS_A_SECOND = 50
+const EVENTS_PER_SECOND = 50
 
 /** A stream of server-sent events for one reader. */
 export interface EventStream {
@@ -22,12 +22,12 @@ export function openEventStream(now: () => number = () => performance.now()): Ev
   let second = 0
   let inSecond = 0
 
-  const hasRoom = () => !readable.destroyed && readable.readableLength < UNSENT_BYTES_MAX
+  const canSend = () => !readable.destroyed && readable.readableLength < UNSENT_BYTES_MAX
   const push = (text: string) => {
     readable.push(text)
   }
-  const tellMissed = () => {
-    if (missed === 0 || !hasRoom()) return
+  const reportMissed = () => {
+    if (missed === 0 || !canSend()) return
     push(`event: missed\ndata: ${JSON.stringify({ count: missed })}\n\n`)
     missed = 0
   }
@@ -39,17 +39,17 @@ export function openEventStream(now: () => number = () => performance.now()): Ev
     send: (event) => {
       const current = Math.floor(now() / 1000)
       if (current !== second) [second, inSecond] = [current, 0]
-      if (inSecond >= EVENTS_A_SECOND || !hasRoom()) {
+      if (inSecond >= EVENTS_PER_SECOND || !canSend()) {
         missed++
         return
       }
       inSecond++
-      tellMissed()
+      reportMissed()
       push(`event: recorded\ndata: ${JSON.stringify(event)}\n\n`)
     },
     beat: () => {
-      tellMissed()
-      if (hasRoom()) push(': \n\n')
+      reportMissed()
+      if (canSend()) push(': \n\n')
     },
     end: () => {
       if (!readable.destroyed) readable.push(null)

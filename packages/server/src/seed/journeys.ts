@@ -87,14 +87,14 @@ export function sampleVisitor(random: Random, contactId: string | null): SampleV
 }
 
 /** A timestamp within the last `days` days, more often in busy hours and on working days. */
-export function sampleMoment(random: Random, now: number, days: number): number {
+export function sampleTimestamp(random: Random, now: number, days: number): number {
   for (;;) {
     const day = new Date(now - random.integer(0, Math.max(0, days - 1)) * DAY_MS)
     if (random.next() > (WEEKDAYS[day.getUTCDay()] ?? 1) / 1.2) continue
     const hour = random.weighted(HOURS.map((weight, index) => [index, weight] as const))
-    const moment =
+    const timestamp =
       Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), hour) + random.integer(0, 3_599_999)
-    if (moment < now) return moment
+    if (timestamp < now) return timestamp
   }
 }
 

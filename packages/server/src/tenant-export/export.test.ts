@@ -8,7 +8,7 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
-import { exportDirectory, orderExport } from './exports.ts'
+import { exportDirectory, requestExport } from './exports.ts'
 import { type ExportDependencies, runExport } from './run.ts'
 import { EXPORTED, NOT_EXPORTED } from './tables.ts'
 
@@ -129,7 +129,7 @@ test('a tenant has one export at a time; an interrupted one restarts and leaves 
   await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
   const jobs = { ...service.jobs, send: async () => null }
   const now = new Date()
-  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, now))
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, now))
   expect((await owner.call('POST', '/v1/exports')).body.export_id).toBe(exportId)
   const notReady = await owner.call('GET', `/v1/exports/${exportId}/file`)
   expect([notReady.status, notReady.body.error.code]).toEqual([409, 'export_not_ready'])
@@ -154,7 +154,7 @@ test('an export that cannot be written fails with an error', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   const jobs = { ...service.jobs, send: async () => null }
-  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, new Date()))
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
   const directory = join(service.config.dataDirectory, 'a-file')
   writeFileSync(directory, '')
   const dependencies = { ...service, jobs, clock: () => new Date(), directory: join(directory, 'below') }

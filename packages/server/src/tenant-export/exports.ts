@@ -46,7 +46,7 @@ export const Export = Type.Object(
 export type Export = Type.Static<typeof Export>
 
 /** Requests an export, in the caller's transaction. While one is queued or running, its id is returned instead. */
-export async function orderExport(
+export async function requestExport(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   actor: Actor,

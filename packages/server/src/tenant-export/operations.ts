@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import { Export, listExports, orderExport, readExport } from './exports.ts'
+import { Export, listExports, readExport, requestExport } from './exports.ts'
 
 /** Services of the export operations. */
 export interface ExportServices {
@@ -34,7 +34,7 @@ export const EXPORT_OPERATIONS = [
     output: { export_id: Id },
     status: 202,
     run: async ({ tenant, actor, now, jobs }) => ({
-      export_id: (await orderExport(tenant, jobs, actor, now)).exportId,
+      export_id: (await requestExport(tenant, jobs, actor, now)).exportId,
     }),
     audit: ({ export_id }) => ({ action: 'export.ordered', subjectKind: 'export', subjectId: export_id }),
   }),

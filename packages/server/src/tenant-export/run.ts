@@ -53,15 +53,15 @@ export async function runExport(
   const unfinished = join(directory, `${file}.part`)
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    await note(tenant, exportId, { status: 'running', progress: 0 })
+    await updateExport(tenant, exportId, { status: 'running', progress: 0 })
     const { counts, sizeBytes } = await writeFile(tenant, unfinished, clock(), signal, (progress) =>
-      note(tenant, exportId, { progress }),
+      updateExport(tenant, exportId, { progress }),
     )
     await rename(unfinished, join(directory, file))
     const now = clock()
     const expiresAt = new Date(now.getTime() + KEPT_HOURS * 3_600_000)
     await tenant.transaction(async (tx) => {
-      await note(tx, exportId, {
+      await updateExport(tx, exportId, {
         status: 'ready',
         progress: 1,
         file,
@@ -78,7 +78,7 @@ export async function runExport(
     if (signal.aborted) throw error
     log.error({ err: error, export_id: exportId }, 'an export failed')
     const message = "The export could not be written. The service's log says why."
-    await note(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
+    await updateExport(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
   }
 }
 
@@ -93,7 +93,7 @@ type Columns = Partial<{
   expires_at: Date
 }>
 
-async function note(tenant: Tenant, exportId: string, columns: Columns): Promise<void> {
+async function updateExport(tenant: Tenant, exportId: string, columns: Columns): Promise<void> {
   await tenant.db.updateTable('exports').set(columns).where('export_id', '=', exportId).execute()
 }
 

@@ -6,7 +6,7 @@ interface ExportedTable {
   /** Columns that are not exported: secrets and columns derived by the database. */
   without?: readonly string[]
   /** Rows read at a time, for tables with large rows. */
-  rowsAPage?: number
+  rowsPerPage?: number
 }
 
 type Name = keyof TenantTables
@@ -46,7 +46,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   messaging_connections: { key: ['source'], without: ['sealed'] },
   conversation_threads: { key: ['thread_id'], without: ['subject_key'] },
   conversation_participants: { key: ['directory', 'key', 'thread_id'] },
-  conversation_messages: { key: ['source', 'message_id'], rowsAPage: 50 },
+  conversation_messages: { key: ['source', 'message_id'], rowsPerPage: 50 },
   agents: { key: ['agent_id'] },
   agent_runs: { key: ['run_id'] },
   agent_run_contacts: { key: ['run_id', 'contact_id'] },

@@ -4,7 +4,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { saltFor } from '../accounts.ts'
 import { type Access, personOf } from '../authentication.ts'
-import { forgetWaitingSteps, proveByLink } from '../password-reset.ts'
+import { deletePendingVerifications, verifyByLink } from '../password-reset.ts'
 import { withSalt } from '../passwords.ts'
 import type { SignedIn } from '../sessions.ts'
 import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
@@ -18,8 +18,8 @@ import { Address, Code, LocalPath, Password } from './schema.ts'
 const BODY_BYTES_MAX = 16 * 1024
 
 const strict = { additionalProperties: false }
-const Nothing = Type.Object({}, strict)
-const OfPassword = Type.Object({ password: Password }, strict)
+const EmptyBody = Type.Object({}, strict)
+const PasswordBody = Type.Object({ password: Password }, strict)
 const SignInBody = Type.Object(
   {
     email: Address,
@@ -29,12 +29,12 @@ const SignInBody = Type.Object(
   },
   strict,
 )
-const OfAddress = Type.Object({ email: Address }, strict)
+const AddressBody = Type.Object({ email: Address }, strict)
 const NewPasswordBody = Type.Object(
   { token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password },
   strict,
 )
-const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
+const CodeBody = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
 
 const CHANGE_PASSWORD = '/change-password'
 
@@ -52,11 +52,11 @@ interface Forwarded {
  * exposed.
  */
 const FORWARDED: readonly Forwarded[] = [
-  { path: '/sign-out', access: 'public', body: Nothing },
-  { path: '/two-factor/enable', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/disable', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: OfPassword },
+  { path: '/sign-out', access: 'public', body: EmptyBody },
+  { path: '/two-factor/enable', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/disable', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: PasswordBody },
   {
     path: CHANGE_PASSWORD,
     access: 'signed-in',
@@ -67,7 +67,7 @@ const FORWARDED: readonly Forwarded[] = [
     // Sessions that were opened with the old password must end.
     fixed: { revokeOtherSessions: true },
   },
-  { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
+  { path: '/revoke-other-sessions', access: 'signed-in', body: EmptyBody },
 ]
 
 /** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
@@ -82,7 +82,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   }
 
   /** A route with this access and this strict body. */
-  const takes = <Body extends TObject>(body: Body, access: Access) => ({
+  const accepts = <Body extends TObject>(body: Body, access: Access) => ({
     config: { access },
     bodyLimit: BODY_BYTES_MAX,
     preValidation: tidy,
@@ -90,31 +90,31 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   })
 
   for (const { path, access, body, fixed } of FORWARDED) {
-    app.post(`/api/auth${path}`, takes(body, access), async (request, reply) => {
+    app.post(`/api/auth${path}`, accepts(body, access), async (request, reply) => {
       await limitSignIn(dependencies, request, reply)
       const body = { ...(request.body as object), ...fixed }
       const call = () => forward(dependencies, request, reply, { method: 'POST', path, body })
       if (path !== CHANGE_PASSWORD) return labelled(await call(), request.signedIn)
       const { user } = personOf(request)
       const answer = await withSalt(await saltFor(database, user.email), call)
-      await forgetWaitingSteps(database, user.id)
+      await deletePendingVerifications(database, user.id)
       return answer
     })
   }
 
-  app.post('/api/auth/sign-in/email', takes(SignInBody, 'public'), async (request, reply) => {
+  app.post('/api/auth/sign-in/email', accepts(SignInBody, 'public'), async (request, reply) => {
     const { body } = request
     const accounts = await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
     return signInWithPassword(dependencies, request, reply, body, accounts)
   })
 
   for (const kind of ['totp', 'backup-code'] as const) {
-    app.post(`/api/auth/two-factor/verify-${kind}`, takes(OfCode, 'public'), async (request, reply) =>
+    app.post(`/api/auth/two-factor/verify-${kind}`, accepts(CodeBody, 'public'), async (request, reply) =>
       checkCode(dependencies, request, reply, { kind, ...request.body }),
     )
   }
 
-  app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
+  app.post('/api/auth/request-password-reset', accepts(AddressBody, 'public'), async (request, reply) => {
     const email = request.body.email.toLowerCase()
     await limitSignIn(dependencies, request, reply, { email })
     // Not awaited: the response time would reveal whether the address is known.
@@ -124,10 +124,10 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
     return { status: true, message: 'If the address has an account, a password reset link has been sent to it.' }
   })
 
-  app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
+  app.post('/api/auth/reset-password', accepts(NewPasswordBody, 'public'), async (request, reply) => {
     const { body } = request
     await limitSignIn(dependencies, request, reply)
-    const salt = await proveByLink(stores, body.token, clock())
+    const salt = await verifyByLink(stores, body.token, clock())
     const call = () => forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
     return salt === null ? call() : withSalt(salt, call)
   })

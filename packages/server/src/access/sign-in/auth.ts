@@ -4,8 +4,8 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { proveByProvider } from '../accept-invitation.ts'
-import { forgetWaitingSteps } from '../password-reset.ts'
+import { verifyByProvider } from '../accept-invitation.ts'
+import { deletePendingVerifications } from '../password-reset.ts'
 import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../passwords.ts'
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../sessions.ts'
 
@@ -73,7 +73,7 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
    */
   async function readProfile({ email, email_verified: verified, name }: Record<string, unknown>) {
     const emailVerified = verified === true || verified === 'true'
-    if (emailVerified && typeof email === 'string') await proveByProvider(stores, { email, name }, clock())
+    if (emailVerified && typeof email === 'string') await verifyByProvider(stores, { email, name }, clock())
     return { emailVerified }
   }
 
@@ -153,7 +153,7 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
       // The library counts code units; our own schemas count characters, each at most two code units.
       maxPasswordLength: 2 * PASSWORD_LENGTH_MAX,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => forgetWaitingSteps(stores.database, user.id),
+      onPasswordReset: ({ user }) => deletePendingVerifications(stores.database, user.id),
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
     },
     databaseHooks: {

@@ -39,7 +39,7 @@ export async function forward(
   const { handle } = await auth()
   const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const response = await handle(new Request(`${origin}/api/auth${path}`, sent)).catch((error) => {
-    throw isGone(error) ? accountGone(error) : error
+    throw isAccountReplaced(error) ? accountReplaced(error) : error
   })
   const newCookies = response.headers.getSetCookie()
   if (newCookies.length > 0) reply.header('set-cookie', newCookies)
@@ -61,11 +61,11 @@ export async function forward(
 }
 
 /** Whether another account replaced this one during the request, because its address was verified. */
-function isGone(error: unknown): boolean {
+function isAccountReplaced(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
 }
 
-function accountGone(cause: unknown): ServiceError {
+function accountReplaced(cause: unknown): ServiceError {
   return new ServiceError(401, 'account_replaced', 'This account was replaced during the request. Sign in again.', {
     cause,
   })

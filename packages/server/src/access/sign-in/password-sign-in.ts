@@ -3,7 +3,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { accountsOpenedBy, beginIn, tenantsOf } from '../accounts.ts'
+import { accountsOpenedBy, startNextSessionIn, tenantsOf } from '../accounts.ts'
 import { accountsIn, rememberNetwork } from '../networks.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
 
@@ -66,7 +66,7 @@ export async function signInWithPassword(
   const isAnywhere = tenantId === undefined && accounts.size === 0
   const account = opened.find(({ id }) => isAnywhere || accounts.has(id))
   if (!account) throw new ServiceError(401, 'invalid_email_or_password', 'Invalid email or password')
-  if (tenantId !== undefined) await beginIn(database, account, tenantId, dependencies.clock())
+  if (tenantId !== undefined) await startNextSessionIn(database, account, tenantId, dependencies.clock())
   const body = { email: account.signInEmail, password, rememberMe }
   const answer = await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
   await rememberWhere(dependencies, request, answer)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { forgetEnded } from '../forget.ts'
+import { deleteExpired } from '../delete-expired.ts'
 import { allowNewPassword } from '../password-reset.ts'
 
 const NEW = 'an entirely new one'
@@ -70,12 +70,12 @@ test("a new password invalidates the person's other links", async () => {
     new Browser(service).call('POST', '/api/auth/reset-password', { token, newPassword })
   const [first, second, foreign] = [await link(), await link(), await link(stranger.email)]
   expect((await reset(first, NEW)).status).toBe(200)
-  expect(outcome(await reset(second, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  expect(outcome(await reset(second, 'of someone else'))).toEqual([400, 'invalid_token'])
   const third = await link()
   const browser = await new Browser(service).signIn(person.email, NEW)
   const change = { currentPassword: NEW, newPassword: PASSWORD }
   expect((await browser.call('POST', '/api/auth/change-password', change)).status).toBe(200)
-  expect(outcome(await reset(third, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  expect(outcome(await reset(third, 'of someone else'))).toEqual([400, 'invalid_token'])
   expect((await signIn(person.email, PASSWORD)).status).toBe(200)
   expect((await reset(foreign, NEW)).status).toBe(200)
 })
@@ -102,7 +102,7 @@ test('a session ends a week after it was last renewed, and a visit renews it', a
   expect((await person.call('GET', '/v1/contacts')).status).toBe(200)
   now = inDays(7.1)
   expect(outcome(await person.call('GET', '/v1/contacts'))).toEqual([401, 'not_signed_in'])
-  await forgetEnded(database, now)
+  await deleteExpired(database, now)
   now = new Date()
   expect((await person.call('GET', '/v1/contacts')).status).toBe(401)
 })

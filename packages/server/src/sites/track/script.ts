@@ -19,14 +19,14 @@ export interface TrackerScript {
   identity: Variant
 }
 
-const made = new Map<string, Promise<TrackerScript>>()
+const scripts = new Map<string, Promise<TrackerScript>>()
 
 /** Bundles the script that sends its events to `collectPath`. A process that starts several services builds it once. */
-export function makeTrackerScript(scriptPath: string, collectPath: string): Promise<TrackerScript> {
+export function buildTrackerScript(scriptPath: string, collectPath: string): Promise<TrackerScript> {
   // Relative, so that a site that proxies both under its own path needs no option.
   const collect = relativePath(scriptPath, collectPath)
-  const script = made.get(collect) ?? compress(collect)
-  made.set(collect, script)
+  const script = scripts.get(collect) ?? compress(collect)
+  scripts.set(collect, script)
   return script
 }
 
@@ -52,7 +52,7 @@ export function sendTrackerScript(script: TrackerScript, request: FastifyRequest
 }
 
 function variantFor(script: TrackerScript, accepted = ''): Variant {
-  const takes = (encoding: string) =>
+  const isAccepted = (encoding: string) =>
     accepted.split(',').some((part) => {
       const [name, quality] = part
         .trim()
@@ -60,8 +60,8 @@ function variantFor(script: TrackerScript, accepted = ''): Variant {
         .split(/\s*;\s*q=/)
       return name === encoding && quality !== '0' && !/^0\.0*$/.test(quality ?? '')
     })
-  if (takes('br')) return script.brotli
-  return takes('gzip') ? script.gzip : script.identity
+  if (isAccepted('br')) return script.brotli
+  return isAccepted('gzip') ? script.gzip : script.identity
 }
 
 /** From `/a/s.js`, `/a/t` is `t` and `/b/t` is `../b/t`. */

@@ -8,7 +8,7 @@ export interface UserAgent {
   isBot: boolean
 }
 
-const REMEMBERED = 5_000
+const CACHED_MAX = 5_000
 /** No browser sends longer ones, and parsing runs regular expressions over them. */
 const LENGTH_MAX = 1_024
 
@@ -20,7 +20,7 @@ export function parseUserAgent(header: string | undefined): UserAgent {
   const remembered = known.get(text)
   if (remembered) return remembered
   const parsed = parse(text)
-  if (known.size >= REMEMBERED) known.clear()
+  if (known.size >= CACHED_MAX) known.clear()
   known.set(text, parsed)
   return parsed
 }
