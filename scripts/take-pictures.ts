@@ -9,7 +9,7 @@ import { sharedChromium } from '../packages/server/test/chromium.ts'
 const [, , url = 'http://localhost:8080'] = process.argv
 const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
 /** The members of this segment of every demo have events. */
-const SEGMENT = 'Looked at pricing twice this week'
+const SEGMENT = 'Viewed pricing twice this week'
 
 mkdirSync(TARGET, { recursive: true })
 const browser = await sharedChromium()

@@ -3,32 +3,32 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-/** The whole tracker must stay within so many bytes of brotli; `npm run check` fails beyond it. */
+/** Size budget of the tracker, compressed with brotli; `npm run check` fails beyond it. */
 export const BROTLI_BYTES_MAX = 6_144
 
 const SOURCE = fileURLToPath(new URL('./src/', import.meta.url))
 
-/** Bundles the script that pages include. @param collect where events go, as a URL relative to the script's own. */
+/** Bundles the script that pages include. @param collect where events go, as a URL relative to the script. */
 export function buildScript(collect: string): Promise<string> {
   return bundle('script.ts', 'iife', { COLLECT: JSON.stringify(collect) })
 }
 
-/** Bundles the ES module for sites that have a bundler of their own. */
+/** Bundles the ES module for sites with their own bundler. */
 export function buildModule(): Promise<string> {
   return bundle('index.ts', 'esm', {})
 }
 
-/** The same sources and tools give the same bundle, so a start uses the one that an earlier start left here. */
+/** Cache of bundles, because the same sources and tools give the same bundle. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tracker/', import.meta.url))
 const LOCKFILE = fileURLToPath(new URL('../../package-lock.json', import.meta.url))
 
 async function bundle(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
   const path = `${CACHE}${await hashOf(JSON.stringify([entry, format, define]))}.js`
-  const kept = await readFile(path, 'utf8').catch(() => null)
-  if (kept !== null) return kept
-  const code = await bundleAnew(entry, format, define)
+  const cached = await readFile(path, 'utf8').catch(() => null)
+  if (cached !== null) return cached
+  const code = await runBundler(entry, format, define)
   // The cache is optional: a read-only installation bundles at each start.
-  await keep(path, code).catch(() => {})
+  await saveToCache(path, code).catch(() => {})
   return code
 }
 
@@ -37,20 +37,20 @@ async function hashOf(request: string): Promise<string> {
   const sources = (await readdir(SOURCE, { recursive: true })).filter((name) => name.endsWith('.ts')).sort()
   const paths = [fileURLToPath(import.meta.url), LOCKFILE, ...sources.map((name) => SOURCE + name)]
   for (const path of paths) {
-    // There is no lockfile where the package was installed on its own.
+    // There is no lockfile if the package was installed on its own.
     hash.update(path).update(await readFile(path).catch(() => ''))
   }
   return hash.digest('hex')
 }
 
-async function keep(path: string, code: string): Promise<void> {
+async function saveToCache(path: string, code: string): Promise<void> {
   await mkdir(CACHE, { recursive: true })
   const unfinished = `${path}.${process.pid}`
   await writeFile(unfinished, code)
   await rename(unfinished, path)
 }
 
-async function bundleAnew(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
+async function runBundler(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
   const [{ rolldown }, { minify }] = await Promise.all([import('rolldown'), import('terser')])
   const build = await rolldown({
     input: SOURCE + entry,
@@ -61,7 +61,7 @@ async function bundleAnew(entry: string, format: 'iife' | 'esm', define: Record<
   })
   try {
     const { output } = await build.generate({ format, minify: true })
-    // A second minifier still finds two bytes in a hundred.
+    // A second minifier saves another 2%.
     const { code } = await minify(output[0].code, {
       ecma: 2020,
       module: format === 'esm',
@@ -74,7 +74,7 @@ async function bundleAnew(entry: string, format: 'iife' | 'esm', define: Record<
   }
 }
 
-/** Brotli at its best, which a file that is made once and served often is worth. */
+/** Compresses with brotli at the highest quality: the file is built once and served often. */
 export function brotli(text: string): Buffer {
   return brotliCompressSync(text, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT },

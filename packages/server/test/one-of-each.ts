@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { expect } from 'vitest'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
-import { orderExport } from '../src/tenant-export/exports.ts'
+import { requestExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { createPerson } from './people.ts'
 import type { TestService, TestTenant } from './service.ts'
@@ -47,7 +47,7 @@ export async function oneOfEach(
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
   // Never processed, so that it does not change.
   const { exportId } = await tenant.handle.transaction((tx) =>
-    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
+    requestExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
   const member = { email: `${text}@example.com`, name: text, role: 'member' } as const
   const invited = { email: `invited-${text}@example.com`, role: 'viewer' }

@@ -6,11 +6,11 @@ import { options, type TrackedEvent } from './options.ts'
 import { cut, redact, serialize } from './text.ts'
 import { discard, enqueue } from './transport.ts'
 
-/** The service refuses data over 32 KiB, and the event with it; of an event over this the data are left out. */
+/** Larger events are sent without their data, because the service rejects events with more than 32 KiB of data. */
 const EVENT_BYTES_MAX = 30_000
 
 let active = false
-/** Without its last brace: the request that it goes into may propose a session in it. */
+/** JSON without the closing brace, because the request may add a proposed session to it. */
 let context = ''
 
 export function isActive(): boolean {
@@ -24,7 +24,7 @@ export function setActive(on: boolean): void {
   if (!on) discard()
 }
 
-/** Reads once what is the same for the whole page, so that no event costs a layout. */
+/** Reads once what stays the same for the page, so that no event causes a layout. */
 export function readContext(): void {
   context = serialize({
     screen: `${screen.width}x${screen.height}`,
@@ -36,14 +36,14 @@ export function readContext(): void {
   }).slice(0, -1)
 }
 
-/** Records an event of this page; `page` says what is not as it is now. */
+/** Records an event of this page; `page` overrides the current URL, title and time. */
 export function capture(event: string, data: Record<string, unknown>, page: Partial<TrackedEvent> = {}): void {
   if (!isActive() || ` ${options.exclude} `.includes(` ${event} `)) return
   const title = cut(document.title)
   const captured = { event_id: newId(), event, timestamp: now(), url: redact(location.href), title, ...page, data }
   const { beforeSend } = options
   const check = typeof beforeSend === 'string' ? (window as never)[beforeSend] : beforeSend
-  // A check that fails has approved nothing.
+  // If the check throws, the event is dropped.
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
   if (!approved) return
   let json = serialize(approved)
@@ -51,13 +51,13 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   add('', json)
 }
 
-/** @param proof holds the hash that the site's server made of the user id, else of the email. */
+/** @param proof has the hash that the site's server computed of the user id, else of the email. */
 export function identify(userId: unknown, traits: unknown, proof?: { userHash?: string }): void {
   const claim = {
     external_user_id: cut(userId) || undefined,
     traits: Object(traits) === traits ? traits : undefined,
   }
-  // What stands between the braces goes into the request as it is.
+  // The text between the braces goes into the request unchanged.
   add(serialize({ identify: claim, user_hash: proof?.userHash }).slice(1, -1), '')
 }
 

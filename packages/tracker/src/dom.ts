@@ -1,7 +1,7 @@
 import { cut } from './text.ts'
 
 const IGNORE = 'data-service-ignore'
-/** Of which 200 are left when white space is collapsed. */
+/** Enough for 200 characters after white space is collapsed. */
 const CHARACTERS_MAX = 1_000
 
 export function isElement(node: EventTarget | null | undefined): node is Element {
@@ -16,17 +16,16 @@ export function isIgnored(element: Node): boolean {
   return false
 }
 
-/** Calls for attributes, because a form's own properties may be its fields: `<input name="id">` hides `form.id`. */
+/** Reads the attribute, not the property, because a form's fields hide properties: `<input name="id">` hides `form.id`. */
 export function attribute(element: Element, name: string): string | undefined {
   return cut(element.getAttribute(name)) || undefined
 }
 
-/** Class and id, where the element has them. */
 export function describe(element: Element): Record<string, unknown> {
   return { class: attribute(element, 'class'), id: attribute(element, 'id') }
 }
 
-/** What a person reads on an element: never what is typed into it, and nothing that is ignored. */
+/** The visible label of an element, without typed text and ignored parts. */
 export function labelOf(element: Element): string | undefined {
   const isInput = element.localName === 'input'
   return (
@@ -36,7 +35,7 @@ export function labelOf(element: Element): string | undefined {
   )
 }
 
-/** textContent would need no walk, but would hold what is ignored; innerText would cost a layout. */
+/** Not textContent, which includes ignored parts; not innerText, which causes a layout. */
 function textOf(node: Node): string {
   if (node.nodeType === 3) return (node as Text).data.slice(0, CHARACTERS_MAX)
   if (isElement(node)) {

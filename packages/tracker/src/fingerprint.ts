@@ -1,15 +1,15 @@
 import { attempt, later } from './guard.ts'
 import { sha256 } from './sha256.ts'
 
-/** Between the steps the page gets its turn. */
+/** Pause between the steps, so that the page is not blocked. */
 const SLICE_MS = 30
-/** WebGL's numbers. */
+/** WebGL constants. */
 const RENDERER = 7937
 const MAX_TEXTURE_SIZE = 3379
 const UNMASKED_RENDERER = 37_446
 type Graphics = CanvasRenderingContext2D | WebGLRenderingContext | null
 
-/** Hands over the SHA-256 of what the device draws, computes and says of itself. Works in slices while the page idles. */
+/** Passes on the SHA-256 of what the device draws, computes and reports about itself. Works in slices while the page idles. */
 export function fingerprint(done: (hash: string) => void): void {
   later(() => {
     const first = [system(), attempt(drawing)]
@@ -20,7 +20,7 @@ export function fingerprint(done: (hash: string) => void): void {
   }, SLICE_MS)
 }
 
-/** What stays the same when the browser is updated, zoomed or moved to another screen edge. */
+/** Properties that survive updates of the browser, zooming and moving the window. */
 function system(): unknown[] {
   const { deviceMemory } = navigator as Navigator & { deviceMemory?: number }
   return [
@@ -41,7 +41,7 @@ export function timezone(): string | undefined {
 
 function contextOf(kind: string): Graphics {
   const canvas = document.createElement('canvas')
-  // Without a graphics processor WebGL is slow, says little and warns in the console.
+  // Without a graphics processor, WebGL is slow, reveals little and logs warnings in the console.
   return canvas.getContext(kind, { failIfMajorPerformanceCaveat: true }) as Graphics
 }
 
@@ -57,7 +57,7 @@ function drawing(): string {
 function graphics(): unknown[] {
   const context = contextOf('webgl') as WebGLRenderingContext
   const names = [RENDERER, MAX_TEXTURE_SIZE]
-  // Only where the name is masked: Firefox tells it openly, and would warn in the console of the extension.
+  // Only if the name is masked: Firefox reveals it without the extension, which would log a warning in the console.
   if (/WebKit/.test(context.getParameter(RENDERER)) && context.getExtension('WEBGL_debug_renderer_info')) {
     names.push(UNMASKED_RENDERER)
   }

@@ -1,11 +1,11 @@
 import { attempt } from './guard.ts'
 
-/** A number in hexadecimal, of so many digits. */
+/** A number in hexadecimal with this many digits. */
 export function hex(number: number, digits: number): string {
   return `0000000${number.toString(16)}`.slice(-digits)
 }
 
-/** A UUIDv7: the service counts an event once by it, and later ids sort later. */
+/** A UUIDv7. The service deduplicates events by it, and later ids sort later. */
 export function newId(): string {
   const random = new Uint8Array(36)
   attempt(() => crypto.getRandomValues(random))

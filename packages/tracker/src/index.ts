@@ -1,5 +1,5 @@
 import { configure, type Options } from './options.ts'
-import { type Service, takeOver } from './tracker.ts'
+import { installQueue, type Service } from './tracker.ts'
 
 export type { Options, TrackedEvent } from './options.ts'
 export type { Command, Proof, Service } from './tracker.ts'
@@ -8,13 +8,13 @@ let service: Service | undefined
 
 /**
  * Starts the tracker, for sites that bundle it. A second call only changes options.
- * @param options need at least `collect`, the address of the service's /track.
+ * @param options must include `collect`, the URL of the service's /track.
  */
 export function init(options: Options & { collect: string }): Service {
   configure(options)
   if (!service) {
     const queue: unknown[] = []
-    takeOver(queue, '', options.collect)
+    installQueue(queue, '', options.collect)
     service = queue as unknown as Service
   }
   return service

@@ -7,10 +7,10 @@ import { captureConversion, MEDIA_EVENTS, onMedia } from './videos.ts'
 const LINK = 'a[href],area[href]'
 const BUTTON = 'button,summary,[role=button],[type=submit],[type=button],[type=reset],[type=image]'
 
-/** One listener per event for the whole page, so that elements that come later count too. */
+/** One listener per event for the whole page, so that elements added later count too. */
 export function watchInteractions(): void {
   on(window, 'click auxclick', (event) => onClick(event as MouseEvent))
-  // A shadow root keeps submit and media events to itself: it is listened to as soon as somebody acts within it.
+  // Submit and media events do not leave a shadow root, so listeners are added to it at the first input within it.
   on(window, 'pointerdown keydown', (event) => {
     for (const node of event.composedPath() as Node[]) if (node.nodeType === 11) listenWithin(node)
   })
@@ -28,7 +28,7 @@ const onInner = guard((event: Event) => {
 
 function onClick(event: MouseEvent): void {
   const path = event.composedPath()
-  // Of the other mouse buttons only the middle one does something: it opens a link.
+  // Of the other mouse buttons, only the middle one matters: it opens a link.
   const element = path.find(
     (node) => isElement(node) && node.matches(event.button ? LINK : `${LINK},${BUTTON}`),
   ) as Element
@@ -36,7 +36,7 @@ function onClick(event: MouseEvent): void {
   const data = { text: labelOf(element), ...describe(element) }
   if (element.matches(LINK)) {
     const { href, host, protocol } = urlOf(element.getAttribute('href'))
-    // A link that opens no page has its scheme as type: mailto, tel, javascript.
+    // The type of a link that opens no page is its scheme: mailto, tel, javascript.
     const link_type = host ? (host === location.host ? 'internal' : 'external') : protocol.slice(0, -1)
     capture('link_click', { ...data, href: redact(href), link_type })
   } else capture('button_click', data)
@@ -46,7 +46,7 @@ function urlOf(relative: string | null | undefined): URL {
   return new URL(relative ?? '', document.baseURI)
 }
 
-/** Enter in a text field makes the browser click the form's button: nobody clicked. */
+/** Whether the browser simulated the click on a form's button, because Enter was pressed in a text field. */
 function isImplicit(event: MouseEvent, element: Element): boolean {
   const active = (element.getRootNode() as Document).activeElement
   return !event.detail && active !== element && !!(element as HTMLButtonElement).form?.contains(active)

@@ -1,4 +1,4 @@
-/** An event as `beforeSend` sees it; what it returns is sent. */
+/** An event as passed to `beforeSend`; what it returns is sent. */
 export interface TrackedEvent {
   event_id: string
   event: string
@@ -9,27 +9,27 @@ export interface TrackedEvent {
   data: Record<string, unknown>
 }
 
-/** Every option is a text, because each may stand in a `data-` attribute of the script tag (`data-cookie-domain`). */
+/** Every option may be a text, because each can be a `data-` attribute of the script tag (`data-cookie-domain`). */
 export interface Options {
-  /** Where events go; default: beside the script. Fingerprint recovery goes to `recover-visitor` beside it. */
+  /** URL for events; default: `track` beside the script. Visitor recovery uses `recover-visitor` beside it. */
   collect?: string
   /** `required`: nothing is stored or sent before `consent` is given. */
   consent?: 'required'
-  /** `off`: visitors who send Global Privacy Control are tracked all the same. */
+  /** `off`: Global Privacy Control is ignored. */
   gpc?: 'on' | 'off'
   /** `on`: the browser's Do Not Track is honoured. */
   dnt?: 'on' | 'off'
-  /** `off`: a visitor whose cookie is gone is a new visitor. */
+  /** `off`: a visitor without a cookie is a new visitor. */
   fingerprint?: 'on' | 'off'
-  /** Names of URL parameters to redact beside the built-in ones, as a regular expression: `coupon|order`. */
+  /** Names of more URL parameters to redact, as a regular expression: `coupon|order`. */
   redact?: string
   /** Names of events not to capture, separated by spaces. */
   exclude?: string
   /** Domain of the visitor cookie, to share it among subdomains: `example.com`. */
   cookieDomain?: string
-  /** What another analytics tool calls this visitor; stored with each event. */
+  /** The visitor's id in another analytics tool; stored with each event. */
   analyticsUserId?: string
-  /** Sees each event first: return it, changed or not, or null to drop it. As a text: the name of a global function. */
+  /** Receives each event and returns it, changed or not, or null to drop it. As a text: the name of a global function. */
   beforeSend?: string | ((event: TrackedEvent) => TrackedEvent | null | undefined)
 }
 

@@ -4,24 +4,24 @@ import { cut, redact } from './text.ts'
 import { flushLast } from './transport.ts'
 import { decideNow } from './visitor.ts'
 
-/** A page view waits so long for the page to load, a view of a single-page application for its title. */
+/** How long a page view waits for the page to load, and a route change for its title. */
 const LOAD_MS_MAX = 900
 const TITLE_MS = 100
-/** How often browsers without the Navigation API are asked where they are. */
+/** Polling interval for the URL in browsers without the Navigation API. */
 const POLL_MS = 300
 
 let url = ''
 let path = ''
 let query = ''
 let title = ''
-/** Visible time so far, and since when the page is visible. */
+/** Visible time so far, and when the page last became visible. */
 let visibleMs = 0
 let visibleSince = 0
-/** Records the page view that waits. */
-let settle: (() => void) | undefined
+/** Records the pending page view. */
+let recordPending: (() => void) | undefined
 
 export function watchPages(): void {
-  // The Navigation API tells of every move without a change to the page's own objects.
+  // The Navigation API reports every navigation without patching the page's objects.
   const { navigation } = window as { navigation?: EventTarget }
   if (navigation) {
     on(navigation, 'currententrychange', (event) => moved((event as { navigationType?: string }).navigationType))
@@ -29,7 +29,7 @@ export function watchPages(): void {
   on(document, 'visibilitychange', () => {
     if (document.hidden) {
       stopClock()
-      settle?.()
+      recordPending?.()
       send()
     } else startClock()
   })
@@ -38,10 +38,10 @@ export function watchPages(): void {
     send()
   })
   on(window, 'pageshow', (event) => {
-    // Back from the back-forward cache: another visit of the page.
+    // Restored from the back-forward cache: a new view of the page.
     if ((event as PageTransitionEvent).persisted) view(TITLE_MS, redact(document.referrer))
   })
-  on(window, 'load', () => later(() => settle?.(), 0))
+  on(window, 'load', () => later(() => recordPending?.(), 0))
   view(document.readyState === 'complete' ? 0 : LOAD_MS_MAX)
 }
 
@@ -50,12 +50,12 @@ function send(): void {
   flushLast()
 }
 
-/** The path, with the fragment where that is a route of a single-page application (`#/cart`, `#!/cart`). */
+/** The path, with the fragment if it is a route of a single-page application (`#/cart`, `#!/cart`). */
 function currentPath(): string {
   return redact(location.pathname + (/^#!?\//.test(location.hash) ? location.hash : ''))
 }
 
-/** A new page view when the path has changed; the query counts too, unless it was only replaced (search as you type). */
+/** Starts a page view if the path has changed. The query counts too, unless it was only replaced (search as you type). */
 function moved(type?: string): void {
   const isSame = currentPath() === path && (type === 'replace' || location.search === query)
   if (isSame) query = location.search
@@ -66,7 +66,7 @@ function moved(type?: string): void {
   }
 }
 
-/** Begins a page; its page view is recorded as soon as title and load time are known, with the time of now. */
+/** Starts a page view with the current time; it is recorded as soon as title and load time are known. */
 function view(waitMs: number, referrer?: string): void {
   const timestamp = now()
   const isLoad = referrer === undefined
@@ -76,8 +76,8 @@ function view(waitMs: number, referrer?: string): void {
   visibleMs = visibleSince = 0
   startClock()
   const record = () => {
-    if (settle !== record) return
-    settle = undefined
+    if (recordPending !== record) return
+    recordPending = undefined
     title = cut(document.title)
     const data: Record<string, unknown> = { path, load_time: (isLoad && attempt(loadMs)) || undefined }
     new URL(url).searchParams.forEach((value, name) => {
@@ -85,21 +85,21 @@ function view(waitMs: number, referrer?: string): void {
     })
     capture('page_view', data, { timestamp, url, title, ...(referrer ? { referrer } : {}) })
   }
-  settle = record
+  recordPending = record
   later(record, waitMs)
 }
 
-/** From the start of the navigation, or of being shown when the page was prerendered, until the page was there. */
+/** Time from the start of the navigation, or from the activation of a prerendered page, until the page has loaded. */
 function loadMs(): number {
   const [entry] = performance.getEntriesByType('navigation') as [
     PerformanceNavigationTiming & { activationStart?: number },
   ]
-  // Of a page that still loads, its content counts.
+  // If the page is still loading, the time until its content was ready counts.
   return Math.max(0, Math.round((entry.loadEventEnd || entry.domContentLoadedEventEnd) - (entry.activationStart || 0)))
 }
 
 function leave(): void {
-  settle?.()
+  recordPending?.()
   if (!url) return
   stopClock()
   capture('page_leave', { path, time_on_page: Math.round(visibleMs) / 1000 }, { url, title })

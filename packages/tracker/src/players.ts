@@ -1,7 +1,7 @@
 import { later, on } from './guard.ts'
 import { redact } from './text.ts'
 
-/** What is known of a video at a moment. */
+/** The current state of a video. */
 export interface Playback {
   provider: string
   video_url: string
@@ -10,10 +10,10 @@ export interface Playback {
   position: number
 }
 
-/** Tells what a video has done: a media event's name or YouTube's number of a state; anything else is only progress. */
+/** Reports a media event by its name or YouTube's state number; anything else is only progress. */
 export type Report = (element: Element, event: string | number | undefined, playback: Playback) => void
 
-/** What a player says of itself: YouTube's `info`, or Vimeo's `data`. */
+/** A message from a player: YouTube sends `info`, Vimeo `data`. */
 interface Message {
   event?: string
   info?: Details | number
@@ -29,26 +29,26 @@ interface Details {
 }
 
 const ORIGIN = /^https:\/\/(www\.youtube(-nocookie)?|player\.vimeo)\.com/
-/** A player may need a moment until it listens; asking twice is harmless. */
+/** When to greet a player, which may not listen at once; greeting twice is harmless. */
 const GREETINGS_MS = [0, 2_000]
 
 const players = new WeakMap<Element, Playback>()
 
-/** The last that a player in an iframe has said. */
+/** The last known state of a player in an iframe. */
 export function playerOf(element: Element): Playback | undefined {
   return players.get(element)
 }
 
 /**
- * Listens to the YouTube and Vimeo players of the page by the messages that they exchange with any page that asks. No
- * script of theirs is loaded. (YouTube answers only players embedded with `enablejsapi=1`.)
+ * Listens to the page's YouTube and Vimeo players through their messaging protocols, without loading their scripts.
+ * (YouTube players only answer if embedded with `enablejsapi=1`.)
  */
 export function watchPlayers(report: Report): void {
   on(window, 'message', (event) => onMessage(event as MessageEvent, report))
   const greetAll = () => {
     for (const delay of GREETINGS_MS) later(() => eachFrame(greet), delay)
   }
-  // iframes' load events are not seen by the window, but by the document.
+  // Load events of iframes reach the document, but not the window.
   on(document, 'load', (event) => (event.target as Element).localName === 'iframe' && greetAll())
   greetAll()
 }
@@ -62,7 +62,7 @@ function greet(frame: HTMLIFrameElement): void {
     ask(frame, isVimeo(frame.src) ? '{"method":"ping"}' : '{"event":"listening","id":1,"channel":"widget"}')
 }
 
-/** Asks nobody but a player: another origin would be an error in the console. */
+/** Posts to players only: a message to another origin would log an error in the console. */
 function ask(frame: HTMLIFrameElement, message: string): void {
   const [origin] = ORIGIN.exec(frame.src) ?? []
   if (origin) frame.contentWindow?.postMessage(message, origin)

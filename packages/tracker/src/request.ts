@@ -1,12 +1,11 @@
 import { attempt, later } from './guard.ts'
 
-/** No answer by then is no answer; the event ids make a second try harmless. */
+/** Timeout of a request. Event ids make retries harmless. */
 export const ANSWER_MS_MAX = 2_000
 
 /**
- * Posts a text, which needs no preflight. fetch is what the page may have replaced; every other try goes by
- * XMLHttpRequest.
- * @param done is called once, with status 0 when there is no answer.
+ * Posts a text, which needs no preflight. The page may have replaced fetch, so every other attempt uses XMLHttpRequest.
+ * @param done is called once, with status 0 if there is no response.
  */
 export function post(url: string, body: string, tries: number, done: (status: number, answer: string) => void): void {
   let isDone = false
@@ -42,12 +41,13 @@ function request(body: string): RequestInit {
 }
 
 /**
- * Posts while the page goes away, or may.
- * @param failed is called when the page is still there to see that it did not arrive. @returns whether the browser took it.
+ * Posts while the page is hidden or unloading.
+ * @param failed is called if the request fails while the page still exists.
+ * @returns whether the browser accepted the request.
  */
 export function postLast(url: string, body: string, failed: () => void): unknown {
   return attempt(() =>
-    // A beacon of a page without referrer names no origin, so fetch comes first; but a replaced one may do anything.
+    // fetch comes first, because a beacon has no origin if the page sends no referrer; but the page may have replaced fetch.
     /\[native/.test(`${fetch}`)
       ? fetch(url, request(body)).then(({ ok }) => ok || failed(), failed)
       : navigator.sendBeacon(url, body),

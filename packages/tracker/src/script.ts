@@ -1,11 +1,11 @@
 import { guard } from './guard.ts'
 import { configure } from './options.ts'
-import { takeOver } from './tracker.ts'
+import { installQueue } from './tracker.ts'
 
-/** Where events go, seen from the script's own address; the service puts it in. */
+/** URL for events, relative to the script; inserted by the service when it bundles. */
 declare const COLLECT: string
 
-// What a page includes with one tag: its options stand in the tag, its commands in the global queue `service`.
+// Entry point of the script tag. Its attributes are the options, and the global queue `service` has the commands.
 guard(() => {
   const global = window as unknown as { service?: unknown[] & { optOut?: unknown } }
   const tag = document.currentScript as HTMLScriptElement | null
@@ -13,5 +13,5 @@ guard(() => {
   configure({ ...tag?.dataset })
   const queue = Array.isArray(global.service) ? global.service : []
   global.service = queue
-  takeOver(queue, tag?.src ?? '', COLLECT)
+  installQueue(queue, tag?.src ?? '', COLLECT)
 })()

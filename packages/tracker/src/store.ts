@@ -4,14 +4,14 @@ import { newId } from './ids.ts'
 const KEY = 'service_queue'
 const SESSION = 'service_session'
 const SESSION_MS = 1_800_000
-const KEPT_MAX = 100
+const STORED_MAX = 100
 
-/** Where the browser stores nothing. */
+/** Used if the browser's storage is blocked. */
 let session = ''
 
 /**
- * What waits to be sent: visitor, JSON of the request's other fields, of its identification (or ''), of its event (or
- * ''). Kept as texts, so that reading it back needs no parser that the page may have replaced.
+ * An unsent item: visitor, JSON of the request's other fields, JSON of its identification or '', JSON of its event or ''.
+ * Stored as texts, so that reading it back needs no parser that the page may have replaced.
  */
 export type Item = [visitor: string, head: string, identify: string, event: string]
 
@@ -20,21 +20,21 @@ export function readStored(): Item[] {
   return lines.map((line) => line.split('\t') as Item).filter((item) => item.length === 4)
 }
 
-/** Adds what could not be sent to what other tabs have left. */
+/** Appends unsent items to those of other tabs. */
 export function store(items: Item[]): void {
   unstore(items, items)
 }
 
-/** Removes what has arrived. */
+/** Removes sent items. */
 export function unstore(items: Item[], instead: Item[] = []): void {
-  const others = readStored().filter((item) => !items.some((gone) => gone[2] + gone[3] === item[2] + item[3]))
-  const kept = [...others, ...instead].slice(-KEPT_MAX)
-  write(KEY, kept.map((item) => item.join('\t')).join('\n'))
+  const others = readStored().filter((item) => !items.some((removed) => removed[2] + removed[3] === item[2] + item[3]))
+  const stored = [...others, ...instead].slice(-STORED_MAX)
+  write(KEY, stored.map((item) => item.join('\t')).join('\n'))
 }
 
 /**
- * What names this site's session in a request, and ends its context: the session of the last answer, for half an hour.
- * Before the first answer it is a proposal in the context, the same for whatever is sent meanwhile, also by the next page.
+ * The end of a request's context, with this site's session: that of the last response, for half an hour. Before the first
+ * response, it is a proposal inside the context, used for everything sent until then, including by the next page.
  */
 export function readSession(): string {
   const [until, ending] = (read(SESSION) || session).split(' ')
@@ -47,7 +47,7 @@ export function writeSession(ending: string): string {
   return ending
 }
 
-/** Leaves nothing of this visitor in the browser. */
+/** Deletes everything about this visitor from the browser. */
 export function forget(): void {
   write(KEY, '')
   session = ''

@@ -2,25 +2,25 @@ import { attempt } from './guard.ts'
 import { hex } from './ids.ts'
 import { options } from './options.ts'
 
-/** Nobody needs deeper data, and a cycle must end. */
+/** Limits nesting, so that cycles end. */
 const DEPTH_MAX = 9
-/** An e-mail address, its @ and its dot encoded or not, however often: `ada@example.com`, `ada%2540example%2Ecom`. */
+/** An e-mail address; @ and dot may be percent-encoded any number of times: `ada@example.com`, `ada%2540example%2Ecom`. */
 const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
 
-/** The first 200 characters, as the service counts them: one of two code units is one. */
+/** The first 200 characters as the service counts them: a surrogate pair is one character. */
 export function firstCharacters(text: string): string {
   return `${text.match(/.{0,200}/su)}`
 }
 
-/** One line of at most 200 characters. */
+/** Collapses white space and cuts to 200 characters. */
 export function cut(text: unknown): string {
   return firstCharacters(`${text ?? ''}`.trim().replace(/\s+/g, ' '))
 }
 
 /**
- * A URL without e-mail addresses, wherever they stand, and without the values of parameters that look personal or secret,
- * in its query and its fragment alike.
+ * Redacts e-mail addresses anywhere in a URL, and the values of parameters that look personal or secret in its query and
+ * its fragment.
  */
 export function redact(url: string): string {
   const names = new RegExp(SENSITIVE + (options.redact ? `|${options.redact}` : ''), 'i')
@@ -34,12 +34,12 @@ export function redact(url: string): string {
 }
 
 /**
- * JSON of anything. The page may have replaced JSON or given arrays a toJSON, and the service refuses NUL characters,
- * lone surrogates and deep nesting with the whole batch; so what comes from here is always acceptable.
+ * Converts any value to JSON that the service accepts. The page may have replaced JSON or added a toJSON to arrays, and
+ * the service rejects a whole batch for NUL characters, lone surrogates or deep nesting.
  */
 export function serialize(value: unknown, depth = 0): string {
   if (typeof value === 'string') return quote(value)
-  // A finite number, a boolean or null; anything else that is no object has no JSON.
+  // Finite numbers, booleans and null; other primitives have no JSON.
   if (Object(value) !== value) return (value as number) - (value as number) === 0 ? `${value}` : 'null'
   if (value instanceof Date) return serialize(attempt(() => value.toISOString()))
   if (depth > DEPTH_MAX) return 'null'
@@ -52,7 +52,7 @@ export function serialize(value: unknown, depth = 0): string {
   return `{${fields}}`
 }
 
-/** Escapes what JSON must not hold as it is; what the service could not store becomes a replacement character. */
+/** Escapes a text for JSON; what the service cannot store becomes a replacement character. */
 function quote(text: string): string {
   let quoted = ''
   for (const character of text) {

@@ -16,12 +16,12 @@ export type Command =
   | ['optOut']
   | ['configure', options: Options]
 
-/** What the site's own server made: the HMAC-SHA256 of the user id, else of the email, with the identity secret. */
+/** Computed by the site's server: the HMAC-SHA256 of the user id, else of the email, keyed with the identity secret. */
 export interface Proof {
   userHash: string
 }
 
-/** What pages talk to. No method ever throws. */
+/** The API for pages. No method ever throws. */
 export interface Service {
   push(...commands: Command[]): void
   track(name: string, data?: Record<string, unknown>): void
@@ -31,9 +31,9 @@ export interface Service {
   configure(options: Options): void
 }
 
-const WAITING_MAX = 100
+const QUEUED_MAX = 100
 
-const waiting: (() => void)[] = []
+const queued: (() => void)[] = []
 const watches = [watchPages, watchInteractions, watchVideos, () => on(window, 'online', flush)]
 let isDecided = false
 
@@ -51,14 +51,14 @@ const methods: Record<string, (...args: never[]) => void> = {
   },
 }
 
-/** Makes `queue` a working command queue and acts on what it holds. */
-export function takeOver(queue: unknown[], scriptUrl: string, collect: string): void {
+/** Turns `queue` into a live command queue and runs the commands in it. */
+export function installQueue(queue: unknown[], scriptUrl: string, collect: string): void {
   setAddress(scriptUrl, collect)
   const pushed = queue.splice(0)
   for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
-  // Defined, not assigned: on a page that froze Array.prototype an assignment would throw.
+  // Defined, not assigned: an assignment would throw on a page that froze Array.prototype.
   Object.defineProperty(queue, 'push', { value: (...commands: unknown[]) => commands.forEach(run) })
-  // What needs the start waits for it.
+  // Commands that need the tracker to be active are queued until it starts.
   pushed.forEach(run)
   if (options.consent !== 'required' && !isDecided) start()
 }
@@ -68,11 +68,11 @@ const run = guard((command: unknown) => {
   methods[name]?.(...args)
 })
 
-/** Before the start (consent, prerendering) commands wait; after a stop they are dropped. */
+/** Queues commands before the start (consent, prerendering) and drops them after a stop. */
 function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     if (isActive()) act(...args)
-    else if (!isDecided && waiting.length < WAITING_MAX) waiting.push(() => act(...args))
+    else if (!isDecided && queued.length < QUEUED_MAX) queued.push(() => act(...args))
   }
 }
 
@@ -89,7 +89,7 @@ function start(): void {
     (options.gpc !== 'off' && globalPrivacyControl) ||
     (options.dnt === 'on' && navigator.doNotTrack === '1')
   if (isActive() || isRefused) return
-  // A prerendered page may never be seen.
+  // A prerendered page may never be shown.
   if ((document as { prerendering?: boolean }).prerendering) {
     on(document, 'prerenderingchange', start)
     return
@@ -98,13 +98,13 @@ function start(): void {
   setActive(true)
   readContext()
   findVisitor(() => capture('first_visit', {}))
-  for (const act of [...watches.splice(0), ...waiting.splice(0)]) attempt(act)
+  for (const act of [...watches.splice(0), ...queued.splice(0)]) attempt(act)
 }
 
-/** Nothing more is captured or sent, and nothing of the visitor stays in the browser. */
+/** Stops capturing and sending, and deletes everything about the visitor from the browser. */
 function stop(): void {
   isDecided = true
-  waiting.length = 0
+  queued.length = 0
   setActive(false)
   writeCookie(VISITOR, '', 0)
 }

@@ -4,21 +4,21 @@ import { post, postLast } from './request.ts'
 import { forget, type Item, readSession, readStored, store, unstore, writeSession } from './store.ts'
 
 const EVENTS_MAX = 10
-/** In characters, of which each is at most three bytes: browsers let 64 KiB outlive a page. */
+/** In characters of at most three bytes each: browsers limit requests that outlive a page to 64 KiB. */
 const BATCH_MAX = 20_000
 const LAST_BYTES_MAX = 64_000
-const WAITING_MAX = 500
-const GATHER_MS = 1_000
+const QUEUED_MAX = 500
+const BATCH_MS = 1_000
 const DOUBLINGS_MAX = 6
 
 let queue: Item[] = []
 let inFlight = ''
 let isScheduled = false
 let failures = 0
-/** One, while a refused event is looked for: they go one by one then, so that the others arrive. */
+/** 1 after a rejected batch: its events are sent one by one, so that only the invalid ones fail. */
 let eventsMax = EVENTS_MAX
 let visitor = ''
-/** What was sent while the page goes away; 0 when it does not. */
+/** Bytes sent since the page was hidden or started to unload; 0 while it is visible. */
 let lastBytes = 0
 let script = ''
 let address = ''
@@ -28,12 +28,12 @@ export function setAddress(scriptUrl: string, collect: string): void {
   address = collect
 }
 
-/** Where requests go: beside the script, or where the site says. */
+/** URL for events: beside the script, or as configured. */
 export function collectUrl(): string {
   return new URL(options.collect || address, script || location.href).href
 }
 
-/** From now on it is known whose events these are. */
+/** Sets the visitor of the queued events, which can then be sent. */
 export function setVisitor(id: string): void {
   visitor = id
   queue = [...readStored(), ...queue]
@@ -42,11 +42,11 @@ export function setVisitor(id: string): void {
 
 export function enqueue(item: Item): void {
   queue.push(item)
-  if (queue.length > WAITING_MAX) queue.shift()
-  if (queue.length < EVENTS_MAX || failures) schedule(GATHER_MS)
+  if (queue.length > QUEUED_MAX) queue.shift()
+  if (queue.length < EVENTS_MAX || failures) schedule(BATCH_MS)
   else flush()
-  // A page that goes away, or may, has no time to gather: this runs as soon as the page's own handler has ended.
-  if (document.hidden || lastBytes) queueMicrotask(guard(failures ? () => putBack([]) : flushLast))
+  // A hidden or unloading page cannot wait to batch: this runs as soon as the page's own handler has returned.
+  if (document.hidden || lastBytes) queueMicrotask(guard(failures ? () => requeue([]) : flushLast))
 }
 
 function schedule(milliseconds: number): void {
@@ -58,29 +58,29 @@ function schedule(milliseconds: number): void {
   }, milliseconds)
 }
 
-/** Sends the next batch, unless one is under way or there is nobody to send it for. */
+/** Sends the next batch, unless a request is in flight or the visitor is not known yet. */
 export function flush(): void {
   if (inFlight || !visitor || !queue[0]) return
   const batch = nextBatch()
   if (!navigator.onLine) {
-    putBack(batch)
+    requeue(batch)
     return
   }
   inFlight = bodyOf(batch)
   post(collectUrl(), inFlight, failures, (status, answer) => {
     inFlight = ''
-    settle(batch, status, answer)
+    handleResponse(batch, status, answer)
   })
 }
 
-function settle(batch: Item[], status: number, answer: string): void {
-  // Whoever has opted out meanwhile leaves nothing behind.
+function handleResponse(batch: Item[], status: number, answer: string): void {
+  // After an opt-out, nothing is stored.
   if (!visitor) return
-  // 403: the domain is not verified, and no batch of this page will fare better.
+  // 403: the domain is not verified, so every batch of this page would fail.
   if (status === 403) discard()
   else if (status === 400 || status === 413) {
     eventsMax = batch.length > 1 ? 1 : EVENTS_MAX
-    if (batch.length > 1) putBack(batch)
+    if (batch.length > 1) requeue(batch)
     else unstore(batch)
   } else if (status === 200) {
     failures = 0
@@ -88,36 +88,36 @@ function settle(batch: Item[], status: number, answer: string): void {
     if (session) writeSession(`},${session}`)
     unstore(batch)
   } else {
-    putBack(batch)
-    schedule(GATHER_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
+    requeue(batch)
+    schedule(BATCH_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
     return
   }
   flush()
 }
 
-function putBack(batch: Item[]): void {
+function requeue(batch: Item[]): void {
   if (!visitor) return
   queue = [...batch, ...queue]
   store(queue)
 }
 
-/** The page goes away, or may: what the browser still takes is sent, the rest waits for the next page. */
+/** Sends as much as the browser accepts from a hidden or unloading page, and stores the rest for the next page. */
 export function flushLast(): void {
   lastBytes ||= 1
-  // A page goes away in several steps, each of which asks for this.
+  // Unloading fires several events, and each of them calls this.
   later(() => {
     lastBytes = 0
-  }, GATHER_MS)
+  }, BATCH_MS)
   while (visitor && queue[0]) {
     const batch = nextBatch()
     const body = bodyOf(batch)
     const size = new Blob([body, inFlight]).size
-    const keep = () => {
+    const keepForLater = () => {
       failures++
-      putBack(batch)
+      requeue(batch)
     }
-    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keep)) {
-      keep()
+    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keepForLater)) {
+      keepForLater()
       return
     }
     lastBytes += size
@@ -125,18 +125,18 @@ export function flushLast(): void {
   }
 }
 
-/** Takes the events that may go together: same visitor, same page, an identification only at the start. */
+/** Removes the next batch from the queue: same visitor, same page, an identification only at the start. */
 function nextBatch(): Item[] {
   const batch: Item[] = []
   let size = 0
   for (const item of queue) {
-    // What was captured before the visitor was known is that visitor's.
+    // Events captured before the visitor was known are that visitor's.
     item[0] ||= visitor
     const [first] = batch
     size += item[2].length + item[3].length
-    const isApart =
+    const startsNext =
       size > BATCH_MAX || item[2] || batch.length >= eventsMax || first?.[0] !== item[0] || first[1] !== item[1]
-    if (first && isApart) break
+    if (first && startsNext) break
     batch.push(item)
   }
   queue = queue.slice(batch.length)
@@ -149,7 +149,7 @@ function bodyOf(batch: Item[]): string {
   return `{"visitor_id":"${id}",${identify && `${identify},`}${head}${readSession()},"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
 }
 
-/** Drops everything, here and in the store. */
+/** Drops all unsent events, in memory and in the store. */
 export function discard(): void {
   queue = []
   visitor = ''

@@ -28,7 +28,7 @@ export function watchVideos(): void {
 
 export function onMedia({ type, target }: Event): void {
   const video = target as HTMLVideoElement
-  // Browsers pause at the end as well: that is its completion.
+  // Browsers also fire pause at the end, which counts as completion only.
   if (video.localName === 'video' && (type !== 'pause' || !video.ended)) report(video, type, html5(video))
 }
 
@@ -38,7 +38,7 @@ function html5(video: HTMLVideoElement): Playback {
   return { provider: 'html5', video_url: redact(currentSrc), video_title, duration, position: currentTime }
 }
 
-/** Records what has changed, each milestone once for a video. */
+/** Records changes of the playback, and each milestone once per video. */
 const report: Report = (element, event, playback) => {
   let known = progress.get(element)
   if (known?.url !== playback.video_url) {
@@ -70,7 +70,7 @@ function captureVideo(what: string, element: Element, playback: Playback, more: 
   })
 }
 
-/** A form that lies upon a video asks for an address within the picture, as players do. */
+/** Records a conversion if the submitted form is shown over a video, as players show e-mail forms. */
 export function captureConversion(form: Element, formId: string | undefined): void {
   const { left, top, width, height } = form.getBoundingClientRect()
   for (const element of (form.getRootNode() as Document).elementsFromPoint(left + width / 2, top + height / 2)) {

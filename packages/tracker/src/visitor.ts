@@ -8,54 +8,54 @@ import { post } from './request.ts'
 import { serialize } from './text.ts'
 import { collectUrl, setVisitor } from './transport.ts'
 
-/** Decides for the visitor that is known so far, when the page goes away before the service has answered. */
+/** Uses the visitor known so far if the page unloads before the service has answered. */
 export let decideNow: ((answer?: string) => void) | undefined
 
-/** A device that does not know itself by then is not waited for. */
+/** Timeout of the fingerprint. */
 export const FINGERPRINT_MS_MAX = 1_500
 
 /**
- * Finds whose page this is: by the cookie, else by the device's fingerprint, else somebody new.
- * @param onFirstVisit is called when the browser was never seen before.
+ * Determines the visitor: by the cookie, else by the device's fingerprint, else a new one.
+ * @param onFirstVisit is called if the browser was never seen before.
  */
 export function findVisitor(onFirstVisit: () => void): void {
-  const known = usableCookie()
+  const known = validCookie()
   if (known) {
-    keep(known)
+    saveVisitor(known)
     return
   }
   const fresh = newId()
   decideNow = (answer = '') => {
     decideNow = undefined
-    // Whoever has opted out meanwhile stays forgotten.
+    // The visitor may have opted out in the meantime.
     if (!isActive()) return
-    // Another tab may have decided meanwhile.
-    const other = usableCookie()
-    keep(other || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
-    // Where cookies are blocked every page looks like the first; only the service can tell.
-    if (!other && !/"recovered":true/.test(answer) && (answer || usableCookie())) onFirstVisit()
+    // Another tab may have set the cookie in the meantime.
+    const current = validCookie()
+    saveVisitor(current || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))
+    // With cookies blocked, every page looks like the first; only the service can tell.
+    if (!current && !/"recovered":true/.test(answer) && (answer || validCookie())) onFirstVisit()
   }
   if (options.fingerprint === 'off') {
     decideNow()
     return
   }
-  let isAsked = false
-  later(() => isAsked || decideNow?.(), FINGERPRINT_MS_MAX)
+  let isComputed = false
+  later(() => isComputed || decideNow?.(), FINGERPRINT_MS_MAX)
   fingerprint((hash) => {
-    isAsked = true
+    isComputed = true
     if (!decideNow) return
     const body = serialize({ fingerprint: hash, visitor_id: fresh })
     post(new URL('recover-visitor', collectUrl()).href, body, 0, (_status, answer) => decideNow?.(answer))
   })
 }
 
-function usableCookie(): string {
+function validCookie(): string {
   const id = readCookie(VISITOR)
   return /^[\w.~-]{1,200}$/.test(id) ? id : ''
 }
 
-/** Every visit renews the cookie. */
-function keep(id: string): void {
+/** Stores the visitor's id. Every visit renews the cookie. */
+function saveVisitor(id: string): void {
   writeCookie(VISITOR, id, LONGEST_SECONDS)
   setVisitor(id)
 }

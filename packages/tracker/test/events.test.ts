@@ -7,12 +7,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
-  test('page_view carries title, path, UTM parameters and load time, and first_visit comes once for a browser', async () => {
+  test('page_view carries title, path, UTM parameters and load time, and first_visit is sent once per browser', async () => {
     const { url, tenant } = await site.host()
     const context = await site.browser.newContext({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
     const path = '/a/b?utm_source=news&utm_campaign=May+sale%21&x=1&email=ada@example.com#top'
     const page = await site.open(url, { path, context, tag: 'data-analytics-user-id="ph-1"' })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event).sort()).toEqual(['first_visit', 'page_view'])
     const [view] = site.events(url, 'page_view')
     const redacted = `${url}/a/b?utm_source=news&utm_campaign=May+sale%21&x=1&email=redacted#top`
@@ -38,9 +38,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.reload()
     await site.arrived(url, 'page_view', 2)
     await site.arrived(url, 'page_leave')
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
-    // Two pages, two leaves, one visitor and one session.
+    // Two views, two leaves, one visitor and one session.
     expect(site.names(url, 'page_leave')).toHaveLength(1)
     expect(new Set(site.requests(url).map(({ body }) => body.visitor_id)).size).toBe(1)
     const sessions = new Set(
@@ -54,39 +54,39 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ['another site', 'on'],
     ['the same site', 'off'],
   ])(
-    'a visit that leaves its first page before the tracker host, on %s, has answered is one session (fingerprint %s)',
+    'a visit that leaves its first page before the tracker host on %s has answered is one session (fingerprint %s)',
     async (where, fingerprint) => {
       const { url, tenant } = await site.host()
       const tag = `data-fingerprint="${fingerprint}" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
       for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
       const page = await site.tab()
       let answer = () => {}
-      site.hold = new Promise<void>((resolve) => {
+      site.responseGate = new Promise<void>((resolve) => {
         answer = resolve
       })
       onTestFinished(() => {
-        site.hold = null
+        site.responseGate = null
         answer()
       })
       await page.goto(url)
       await page.waitForFunction(() => 'optOut' in (window as unknown as { service: object }).service)
       await page.goto(`${url}/two`)
       await site.arrived(url, 'page_leave')
-      site.hold = null
+      site.responseGate = null
       answer()
       await site.arrived(url, 'page_view', 2)
-      await site.settled(url, page)
+      await site.drained(url, page)
       const { events } = (await tenant.call('GET', '/v1/events')).body
       expect(events.length).toBeGreaterThanOrEqual(5)
       expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
       const cookies = await page.context().cookies()
       const session = cookies.find(({ name }) => name === 'service_session_id')
-      // A browser keeps no SameSite=Strict cookie of another site.
+      // Browsers keep no SameSite=Strict cookie of another site.
       expect(session?.value).toBe(where === 'another site' ? undefined : events[0].session_id)
     },
   )
 
-  test('where the browser stores nothing, a page is one session', async () => {
+  test('with storage blocked, each page is one session', async () => {
     const { url, tenant } = await site.host()
     const before = () => {
       const blocked = () => {
@@ -96,8 +96,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       Object.defineProperty(document, 'cookie', { get: blocked, set: blocked })
     }
     const page = await site.open(url, { before })
-    await site.settled(url, page)
-    await site.settled(url, page)
+    await site.drained(url, page)
+    await site.drained(url, page)
     const { events } = (await tenant.call('GET', '/v1/events')).body
     expect(site.requests(url).length).toBeGreaterThan(1)
     expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
@@ -108,7 +108,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const other = url.replace('//', '//shop.')
     const tag = `data-collect="${site.trackerBeside(url)}/track"`
     const page = await site.open(url, { tag })
-    await site.settled(url, page)
+    await site.drained(url, page)
     site.pages[`${other}/`] = site.html({ tag })
     await page.goto(`${other}/`)
     await site.arrived(other, 'page_view')
@@ -117,7 +117,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
   })
 
-  test('a page that never finishes loading has its page view all the same', async () => {
+  test('a page that never finishes loading still has a page view', async () => {
     const { url } = await site.host()
     const context = await site.browser.newContext()
     await context.route('**/never.png', () => {})
@@ -129,7 +129,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await context.close()
   })
 
-  test('a site may serve the script itself: events go beside it, or where data-collect says', async () => {
+  test('a site may serve the script itself: events go to the path beside it or to data-collect', async () => {
     const { url } = await site.host()
     site.files['/own/app.js'] = [
       'text/javascript',
@@ -173,14 +173,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await go(() => {
       location.hash = '#!/route/2'
     }, 7)
-    // None of these is another page.
+    // None of these starts a page view.
     await page.evaluate(() => {
       history.pushState({ state: 1 }, '')
       location.hash = '#anchor-not-a-route'
     })
     await page.waitForFunction(() => location.hash === '#anchor-not-a-route')
     await site.arrived(url, 'page_view', 8)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const views = site.events(url, 'page_view')
     expect(views.slice(0, 7).map(({ data }) => data.path)).toEqual([
       '/start',
@@ -199,7 +199,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       [`${url}/cart`, 'Cart'],
       [`${url}/cart?page=2`, 'Cart'],
     ])
-    // Back to a fragment that is no route is the path without one.
+    // Going back to a fragment that is not a route gives the path without it.
     expect(views.slice(7).map(({ data }) => data.path)).toEqual(['/cart'])
   })
 })

@@ -54,7 +54,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       },
     ],
     [
-      'the device tells nothing of itself',
+      'the device reveals nothing about itself',
       () => {
         const refuse = () => {
           throw new Error('refused')
@@ -66,25 +66,22 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ],
   ]
 
-  test.each(HOSTILITIES)(
-    'where %s, events arrive all the same, and no error reaches the page',
-    async (_name, before) => {
-      const { url } = await site.host()
-      const context = await site.browser.newContext()
-      const problems: string[] = []
-      context.on('weberror', (error) => problems.push(error.error().message))
-      context.on('console', (message) => problems.push(message.text()))
-      // Where nothing is ever answered, only a page that gives up gets on.
-      const page = await site.open(url, { context, before, body: '<button>Go</button>', impatient: true })
-      await page.click('button')
-      const events = await site.settled(url, page)
-      expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['page_view', 'button_click']))
-      expect(events.find(({ event }) => event === 'button_click').data).toEqual({ text: 'Go' })
-      expect(problems).toEqual([])
-    },
-  )
+  test.each(HOSTILITIES)('when %s, events still arrive and no error reaches the page', async (_name, before) => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    const problems: string[] = []
+    context.on('weberror', (error) => problems.push(error.error().message))
+    context.on('console', (message) => problems.push(message.text()))
+    // If no request is ever answered, only the real timeouts let the page continue.
+    const page = await site.open(url, { context, before, body: '<button>Go</button>', impatient: true })
+    await page.click('button')
+    const events = await site.drained(url, page)
+    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['page_view', 'button_click']))
+    expect(events.find(({ event }) => event === 'button_click').data).toEqual({ text: 'Go' })
+    expect(problems).toEqual([])
+  })
 
-  test('works under a strict Content-Security-Policy, with no third-party request and no word in the console', async () => {
+  test('works under a strict Content-Security-Policy, without third-party requests and console messages', async () => {
     const { url } = await site.host()
     const context = await site.browser.newContext()
     const problems: string[] = []
@@ -105,7 +102,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect([...hosts].sort()).toEqual([site.tracker, url].sort())
   })
 
-  test('no click, submit, route or event makes a page of 5,000 elements lay out or be searched', async () => {
+  test('no click, submit, route change or event causes a layout or a search of a page with 5,000 elements', async () => {
     const { url } = await site.host()
     const body = `<main role="button">${'<div><p>text <b>bold</b></p></div>'.repeat(1_700)}</main>
       <form onsubmit="return false"><input><button>S</button></form>`
@@ -141,16 +138,16 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       history.pushState({}, '', '/next')
       return { atStart, later: asked }
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['button_click', 'form_submit', 'x', 'page_leave']),
     )
     expect(asked.later).toEqual([])
-    // The viewport once, and the iframes once for the players.
+    // Reads the viewport once, and the iframes once for the players.
     expect([...new Set(asked.atStart)].sort()).toEqual(['getElementsByTagName', 'innerHeight', 'innerWidth'])
   })
 
-  test('the ES module has types, and works when it is bundled with a site', async () => {
+  test('the ES module has types and works in a bundled site', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cds-tracker-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const built = spawnSync(process.execPath, ['packages/tracker/build-module.ts', directory], { encoding: 'utf8' })

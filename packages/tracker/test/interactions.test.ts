@@ -7,20 +7,20 @@ import { type Options, useSite } from './site.ts'
 describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
-  /** What happens on a page beside its page view. */
+  /** The events of a page except its page view. */
   async function captured(options: Options, act: (page: Page) => Promise<unknown>) {
     const { url } = await site.host()
     const page = await site.open(url, { tag: 'data-fingerprint="off"', ...options })
     await site.arrived(url, 'first_visit')
     await act(page)
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     await page.close()
     return events
       .filter(({ event }) => !['page_view', 'first_visit', 'page_leave'].includes(event))
       .map(({ event, data }) => [event, data])
   }
 
-  test('button_click: text, class and id, from whatever inside was hit', async () => {
+  test('button_click: text, class and id, whichever descendant was clicked', async () => {
     const body = `
       <button id="buy" class="btn primary"><b>Buy</b> <span><i>now</i></span></button>
       <div role="button" aria-label="Close">x</div>
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ])
   })
 
-  test('buttons in shadow roots count, with a label that is slotted in, and stopPropagation hides nothing', async () => {
+  test('buttons in shadow roots count with slotted labels, and stopPropagation hides nothing', async () => {
     const body = `<my-button id="host">Order</my-button><button id="stops" onclick="event.stopPropagation()">Stop</button>
       <script>customElements.define('my-button', class extends HTMLElement {
         constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML =
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(JSON.stringify(site.sent)).not.toMatch(/hunter2|ada@example\.com|typed text/)
   })
 
-  test('page_leave carries the visible time, and a page that is closed within 50 ms of a click still sends both', async () => {
+  test('page_leave has the visible time, and a page closed within 50 ms of a click still sends both', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { body: '<button>Bye</button>' })
     await site.arrived(url, 'first_visit')
@@ -198,7 +198,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.push?.(['nonsense'], null, 7, ['__proto__'], ['constructor', 1], ['track'])
       service.push?.(['track', 'x'.repeat(300)], ['track', '🎉'.repeat(200)], ['track', `y${'🎉'.repeat(200)}`])
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     const byName = Object.fromEntries(events.map(({ event, data }) => [event, data]))
     expect(byName.early).toEqual({ a: 1 })
     expect(byName.odd).toEqual({
@@ -219,7 +219,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(events.map(({ event }) => event)).not.toContain('getter')
     for (const name of ['x'.repeat(200), '🎉'.repeat(200), `y${'🎉'.repeat(199)}`]) expect(byName).toHaveProperty(name)
     expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
-    // What came before the identification is the contact's as well.
+    // Events before the identification are the contact's too.
     const { body } = await tenant.call('GET', '/v1/contacts?search=early@example.com')
     expect(body.contacts[0].properties).toMatchObject({ email: 'early@example.com', plan: 'pro' })
     const all = await tenant.call('GET', `/v1/contacts/${body.contacts[0].contact_id}?events_limit=50`)
@@ -228,10 +228,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     )
   })
 
-  test('identify backfills, and the external contact cookie is read on every event', async () => {
+  test('identify links earlier events, and the external contact cookie is read for every event', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       // biome-ignore lint/suspicious/noDocumentCookie: as a host application would
       document.cookie = 'service_external_contact_id=crm%2042; Path=/'
@@ -254,12 +254,12 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       .toEqual(expect.arrayContaining(['page_view', 'first_visit', 'after_login']))
   })
 
-  test('identify sends the hash that the site has made, beside the identification', async () => {
+  test("identify sends the site's hash beside the identification", async () => {
     const { url, tenant } = await site.host()
     const { body: rotated } = await tenant.call('POST', '/v1/tenant/identity-secret')
     const userHash = createHmac('sha256', rotated.identity_secret).update('user-42').digest('hex')
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate((proof) => {
       type Service = { identify(id: string, traits: object, proof?: object | null): void }
       const { service } = window as unknown as { service: Service }

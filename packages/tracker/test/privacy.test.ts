@@ -16,17 +16,17 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const cookies = async (page: Page) =>
     Object.fromEntries((await page.context().cookies()).map((cookie) => [cookie.name, cookie]))
   const stored = (page: Page) => page.evaluate(() => Object.keys(localStorage))
-  /** Opens a page that must stay silent, acts on it, leaves it, and returns what it has sent all the same. */
+  /** Opens a page that must send nothing, acts on it and leaves it. @returns what it sent anyway. */
   async function silent(url: string, options: Parameters<typeof site.open>[1]) {
     const page = await site.open(url, { quiet: true, body: '<button>Go</button>', ...options })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
     await page.click('button')
     await page.evaluate(() => (window as unknown as Global).service.track?.('custom'))
     const kept = { cookies: Object.keys(await cookies(page)), stored: await stored(page) }
-    // A page of another host that does send: what the silent one would have sent has come by then.
+    // Once another page's events have arrived, anything that this page sent would have too.
     const other = await site.host()
     await page.goto('about:blank')
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     return { page, kept, requests: site.sent.filter(({ origin }) => origin === url) }
   }
 
@@ -39,7 +39,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(kept).toEqual({ cookies: ['service_dnt'], stored: [] })
   })
 
-  test('Global Privacy Control is honoured by default, and off by an option', async () => {
+  test('Global Privacy Control is honoured by default and can be turned off', async () => {
     const gpc = () => Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })
     const { url } = await site.host()
     const { kept, requests } = await silent(url, { before: gpc })
@@ -49,7 +49,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.names(other.url)).toContain('page_view')
   })
 
-  test('Do Not Track is honoured by an option', async () => {
+  test('Do Not Track is honoured if the option is on', async () => {
     const dnt = () => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' })
     const { url } = await site.host()
     expect((await silent(url, { before: dnt, tag: 'data-dnt="on"' })).requests).toEqual([])
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.names(other.url)).toContain('page_view')
   })
 
-  test('where consent is required nothing is stored or sent until it is given; then what waited is sent', async () => {
+  test('if consent is required, nothing is stored or sent until it is given; then queued commands are sent', async () => {
     const { url } = await site.host()
     const { page, kept, requests } = await silent(url, { tag: 'data-consent="required"' })
     expect([requests, kept]).toEqual([[], { cookies: [], stored: [] }])
@@ -79,14 +79,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.evaluate(() => (window as unknown as Global).service.track?.('refused'))
     await page.goto('about:blank')
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.requests(url)).toHaveLength(before)
   })
 
   test('optOut forgets the visitor and is remembered', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
-    // An answer that is still on its way must not bring anything back.
+    // A response that is still in flight must not store anything.
     let release = () => {}
     const optedOut = new Promise<void>((resolve) => {
       release = resolve
@@ -112,7 +112,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.names(url)).not.toContain('custom')
   })
 
-  test('a visitor who opts out while being recognised stays forgotten', async () => {
+  test('a visitor who opts out during recovery stays forgotten', async () => {
     const { url } = await site.host()
     const context = await site.browser.newContext()
     let release = () => {}
@@ -136,7 +136,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.requests(url)).toEqual([])
   })
 
-  test('beforeSend changes, drops or, when it fails, withholds an event', async () => {
+  test('beforeSend changes or drops an event; if it throws, the event is dropped', async () => {
     const { url } = await site.host()
     const head = `<script>
       function check(event) {
@@ -150,13 +150,13 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const { service } = window as unknown as Global
       for (const name of ['drop', 'broken', 'kept']) service.track?.(name)
     })
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['drop']))
     expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['broken']))
     expect(site.events(url, 'kept')[0].data).toEqual({ seen: true })
   })
 
-  test('URLs are redacted in query and fragment, by names of the own choice too; excluded events are not captured', async () => {
+  test('URLs are redacted in query and fragment, also by configured names; excluded events are not captured', async () => {
     const { url } = await site.host()
     const page = await site.open(url, {
       path: '/p?password=x&Coupon=SUMMER&author=ada&q=1#access_token=abc&state=2',
@@ -164,14 +164,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       body: '<button>Go</button>',
     })
     await page.click('button')
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     expect(events.map(({ event }) => event)).toEqual(['page_view'])
     expect(events[0].url).toBe(
       `${url}/p?password=redacted&Coupon=redacted&author=ada&q=1#access_token=redacted&state=2`,
     )
   })
 
-  test('e-mail addresses in URLs never leave the page, wherever they stand and however they are encoded', async () => {
+  test('e-mail addresses in URLs never leave the page, wherever they are and however they are encoded', async () => {
     const { url } = await site.host()
     const encodings = [
       'ada@example.com',
@@ -199,10 +199,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     for (const text of ['Write', 'Ada', 'Script', 'Kept']) await start.click(`text=${text}`)
     await start.click('button')
     await start.evaluate(() => document.forms[0]?.dispatchEvent(new Event('submit')))
-    // Back from the back-forward cache, the referrer is named again.
+    // Restored from the back-forward cache, the page sends its referrer again.
     await start.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
     await site.arrived(url, 'page_view', 4)
-    await site.settled(url, start)
+    await site.drained(url, start)
     const urls = new Set(['q1=redacted', '/redacted/redacted/redacted/redacted', 'mailto:redacted', '/people/redacted'])
     const sent = JSON.stringify(site.requests(url).map(({ body }) => body))
     for (const part of urls) expect(sent).toContain(part)
@@ -216,7 +216,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.events(url, 'page_view')[0].data.utm_source).toBe('redacted')
   })
 
-  test('a visitor whose cookie is gone is recovered by the fingerprint, and by the option is not', async () => {
+  test('a visitor without a cookie is recovered by the fingerprint, unless the option is off', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
     await site.arrived(url, 'first_visit')
@@ -229,14 +229,14 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.context().clearCookies()
     await page.reload()
     await site.arrived(url, 'page_view', 2)
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect((await cookies(page)).service_visitor_id?.value).toBe(before)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([
       first?.body.fingerprint,
       first?.body.fingerprint,
     ])
-    // With the cookie nobody is fingerprinted.
+    // With a cookie, no fingerprint is computed.
     await page.reload()
     await site.arrived(url, 'page_view', 3)
     expect(site.requests(url, '/recover-visitor')).toHaveLength(2)
@@ -249,7 +249,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('cookies are SameSite=Strict, and Secure on HTTPS; data-cookie-domain shares the visitor among subdomains', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { tag: `data-cookie-domain="${new URL(url).hostname}"` })
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect((await cookies(page)).service_visitor_id).toMatchObject({
       domain: `.${new URL(url).hostname}`,
       path: '/',
@@ -274,7 +274,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       const url = `https://${hostname}:${port}`
       const context = await site.browser.newContext({ ignoreHTTPSErrors: true })
       const page = await site.open(url, { context })
-      await site.settled(url, page)
+      await site.drained(url, page)
       expect((await cookies(page)).service_visitor_id).toMatchObject({ secure: true, sameSite: 'Strict' })
     } finally {
       server.closeAllConnections()
@@ -287,8 +287,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const { url, tenant } = await site.host()
     const context = await site.browser.newContext()
     const [one, two] = await Promise.all([site.open(url, { context }), site.open(url, { context, path: '/two' })])
-    await site.settled(url, one)
-    await site.settled(url, two)
+    await site.drained(url, one)
+    await site.drained(url, two)
     const { body } = await tenant.call('GET', '/v1/events?limit=100')
     const visitors = new Set(body.events.map((event: { visitor_id: string }) => event.visitor_id))
     expect(visitors.size).toBe(1)

@@ -7,7 +7,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { ANSWER_MS_MAX } from '../src/request.ts'
 import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
 
-// Each of a test's many steps has its own limit; a busy machine may come near several of them.
+// Each step of a test has its own timeout; on a busy machine, several of them may be needed.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** A request that a page sent to the tracker host. */
@@ -15,7 +15,7 @@ export interface Sent {
   path: string
   origin: string
   headers: IncomingMessage['headers']
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies of every shape
   body: any
   status: number
 }
@@ -26,31 +26,31 @@ type Event = any
 export interface Options {
   /** Attributes of the script tag. */
   tag?: string
-  /** What stands in the page before the tag. */
+  /** HTML before the script tag. */
   head?: string
   body?: string
   context?: BrowserContext
   path?: string
-  /** Runs in the page before anything of the page. */
+  /** Runs in the page before its own scripts. */
   before?: () => unknown
-  /** Does not wait for the page view. */
+  /** Do not wait for the page view. */
   quiet?: boolean
-  /** Waits for an answer no longer than a page in the world does, and then sends again. */
+  /** Keep the tracker's real timeouts. */
   impatient?: boolean
 }
 
-/** Hosts are named apart in all files that share a service. */
+/** Numbers the hosts, so that files that share a service use different ones. */
 let hosts = 0
 
-/** The worker's browser and service, and in between what listens to every request and can fail it. */
+/** The worker's browser and service, with a proxy between them that records requests and can fail them. */
 export class Site {
   service!: TestService
   browser!: Browser
   readonly sent: Sent[] = []
-  /** Answers with this status instead of asking the service; 0 hangs up. Called with what was asked. */
+  /** Chooses a status to respond with instead of calling the service; 0 closes the connection. */
   fail: ((sent: Sent) => number | undefined) | null = null
-  /** The service takes what pages send, and its answers to that wait for this. */
-  hold: Promise<unknown> | null = null
+  /** Delays the service's responses to POST requests until this resolves; the service still processes them. */
+  responseGate: Promise<unknown> | null = null
   pages: Record<string, string> = {}
   files: Record<string, [type: string, bytes: Buffer]> = {}
   #front!: Server
@@ -71,17 +71,17 @@ export class Site {
     }
   }
 
-  /** Where pages find the tracker: on another site than theirs. */
+  /** The tracker host on another site than the pages. */
   get tracker(): string {
     return `http://127.0.0.1:${portOf(this.#front)}`
   }
 
-  /** The tracker host at a subdomain of a page's own: on the same site. */
+  /** The tracker host on a subdomain of the page's site. */
   trackerBeside(url: string): string {
     return `http://tracker.${new URL(url).hostname}:${portOf(this.#front)}`
   }
 
-  /** A tenant of its own with a host of its own, because one device is one visitor within a tenant. */
+  /** Creates a tenant with its own host, because one device is one visitor within a tenant. */
   async host(): Promise<{ tenant: TestTenant; url: string }> {
     const tenant = await createTestTenant(this.service)
     const host = `site${++hosts}.localhost`
@@ -89,14 +89,13 @@ export class Site {
     return { tenant, url: `http://${host}:${portOf(this.#pages)}` }
   }
 
-  /** The HTML of a page with the tracker. */
   html({ tag = '', head = '', body = '' }: Options): string {
     return `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
       <script>window.service=window.service||[]</script>${head}
       <script async src="${this.tracker}/tracker.js" ${tag}></script><h1>Shop</h1>${body}`
   }
 
-  /** A page that is patient with the service, unless it must not be. */
+  /** Opens a tab with longer timeouts of the tracker, unless `impatient`. */
   async tab({ context, impatient = false }: Options = {}): Promise<Page> {
     const page = await (context ?? (await this.browser.newContext())).newPage()
     if (!impatient) await page.addInitScript(waitLonger, [ANSWER_MS_MAX, FINGERPRINT_MS_MAX])
@@ -115,12 +114,12 @@ export class Site {
     return page
   }
 
-  /** Everything that a host's pages have sent so far. */
+  /** All requests that a host's pages have sent so far. */
   requests(url: string, path = '/track'): Sent[] {
     return this.sent.filter((sent) => sent.origin === new URL(url).origin && sent.path === path)
   }
 
-  /** The accepted events of a host, in the order of their arrival. */
+  /** The accepted events of a host, in order of arrival. */
   events(url: string, name?: string): Event[] {
     const accepted = this.requests(url).filter(({ status }) => status === 200)
     const events = accepted.flatMap(({ body }) => body.events)
@@ -136,8 +135,8 @@ export class Site {
     return this.events(url, name)
   }
 
-  /** Sends a last event and waits for it: what has not arrived by then was not captured. @returns all other events. */
-  async settled(url: string, page: Page): Promise<Event[]> {
+  /** Sends a last event and waits for it, so that all captured events have arrived. @returns the other events. */
+  async drained(url: string, page: Page): Promise<Event[]> {
     const count = this.names(url, 'end').length + 1
     await page.evaluate(() => (window as unknown as { service: { track(name: string): void } }).service.track('end'))
     await this.arrived(url, 'end', count)
@@ -193,7 +192,7 @@ export class Site {
       ...(text ? { body: text } : {}),
     })
     sent.status = answer.status
-    if (request.method === 'POST') await this.hold
+    if (request.method === 'POST') await this.responseGate
     const kept = [...answer.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
     response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()))
   }
@@ -216,8 +215,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Runs in a page. What is answered late on a busy machine would be sent again, and be there twice; a device that draws
- * slowly would not be recognised.
+ * Runs in a page and extends the tracker's timeouts. On a busy machine, late responses would cause retries, and a slow
+ * fingerprint would not be used.
  */
 function waitLonger(waits: number[]): void {
   const longer = (milliseconds = 0) => (waits.includes(milliseconds) ? milliseconds * 10 : milliseconds)
@@ -233,7 +232,7 @@ function listen(handler: (request: IncomingMessage, response: ServerResponse) =>
     try {
       await handler(request, response)
     } catch (error) {
-      // A browser that closes breaks off what its pages are sending, and nobody waits for the answer.
+      // A closing browser aborts the requests of its pages; nobody waits for the response.
       if (!request.socket.destroyed) throw error
     }
   })

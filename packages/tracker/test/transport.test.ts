@@ -18,10 +18,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const recorded = async (tenant: Awaited<ReturnType<typeof site.host>>['tenant']) =>
     (await tenant.call('GET', '/v1/events?limit=100')).body.events.map(({ event }: { event: string }) => event)
 
-  test('events go in batches of at most ten, in their order', async () => {
+  test('events are sent in order, in batches of at most ten', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url, { tag: 'data-fingerprint="off"' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     const before = site.requests(url).length
     await track(page, ...numbered('e', 34))
     await site.arrived(url, 'e33')
@@ -35,12 +35,12 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(await recorded(tenant)).toHaveLength(34 + 3)
   })
 
-  test('what fails is sent again until it arrives, by another way when fetch is the trouble, and counts once', async () => {
+  test('a failed request is retried until it succeeds, with XMLHttpRequest if fetch fails, and counts once', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const answers = [503, 0, 429]
-    // The fourth is recorded and its answer lost: only the event id keeps it from counting twice.
+    // The fourth is recorded but its response is lost: only the event id keeps it from counting twice.
     site.fail = ({ body }) => (body.events?.[0]?.event === 'persistent' ? answers.shift() : undefined)
     await track(page, 'persistent')
     await site.arrived(url, 'persistent')
@@ -55,10 +55,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect((await recorded(tenant)).filter((name: string) => name === 'persistent')).toHaveLength(1)
   })
 
-  test('a request without an answer is given up and repeated', async () => {
+  test('a request without a response times out and is retried', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { impatient: true })
-    await site.settled(url, page)
+    await site.drained(url, page)
     let hung = 0
     await page.context().route(`${site.tracker}/track`, async (route) => {
       if (hung++ > 0) await route.continue()
@@ -68,10 +68,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(hung).toBeGreaterThan(1)
   })
 
-  test('offline events wait, also for the next page, and arrive when the network is back', async () => {
+  test('offline events are stored, also for the next page, and arrive when the network is back', async () => {
     const { url, tenant } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     const context = page.context()
     await context.setOffline(true)
     await track(page, 'offline1', 'offline2')
@@ -82,7 +82,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('many149'))
     expect(problems).toEqual([])
     const kept = await page.evaluate(() => localStorage.getItem('service_queue')?.split('\n') ?? [])
-    // The oldest give way.
+    // The oldest are dropped.
     expect(kept).toHaveLength(100)
     expect(kept.join()).not.toContain('offline1')
     await page.close()
@@ -96,7 +96,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   test('offline, then online again on the same page', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.context().setOffline(true)
     await track(page, ...numbered('under', 14), 'tunnel')
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('tunnel'))
@@ -107,36 +107,36 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.names(url).filter((name) => name.startsWith('under'))).toHaveLength(14)
   })
 
-  test('one event that the service refuses does not take the others with it', async () => {
+  test('one event that the service rejects does not affect the others', async () => {
     const { url } = await site.host()
     const head = `<script>function spoil(event) { return event.event === 'bad' ? { event: 'bad', unknown_field: 1 } : event }</script>`
     const page = await site.open(url, { head, tag: 'data-before-send="spoil"' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await track(page, 'good1', 'bad', 'good2')
     await site.arrived(url, 'good2')
     expect(site.names(url)).toContain('good1')
     expect(site.names(url)).not.toContain('bad')
   })
 
-  test('a page that goes away sends what fits in 64 KB, and the next page sends the rest', async () => {
+  test('an unloading page sends what fits in 64 KB, and the next page sends the rest', async () => {
     const { url, tenant } = await site.host()
     const large = (names: string[]) => names.filter((name) => name.startsWith('large')).sort()
     const page = await site.open(url)
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       for (let i = 0; i < 9; i++)
         (window as unknown as Global).service.track?.(`large${i}`, { text: 'ü'.repeat(7_000) })
       location.href = '/next'
     })
-    // Gone, and with it has been kept what it could not send.
+    // The page is closed, and what it could not send is stored.
     await page.waitForURL('**/next')
     await site.open(url, { context: page.context() })
-    // A batch that was under way may be sent again, because its answer found no page; it counts once all the same.
+    // A batch in flight may be sent again, because the page was closed before the response; it still counts once.
     await expect.poll(async () => large(await recorded(tenant))).toEqual(numbered('large', 9))
     expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
   })
 
-  test("events of the page's own handlers arrive when the page goes away, whichever handler runs first", async () => {
+  test("events from the page's own unload handlers arrive, whichever handler runs first", async () => {
     const { url, tenant } = await site.host()
     const listen = (when: string) => `<script>
       for (const [target, type] of [[document, 'visibilitychange'], [window, 'pagehide']])
@@ -144,8 +144,8 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
           target.addEventListener(type, () => service.push(['track', type + '_' + capture + '_${when}']), capture)
       </script>`
     const page = await site.open(url, { head: listen('before') })
-    await site.settled(url, page)
-    // These are called after the tracker's own.
+    await site.drained(url, page)
+    // These handlers run after the tracker's.
     await page.evaluate((script) => {
       document.body.append(document.createRange().createContextualFragment(script))
     }, listen('after'))
@@ -157,16 +157,16 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(names.filter((name: string) => expected.includes(name))).toHaveLength(expected.length)
   })
 
-  test('what a hidden page records is sent without waiting', async () => {
+  test('events of a hidden page are sent at once', async () => {
     const { url } = await site.host()
-    // No timer runs out in a page that is frozen or killed in the background.
+    // Timers do not fire in a page that is frozen or killed in the background.
     const before = () => {
       const { setTimeout } = window
-      const held = (run: () => void, wait?: number) => (document.hidden ? 0 : setTimeout(run, wait))
-      Object.assign(window, { setTimeout: held })
+      const setTimer = (run: () => void, wait?: number) => (document.hidden ? 0 : setTimeout(run, wait))
+      Object.assign(window, { setTimeout: setTimer })
     }
     const page = await site.open(url, { before })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true })
       document.dispatchEvent(new Event('visibilitychange'))
@@ -177,10 +177,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.requests(url).length - requests).toBe(1)
   })
 
-  test('a page from the back-forward cache is another visit of the page', async () => {
+  test('a page restored from the back-forward cache is a new page view', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { path: '/first' })
-    await site.settled(url, page)
+    await site.drained(url, page)
     await page.goto(url.replace('http://', 'http://www.').concat('/elsewhere'))
     await site.arrived(url, 'page_leave')
     await page.goBack()
@@ -198,20 +198,20 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     }
     const page = await site.open(url, { before, quiet: true })
     await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
-    await track(page, 'held')
+    await track(page, 'prerendered')
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.sent.filter(({ origin }) => origin === url)).toEqual([])
     expect(await page.context().cookies()).toEqual([])
     await page.evaluate(() => {
       ;(window as { shown?: boolean }).shown = true
       document.dispatchEvent(new Event('prerenderingchange'))
     })
-    await site.arrived(url, 'held')
+    await site.arrived(url, 'prerendered')
     await site.arrived(url, 'page_view')
   })
 
-  test('a site that nobody has verified is asked once', async () => {
+  test('a page on an unverified domain sends one request only', async () => {
     const { url } = await site.host()
     const stranger = url.replace('//site', '//unverified')
     const page = await site.open(stranger, {
@@ -219,9 +219,9 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       tag: 'data-fingerprint="off"',
       before: () => Reflect.deleteProperty(window, 'x'),
     })
-    // The script itself is refused to pages that say where they are.
+    // The script itself is refused to pages that send an Origin or Referer.
     const other = await site.host()
-    await site.settled(other.url, await site.open(other.url))
+    await site.drained(other.url, await site.open(other.url))
     expect(site.requests(stranger)).toEqual([])
     expect(await page.evaluate(() => (window as unknown as Global).service)).toEqual([])
     site.fail = ({ origin }) => (origin === other.url ? 403 : undefined)
@@ -230,7 +230,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const count = site.requests(other.url).length
     await track(refused, 'more')
     const third = await site.host()
-    await site.settled(third.url, await site.open(third.url))
+    await site.drained(third.url, await site.open(third.url))
     expect(site.requests(other.url)).toHaveLength(count)
   })
 })

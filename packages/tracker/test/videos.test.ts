@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { useSite } from './site.ts'
 
-/** Two seconds of silence: a `<video>` plays sound alone just as well. */
+/** Two seconds of silence: a `<video>` can play audio only. */
 function silence(): Buffer {
   const samples = 16_000
   const header = Buffer.alloc(44)
@@ -22,7 +22,7 @@ function silence(): Buffer {
   return Buffer.concat([header, Buffer.alloc(samples, 128)])
 }
 
-/** A player that speaks a provider's protocol, as far as any page may use it; steered by the test. */
+/** Fake players that implement the providers' messaging protocols, controlled by the test. */
 const PLAYERS = {
   youtube: `<script>
     let parentOrigin
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     const page = await site.open(url, { body })
     const play = (id: string) => page.evaluate((id) => (document.getElementById(id) as HTMLVideoElement).play(), id)
     await page.waitForFunction(() => (document.getElementById('tour') as HTMLVideoElement).readyState > 0)
-    // In one go: it is over after two seconds.
+    // In one call, because the video lasts two seconds.
     await page.evaluate(async () => {
       const tour = document.getElementById('tour') as HTMLVideoElement
       await tour.play()
@@ -74,7 +74,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.waitForFunction(() => (document.getElementById('ignored') as HTMLVideoElement).ended)
     await play('tour')
     await site.arrived(url, 'video_complete', 2)
-    await site.settled(url, page)
+    await site.drained(url, page)
     expect(videos(url).sort()).toEqual(
       [
         ...['video_play', 'video_pause', 'video_play', 'video_complete', 'video_play', 'video_complete'],
@@ -123,42 +123,39 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         ['ended', 100],
       ],
     },
-  ])(
-    'a $provider player that the page embeds, without loading a script of theirs',
-    async ({ provider, src, title, steps }) => {
-      const { url } = await site.host()
-      const context = await site.browser.newContext()
-      const foreign: string[] = []
-      await context.route(/youtube|vimeo/, (route) => {
-        foreign.push(route.request().url())
-        return route.fulfill({ contentType: 'text/html', body: PLAYERS[provider] })
-      })
-      const page = await site.open(url, {
-        context,
-        body: `<iframe id="player" title="The film" src="${src}"></iframe>`,
-      })
-      const frame = page.frames().find((candidate) => candidate.url() === src)
-      const isListening = provider === 'vimeo' ? 'isReady()' : 'parentOrigin !== undefined'
-      await frame?.waitForFunction(isListening)
-      for (const [event, seconds] of steps) await frame?.evaluate(`steer(${JSON.stringify(event)}, ${seconds})`)
-      await site.arrived(url, 'video_complete')
-      await site.settled(url, page)
-      expect(videos(url)).toEqual([
-        ...['video_play', 'video_milestone 25', 'video_milestone 50', 'video_pause', 'video_play'],
-        ...['video_milestone 75', 'video_complete', 'video_milestone 100'],
-      ])
-      expect(site.events(url, 'video_pause')[0].data).toMatchObject({
-        provider,
-        video_url: src,
-        video_title: title,
-        id: 'player',
-        duration: 100,
-      })
-      expect(foreign).toEqual([src])
-    },
-  )
+  ])("an embedded $provider player, without loading the provider's script", async ({ provider, src, title, steps }) => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    const foreign: string[] = []
+    await context.route(/youtube|vimeo/, (route) => {
+      foreign.push(route.request().url())
+      return route.fulfill({ contentType: 'text/html', body: PLAYERS[provider] })
+    })
+    const page = await site.open(url, {
+      context,
+      body: `<iframe id="player" title="The film" src="${src}"></iframe>`,
+    })
+    const frame = page.frames().find((candidate) => candidate.url() === src)
+    const isListening = provider === 'vimeo' ? 'isReady()' : 'parentOrigin !== undefined'
+    await frame?.waitForFunction(isListening)
+    for (const [event, seconds] of steps) await frame?.evaluate(`steer(${JSON.stringify(event)}, ${seconds})`)
+    await site.arrived(url, 'video_complete')
+    await site.drained(url, page)
+    expect(videos(url)).toEqual([
+      ...['video_play', 'video_milestone 25', 'video_milestone 50', 'video_pause', 'video_play'],
+      ...['video_milestone 75', 'video_complete', 'video_milestone 100'],
+    ])
+    expect(site.events(url, 'video_pause')[0].data).toMatchObject({
+      provider,
+      video_url: src,
+      video_title: title,
+      id: 'player',
+      duration: 100,
+    })
+    expect(foreign).toEqual([src])
+  })
 
-  test('video_conversion: a form that lies upon a video asks for an address; the address itself does not leave', async () => {
+  test('video_conversion: an e-mail form shown over a video; the address itself is not sent', async () => {
     const { url } = await site.host()
     site.files['/silence.wav'] = ['audio/wav', silence()]
     const overlay = 'position:absolute;left:60px;top:60px;width:150px;height:60px'
@@ -172,7 +169,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     await page.click('#go')
     await page.fill('#mail2', 'ada@example.com')
     await page.click('#go2')
-    const events = await site.settled(url, page)
+    const events = await site.drained(url, page)
     const conversions = events.filter(({ event }) => event === 'video_conversion')
     expect(conversions.map(({ data }) => data)).toEqual([
       expect.objectContaining({ provider: 'html5', id: 'tour', formId: 'capture', video_url: `${url}/silence.wav` }),

@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { InvitationMade as InvitationMadeSchema } from '../../../server/src/access/invitation-operations.ts'
+import type { CreatedInvitation as InvitationMadeSchema } from '../../../server/src/access/invitation-operations.ts'
 import type { Invitation } from '../../../server/src/access/invitations.ts'
 import type { Member } from '../../../server/src/access/members.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'

@@ -14,7 +14,7 @@ afterAll(() => service.close())
 const now = new Date()
 let networks = 0
 
-/** Everything in an answer that does not differ between any two invitations. */
+/** A response without the parts that differ between any two invitations. */
 function comparable({ status, body, headers }: Answer, email: string) {
   const text = JSON.stringify({ body, headers: [...headers.entries()].filter(([name]) => name !== 'date') })
   const plain = text
@@ -30,7 +30,7 @@ function comparable({ status, body, headers }: Answer, email: string) {
   return { status, ...JSON.parse(plain) }
 }
 
-/** All that an owner can do with an address and the link that they are shown, in one order. */
+/** Does everything that an owner can do with an address and its invitation link, in a fixed order. */
 async function everythingAbout(email: string) {
   const ip = `10.20.0.${++networks}`
   const tenant = await createTestTenant(service)
@@ -57,19 +57,19 @@ async function everythingAbout(email: string) {
   await call('guess a password', guest, 'POST', '/api/auth/sign-in/email', { email, password: THEIRS })
   await call('accept', guest, 'POST', `${link}/accept`, { name: 'X', password: THEIRS })
   await call('accept again', guest, 'POST', `${link}/accept`, { name: 'X', password: THEIRS })
-  await call('look at the account', guest, 'GET', '/api/me')
+  await call('read the account', guest, 'GET', '/api/me')
   await call('set up a second factor', guest, 'POST', '/api/auth/two-factor/enable', { password: THEIRS })
   await call('sign in', new Browser(service), 'POST', '/api/auth/sign-in/email', { email, password: THEIRS })
-  await call('ask for a new password', guest, 'POST', '/api/auth/request-password-reset', { email })
+  await call('request a new password', guest, 'POST', '/api/auth/request-password-reset', { email })
   await call('invite a member', owner, 'POST', '/v1/invitations', { email, role: 'viewer' })
   const { members } = (await call('list the team', owner, 'GET', '/v1/members')).body
   const member = members.find((each: { email: string }) => each.email === email)
   await call('remove', owner, 'DELETE', `/v1/members/${member?.user_id}`)
-  await call('look at the removed account', guest, 'GET', '/api/me')
+  await call('read the removed account', guest, 'GET', '/api/me')
   const again = tokenOf(await call('invite again', owner, 'POST', '/v1/invitations', { email, role: 'viewer' }))
   const fresh = new Browser(service)
   await call('accept again', fresh, 'POST', `/api/invitations/${again}/accept`, { name: 'Y', password: PASSWORD })
-  await call('look at the new account', fresh, 'GET', '/api/me')
+  await call('read the new account', fresh, 'GET', '/api/me')
   await call('read the audit log', owner, 'GET', '/v1/audit-log')
   return seen
 }

@@ -28,7 +28,7 @@ const address = () => `person${++addresses}@example.com`
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
 
-/** A tenant, and an account of this address that only this tenant vouches for, signed in. */
+/** Creates a tenant and an account with this address that only this tenant vouches for, and signs in. */
 async function vouched(email: string, password: string, ip = `10.30.0.${++networks}`) {
   const tenant = await createTestTenant(service)
   const owner = await signedIn(service, tenant.id, 'owner')
@@ -40,7 +40,7 @@ async function vouched(email: string, password: string, ip = `10.30.0.${++networ
   return { tenant, owner, session }
 }
 
-/** A tenant, and the verified account of this address. */
+/** Creates a tenant and the verified account of this address. */
 async function verified(email: string, password: string) {
   const tenant = await createTestTenant(service)
   await createTenantUser(service.stores, tenant.id, { email, password, role: 'member' }, now)
@@ -65,7 +65,7 @@ test('each password opens its own account of an address', async () => {
   expect(outcome(await enter(email, 'neither of the two'))).toEqual([401, 'invalid_email_or_password'])
 })
 
-test('a password of several accounts asks for the tenant, and tells nobody else which there are', async () => {
+test('a password that opens several accounts asks for the tenant, and a wrong one reveals no tenants', async () => {
   const email = address()
   const home = await verified(email, PASSWORD)
   const [one, two] = [await vouched(email, PASSWORD), await vouched(email, PASSWORD)]
@@ -101,7 +101,7 @@ test('a second factor protects its own account, and its label names the address'
   expect(await me((await enter(email, OTHER)).browser)).toMatchObject({ tenants: [{ tenant_id: home.id }] })
 })
 
-test('all passwords of an address share a salt, so that an attempt costs the same however many accounts there are', async () => {
+test('all passwords of an address share a salt, so that an attempt costs the same for any number of accounts', async () => {
   const email = address()
   const [{ session }, other] = [await vouched(email, PASSWORD), await vouched(email, OTHER)]
   const change = { currentPassword: PASSWORD, newPassword: 'a changed password' }
@@ -117,7 +117,7 @@ test('all passwords of an address share a salt, so that an attempt costs the sam
   }
   expect(await salts()).toHaveLength(2)
   expect(new Set(await salts()).size).toBe(1)
-  // Also the verified account that a link makes, and an account that is vouched for after it.
+  // The same applies to the verified account that a link creates, and to an account vouched for after it.
   const { token } = await allowNewPassword(service.stores, email, false, now)
   const reset = { token, newPassword: 'a third password' }
   expect((await other.session.call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
@@ -131,7 +131,7 @@ test('all passwords of an address share a salt, so that an attempt costs the sam
   expect((await enter(email, PASSWORD)).status).toBe(200)
 })
 
-test('an account that somebody made with the address gives them no more guesses at the verified one, and takes none from its owner', async () => {
+test("another account with the same address gives an attacker no more guesses, and does not use up the owner's", async () => {
   const email = address()
   await verified(email, PASSWORD)
   const home = '10.32.0.1'
@@ -141,14 +141,14 @@ test('an account that somebody made with the address gives them no more guesses 
   now = new Date(now.getTime() + 3 * 60_000)
   for (let i = 0; i < 8; i++) expect((await enter(email, 'a wrong guess', {}, `10.32.2.${i}`)).status).toBe(401)
   expect((await enter(email, PASSWORD, {}, '10.32.3.1')).status).toBe(429)
-  // From where the other account has signed in, only that one is tried.
+  // From the network where the other account has signed in, only that account is tried.
   expect(outcome(await enter(email, PASSWORD, {}, intruder))).toEqual([401, 'invalid_email_or_password'])
   expect((await enter(email, OTHER, {}, intruder)).status).toBe(200)
   expect((await enter(email, PASSWORD, {}, home)).status).toBe(200)
   expect(outcome(await enter(email, OTHER, {}, home))).toEqual([401, 'invalid_email_or_password'])
 })
 
-test('the attempts that are left elsewhere tell a tenant that vouches for an address of no other account', async () => {
+test('the remaining attempts do not reveal to a tenant that an address has accounts elsewhere', async () => {
   const left: number[] = []
   for (const hasOther of [false, true]) {
     const email = address()

@@ -2,12 +2,12 @@ import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { hashPassword, isSameHash, newSalt, saltOf } from './passwords.ts'
 
-/** Waits for whoever else creates or verifies an account of this address. @param transaction holds the lock. */
+/** Locks an address, so that its accounts are created and verified one at a time. @param transaction holds the lock. */
 export async function lockAddress(transaction: Database, email: string): Promise<void> {
   await lock(transaction, 'account', email)
 }
 
-/** The verified account of an address. @returns its id; null for none. */
+/** @returns the id of the address's verified account, or null. */
 export async function verifiedAccount(database: Database, email: string): Promise<string | null> {
   const accounts = database.selectFrom('users').select('id').where('email', '=', email)
   return (await accounts.where('email_verified', '=', true).executeTakeFirst())?.id ?? null
@@ -27,22 +27,22 @@ export async function isMember(database: Database, tenantId: string, email: stri
 }
 
 /**
- * The salt for a new password of an address. All accounts of an address share one, so that a sign-in costs one hash,
- * however many accounts there are: its time tells nobody whether there is one.
+ * The salt for a new password of an address. All accounts of an address share one, so that a sign-in always computes
+ * one hash: its duration does not reveal how many accounts the address has.
  */
 export async function saltFor(database: Database, email: string): Promise<string> {
   const row = await passwordsOf(database, email).limit(1).executeTakeFirst()
   return row ? saltOf(row.password) : newSalt()
 }
 
-/** An account of an address, with the address that better-auth knows it by. */
+/** An account of an address, with the address under which better-auth stores it. */
 export interface Account {
   id: string
   signInEmail: string
 }
 
 /**
- * The accounts of an address that this password opens, the verified one first.
+ * The accounts of an address that have this password, the verified one first.
  * @param only the accounts that may be tried; null for all.
  */
 export async function accountsOpenedBy(
@@ -51,7 +51,7 @@ export async function accountsOpenedBy(
   only: ReadonlySet<string> | null,
 ): Promise<Account[]> {
   const rows = await passwordsOf(database, email).execute()
-  // More than one salt only where two passwords of the address were set at the same moment.
+  // There is more than one salt only if two passwords of the address were set concurrently.
   const salts = new Set(rows.map((row) => saltOf(row.password)))
   if (salts.size === 0) salts.add(newSalt())
   const hashes: string[] = []
@@ -74,7 +74,7 @@ function passwordsOf(database: Database, email: string) {
     .orderBy('users.id')
 }
 
-/** The tenants of some accounts, by name, each with the account that leads there. */
+/** The tenants of some accounts, sorted by name, each with the account that belongs to it. */
 export async function tenantsOf(
   database: Database,
   accounts: readonly Account[],
@@ -95,18 +95,23 @@ export async function tenantsOf(
   return rows.map(({ user_id, ...tenant }) => ({ accountId: user_id, ...tenant }))
 }
 
-/** Makes the next session of an account begin in this tenant. */
-export async function beginIn(database: Database, account: Account, tenantId: string, now: Date): Promise<void> {
+/** Makes the next session of an account start in this tenant. */
+export async function startNextSessionIn(
+  database: Database,
+  account: Account,
+  tenantId: string,
+  now: Date,
+): Promise<void> {
   const membership = database.updateTable('tenant_users').where('user_id', '=', account.id)
   await membership.where('tenant_id', '=', tenantId).set({ chosen_at: now }).execute()
 }
 
 /**
- * Ends what a tenant said of an account that it vouched for, when it removes the account. Without another tenant, the
- * account ends with it: the tenant's next invitation of the address makes a new one, whatever exists elsewhere.
+ * Withdraws the tenant's word for an account when it removes the member. If the account belongs to no other tenant, it
+ * is deleted: the tenant's next invitation to the address creates a new one, whatever accounts exist elsewhere.
  */
 export async function stopVouching(transaction: Database, tenantId: string, userId: string): Promise<void> {
-  // Waits for a tenant that the account is creating at this moment.
+  // Waits until the account has finished creating a tenant of its own.
   const account = transaction.selectFrom('users').select('id').where('id', '=', userId)
   if (!(await account.where('vouched_by', '=', tenantId).forUpdate().executeTakeFirst())) return
   await transaction.updateTable('users').set({ vouched_by: null }).where('id', '=', userId).execute()

@@ -6,7 +6,7 @@ import type { Clock } from '../platform/time.ts'
 
 const LAST_USE_EVERY_MS = 60_000
 
-/** A key that a request was made with. */
+/** The key that authenticated a request. */
 export interface ApiKey {
   tenantId: string
   keyId: string
@@ -14,21 +14,21 @@ export interface ApiKey {
   scopes: ReadonlySet<string>
 }
 
-/** Finds the tenant and scopes of a key as callers send it; null for a key that is unknown, expired or revoked. */
+/** Finds the tenant and scopes of an API key as sent; null if it is unknown, expired or revoked. */
 export type FindApiKey = (
   apiKey: string,
-  /** Called, and may throw, before the database is asked about a key that this process has not accepted before. */
+  /** Called before the database is queried for a key that this process has not accepted before; may throw. */
   beforeUnknown?: () => void,
 ) => Promise<ApiKey | null>
 
 export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
-  // Unknown keys are not cached: callers can make up any number of them and would evict the valid ones.
+  // Unknown keys are not cached: callers can invent any number of them, which would evict the valid ones.
   const byHash = cached(
     invalidation,
     (hash) => findByHash(database, hash),
     (key) => key !== null,
   )
-  /** When keys that this process has accepted were last noted as used, by their hashes. */
+  /** When this process last stored the use of each key that it accepted, by hash. */
   const lastUse = new Map<string, number>()
 
   return async (apiKey, beforeUnknown) => {
@@ -42,7 +42,7 @@ export function createKeyLookup(database: Database, invalidation: Invalidation, 
     }
     if (now.getTime() - (lastUse.get(hash) ?? 0) > LAST_USE_EVERY_MS) {
       lastUse.set(hash, now.getTime())
-      // Of interest to people only: it must neither delay nor fail a request.
+      // Only displayed to people, so it must neither delay nor fail a request.
       noteUse(database, found, now).catch(() => lastUse.set(hash, 0))
     }
     return found
@@ -70,7 +70,7 @@ async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Dat
     .execute()
 }
 
-/** The SHA-256 of a key, which is all that is stored of it. */
+/** The SHA-256 of a key; the key itself is not stored. */
 export function hashOf(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey).digest()
 }

@@ -39,7 +39,7 @@ test('a key is shown once, and only its hash is stored', async () => {
   expect(row.key_hash.toString()).not.toContain(apiKey.slice(4))
 })
 
-test('its last use is kept', async () => {
+test('its last use is stored', async () => {
   const key = { name: 'used', scopes: ['all'] }
   const { apiKey, keyId } = await createApiKey(tenant.handle, key, now)
   expect(await statusWith(apiKey)).toBe(200)

@@ -11,10 +11,9 @@ import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
 
-/** 32 random bytes cannot be guessed. */
 const KEY_BYTES = 32
 const NAME_LENGTH_MAX = 200
-/** Live keys of a tenant. */
+/** Active keys per tenant: neither revoked nor expired. */
 const KEYS_MAX = 200
 export interface NewApiKey {
   name: string
@@ -23,7 +22,7 @@ export interface NewApiKey {
   expiresAt?: Date | undefined
 }
 
-/** One page of a tenant's keys, newest first, with the revoked and expired ones; and their number. */
+/** One page of a tenant's keys, newest first, including revoked and expired ones, and the total. */
 export async function listApiKeys(tenant: Tenant, page: Page) {
   const [rows, counted] = await Promise.all([
     tenant.db
@@ -64,8 +63,8 @@ export async function liveApiKeys(tenant: Tenant): Promise<{ key_id: string; nam
 
 /**
  * Creates an API key.
- * @returns the key itself, which is shown this once: only its SHA-256 is stored.
- * @throws ServiceError 400 for a blank name, an unknown scope or a past time, 409 `too_many_api_keys`.
+ * @returns the key itself, which cannot be shown again: only its SHA-256 is stored.
+ * @throws ServiceError 400 for a blank name, an unknown scope or an expiry in the past, 409 `too_many_api_keys`.
  */
 export async function createApiKey(
   tenant: Tenant,
@@ -85,7 +84,7 @@ export async function createApiKey(
     expires_at: expiresAt ?? null,
   }
   await tenant.transaction(async (tx) => {
-    await requireFewKeys(tx, now)
+    await requireKeyLimit(tx, now)
     await tx.db.insertInto('api_keys').values(row).execute()
     await announceChange(tx.db)
   })
@@ -93,9 +92,9 @@ export async function createApiKey(
 }
 
 /**
- * Revokes a key, and withdraws the invitations that it created: after the commit no process accepts it.
+ * Revokes a key and withdraws the invitations that it created. After the commit, no process accepts it.
  * @param tx a transaction's handle.
- * @throws ServiceError 404 if there is no such live key.
+ * @throws ServiceError 404 if there is no such active key.
  */
 export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
   const { numUpdatedRows } = await tx.db
@@ -110,13 +109,13 @@ export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now:
 }
 
 /** @throws ServiceError 409 `too_many_api_keys` */
-async function requireFewKeys(tx: Tenant, now: Date): Promise<void> {
+async function requireKeyLimit(tx: Tenant, now: Date): Promise<void> {
   const live = tx.db
     .selectFrom('api_keys')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('revoked_at', 'is', null)
     .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-  const message = `A tenant can have at most ${KEYS_MAX} live API keys. Revoke an unused one.`
+  const message = `A tenant can have at most ${KEYS_MAX} active API keys. Revoke an unused one.`
   await requireFewer(tx, 'api_keys', KEYS_MAX, () => live.executeTakeFirstOrThrow(), message)
 }
 
@@ -125,7 +124,7 @@ function knownScopes(scopes: readonly string[]): Scope[] {
   const unknown = scopes.filter((scope) => !isScope(scope))
   if (unknown.length > 0 || scopes.length === 0) {
     const what = unknown.length > 0 ? `Unknown scope ${unknown.join(', ')}.` : 'A key needs at least one scope.'
-    throw new ServiceError(400, 'invalid_scope', `${what} Use all, or some of ${SCOPES.join(', ')}.`)
+    throw new ServiceError(400, 'invalid_scope', `${what} Use all, or any of ${SCOPES.join(', ')}.`)
   }
   return [...new Set(scopes.filter(isScope))]
 }

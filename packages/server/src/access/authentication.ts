@@ -10,10 +10,9 @@ import { requireOwnSite } from './own-site.ts'
 import { hasSessionCookie, type SignedIn } from './sessions.ts'
 
 /**
- * Who may use a route. A scope: a key that has it, or a person whose role has it. `public`: anyone. `any-key`: any key
- * or person, where the scope follows from the body, so that the route itself asks for it with `requireScopeOf`. A role:
- * people who have at least that one in the session's tenant, and no key. `signed-in`: people, whether or not their
- * session has a tenant.
+ * Who may use a route. A scope: keys that have it, and people whose role has it. `public`: anyone. `any-key`: any key
+ * or person; the scope depends on the body, so the route checks it with `requireScopeOf`. A role: people with at least
+ * this role in the session's tenant, but no keys. `signed-in`: people, whether or not their session has a tenant.
  */
 export type Access = Scope | 'public' | 'any-key' | 'signed-in' | { role: Role }
 
@@ -21,22 +20,22 @@ const BEARER = /^Bearer +(\S{1,200})$/i
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use this route. Every route says it. */
+    /** Who may use this route. Required on every route. */
     access?: Access
   }
   interface FastifyRequest {
-    /** The tenant of the API key or the session; routes that are public or for `signed-in` have none. */
+    /** The tenant of the API key or the session; unset on routes that are public or `signed-in`. */
     tenant: Tenant
     apiKey: ApiKey | null
-    /** The person whose session this is; null with an API key, and on public routes. */
+    /** The person who is signed in; null with an API key, and on public routes. */
     signedIn: SignedIn | null
     /** What the caller may do in the tenant. */
     scopes: ReadonlySet<string>
-    /** Who calls, for the audit log; public routes have none. */
+    /** The caller, for the audit log; unset on public routes. */
     actor: Actor
   }
   interface FastifyInstance {
-    /** Every route with who may use it, so that a test can walk them all. */
+    /** Every route with its access rule, so that a test can call them all. */
     accessOfRoutes: { method: string; url: string; access: Access }[]
   }
 }
@@ -49,8 +48,8 @@ interface Dependencies {
   rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalidKeys' | 'checkUser' | 'countInvalidKey'>
 }
 
-/** Checks the API key or the session, and what they may do, before anything else of a request is looked at. */
-export function requireCallers(app: FastifyInstance, dependencies: Dependencies): void {
+/** Authenticates and authorizes every request before anything else in it is processed. */
+export function authenticateRequests(app: FastifyInstance, dependencies: Dependencies): void {
   const { stores, config, findSession, rateLimiter } = dependencies
   app.decorateRequest('apiKey', null)
   app.decorateRequest('signedIn', null)
@@ -59,7 +58,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
   app.decorateRequest('actor')
   app.decorate('accessOfRoutes', [])
   app.addHook('onRoute', ({ url, method, config: { access, refuses } = {} }) => {
-    if (access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
+    if (access === undefined) throw new Error(`The route ${url} must set config.access.`)
     if (refuses) return
     for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access })
   })
@@ -68,7 +67,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     const { access } = request.routeOptions.config
     const ofDashboard = request.routeOptions.url?.startsWith('/api/') ?? false
     if (access === undefined || access === 'public') {
-      // What a stranger's page must not start either: a sign-in, the first set-up.
+      // Other sites' pages must not start a sign-in or the first setup either.
       if (access === 'public' && ofDashboard && !request.routeOptions.config.refuses) {
         requireOwnSite(request, config.publicUrl)
       }
@@ -81,12 +80,13 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       request.apiKey = apiKey
       request.scopes = apiKey.scopes
       request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
-      request.tenant = openTenant(stores, apiKey.tenantId, callerOf(reply))
+      request.tenant = openTenant(stores, apiKey.tenantId, disconnectSignal(reply))
     } else {
       const signedIn = await findSession(cookie)
-      if (!signedIn) throw new ServiceError(401, 'not_signed_in', 'You are not signed in, or not any more. Sign in.')
+      if (!signedIn)
+        throw new ServiceError(401, 'not_signed_in', 'You are not signed in, or your session has ended. Sign in.')
       requireOwnSite(request, config.publicUrl)
-      // A proxy between may keep what is asked for with an Authorization header for nobody else, but not with a cookie.
+      // Shared caches do not store responses to requests with an Authorization header, but may with a cookie.
       reply.header('cache-control', 'no-store')
       enter(request, reply, signedIn, access)
     }
@@ -100,19 +100,19 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     request.signedIn = signedIn
     request.actor = { kind: 'user', id: user.id, name: user.name }
     request.scopes = membership ? scopesOf(membership.role) : new Set()
-    if (membership) request.tenant = openTenant(stores, membership.tenantId, callerOf(reply))
+    if (membership) request.tenant = openTenant(stores, membership.tenantId, disconnectSignal(reply))
     else if (access !== 'signed-in') {
-      throw new ServiceError(403, 'no_tenant', 'You do not belong to this tenant any more. Choose another one.')
+      throw new ServiceError(403, 'no_tenant', 'You are no longer a member of this tenant. Choose another one.')
     }
     if (typeof access === 'object' && membership && !isAtLeast(membership.role, access.role)) {
-      const message = `Your role is ${membership.role}, and this needs the role ${access.role}.`
+      const message = `Your role is ${membership.role}, but this requires the role ${access.role}.`
       throw new ServiceError(403, 'insufficient_role', message, { details: [{ path: 'role', message: access.role }] })
     }
   }
 }
 
-/** @returns a signal that aborts when the client disconnects before it has its response. */
-function callerOf({ raw }: FastifyReply): AbortSignal {
+/** @returns a signal that aborts if the client disconnects before it has received its response. */
+function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.on('close', () => {
     if (!raw.writableFinished) controller.abort()
@@ -120,15 +120,15 @@ function callerOf({ raw }: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** The person whose session a request has been found to be. */
+/** The person who is signed in. Only for routes whose access is `signed-in` or a role. */
 export function personOf({ signedIn }: FastifyRequest): SignedIn {
-  if (signedIn === null) throw new Error('Only a route for people can ask who is signed in.')
+  if (signedIn === null) throw new Error('The route has no signed-in person: its config.access admits other callers.')
   return signedIn
 }
 
 /**
- * An address that has sent too many invalid keys is refused before the database is asked. Keys that this process has
- * accepted before still work: others who share the address wait only with a key that is new to it.
+ * Rejects an address that has sent too many invalid keys before the database is queried. Keys that this process has
+ * accepted before still work, so others behind the same address are affected only with a key that is new to the process.
  */
 async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
   const { ip, headers } = request
@@ -151,8 +151,8 @@ function unauthorized(code: string, message: string): ServiceError {
 }
 
 /**
- * Whether the caller of a request would be let in again, to the same tenant, with this scope. An answer that goes on
- * for hours asks this now and then, so that it ends when a key is revoked or a person leaves.
+ * Whether the caller would still be admitted to the same tenant with this scope. A response that streams for hours
+ * checks this regularly, so that it ends when the key is revoked or the person leaves.
  */
 export async function isStillAllowed(
   { headers, apiKey, tenant }: FastifyRequest,

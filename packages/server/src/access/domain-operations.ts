@@ -73,7 +73,7 @@ export const DOMAIN_OPERATIONS = [
     http: 'POST /v1/domains',
     scope: 'settings:write',
     summary: 'Add a domain, to be verified with a TXT record',
-    description: 'A domain that was added before is returned as it is.',
+    description: 'A domain that was added before is returned unchanged.',
     input: { domain: Type.String({ minLength: 1, maxLength: 500, examples: ['shop.example'] }) },
     output: { domain: Domain },
     status: 201,
@@ -99,11 +99,11 @@ export const DOMAIN_OPERATIONS = [
     http: 'POST /v1/domains/:domain_id/check',
     command: 'domain check',
     scope: 'settings:write',
-    summary: 'Look up the TXT record of a domain, and mark the domain as verified if it is there',
+    summary: 'Look up the TXT record of a domain, and mark the domain as verified if the record exists',
     input: DomainPath,
     output: { domain: Domain, check: Check },
     errors: ['409 domain_taken'],
-    // DNS is asked outside the transaction.
+    // DNS is queried outside the transaction.
     audit: 'own',
     async run({ tenant, now, actor, lookUpTxt }, { domain_id }) {
       const domain = await readDomain(tenant, domain_id)
@@ -123,7 +123,7 @@ export const DOMAIN_OPERATIONS = [
     http: 'DELETE /v1/domains/:domain_id',
     command: 'domain remove',
     scope: 'settings:write',
-    summary: 'Remove a domain: its pages can send events no more',
+    summary: 'Remove a domain: its pages can no longer send events',
     input: DomainPath,
     output: { deleted: Type.Literal(true), domain_id: Id, domain: Type.String() },
     async run({ tenant }, { domain_id }) {

@@ -13,7 +13,7 @@ const UNIQUE_VIOLATION = '23505'
 const SHOWN_VALUES_MAX = 10
 const SHOWN_LENGTH_MAX = 300
 
-/** A domain with the record that proves whose it is. */
+/** A domain with the record that proves its ownership. */
 export interface TenantDomain {
   domain_id: string
   domain: string
@@ -23,17 +23,17 @@ export interface TenantDomain {
   created_at: string
 }
 
-/** What a look at DNS has shown. */
+/** The result of a DNS lookup. */
 export interface DomainCheck {
   verified: boolean
   problem: 'no_record' | 'other_value' | 'dns_unavailable' | null
-  /** The values that were found under the name, the beginning of each. */
+  /** The values found under the name, each truncated. */
   found: string[]
 }
 
 /**
- * One page of a tenant's domains, in alphabetical order, and how many there are.
- * @param verified only those that are verified, or only the others.
+ * One page of a tenant's domains, in alphabetical order, and the total.
+ * @param verified true for verified domains only, false for the others only.
  */
 export async function listDomains(
   tenant: Tenant,
@@ -41,15 +41,15 @@ export async function listDomains(
   page: Page,
 ): Promise<{ domains: TenantDomain[]; total: number }> {
   const all = tenant.db.selectFrom('domains')
-  const asked = verified === undefined ? all : all.where('verified_at', verified ? 'is not' : 'is', null)
+  const matching = verified === undefined ? all : all.where('verified_at', verified ? 'is not' : 'is', null)
   const [rows, counted] = await Promise.all([
-    asked.selectAll().orderBy('domain').limit(page.limit).offset(offsetOf(page)).execute(),
-    asked.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
+    matching.selectAll().orderBy('domain').limit(page.limit).offset(offsetOf(page)).execute(),
+    matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
   ])
   return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }
 
-/** Adds a domain that is not verified yet, or finds it. @throws ServiceError 400, or 409 `too_many_domains`. */
+/** Adds an unverified domain, or returns the existing one. @throws ServiceError 400, or 409 `too_many_domains`. */
 export async function addDomain(
   tx: Tenant,
   host: string,
@@ -59,7 +59,7 @@ export async function addDomain(
   const known = await tx.db.selectFrom('domains').selectAll().where('domain', '=', row.domain).executeTakeFirst()
   if (known) return { domain: toDomain(known), isNew: false }
   const all = tx.db.selectFrom('domains').select(({ fn }) => fn.countAll<number>().as('count'))
-  const message = `A tenant has at most ${DOMAINS_MAX} domains. Remove an unused one.`
+  const message = `A tenant can have at most ${DOMAINS_MAX} domains. Remove an unused one.`
   await requireFewer(tx, 'domains', DOMAINS_MAX, () => all.executeTakeFirstOrThrow(), message)
   const added = await tx.db
     .insertInto('domains')
@@ -77,7 +77,7 @@ export async function readDomain(tenant: Tenant, domainId: string): Promise<Tena
   return toDomain(row)
 }
 
-/** Asks DNS whether the record is there. */
+/** Checks in DNS whether the record exists. */
 export async function checkRecord(lookUpTxt: LookUpTxt, domain: TenantDomain): Promise<DomainCheck> {
   const values = await lookUpTxt(domain.txt_name)
   if (values === null) return { verified: false, problem: 'dns_unavailable', found: [] }

@@ -12,8 +12,9 @@ import { announceChange } from '../platform/postgres/invalidation.ts'
 const TXT_PREFIX = '_cds-verification'
 
 /**
- * Adds a domain to a tenant as verified, without asking DNS: for the operator.
- * @throws ServiceError 400 if it is no host name or a public suffix, 409 `domain_taken` if another tenant has verified it.
+ * Adds a domain to a tenant as verified, without a DNS check, on behalf of the operator.
+ * @throws ServiceError 400 for an invalid host name or a public suffix, 409 `domain_taken` if another tenant has
+ * verified it.
  */
 export async function addVerifiedDomain(
   database: Database,
@@ -22,8 +23,8 @@ export async function addVerifiedDomain(
   now: Date,
 ): Promise<{ domain_id: string; domain: string }> {
   const domain = normalizeDomain(host)
-  const holder = await holderOf(database, domain)
-  if (holder !== null && holder !== tenantId) {
+  const verifiedOwner = await verifiedOwnerOf(database, domain)
+  if (verifiedOwner !== null && verifiedOwner !== tenantId) {
     throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
   }
   const added = await database
@@ -40,18 +41,18 @@ export async function addVerifiedDomain(
   return added
 }
 
-/** What is stored of a new domain, with a record that nobody can guess. */
+/** The row of a new domain, with an unguessable TXT value. */
 export function newDomainRow(domain: string, verifiedAt: Date | null, now: Date) {
   const txtValue = `cds-verify=${randomBytes(18).toString('base64url')}`
   return { domain_id: newId(), domain, txt_value: txtValue, verified_at: verifiedAt, created_at: now }
 }
 
-/** Where the TXT record of a domain stands. */
+/** The name of a domain's TXT record. */
 export function txtNameOf(domain: string): string {
   return `${TXT_PREFIX}.${domain}`
 }
 
-/** Makes the look-up from a host to the tenant that has verified it or a domain above it; null when none has. */
+/** Creates the lookup of the tenant that has verified a host or one of its parent domains; null if none has. */
 export function createDomainLookup(
   database: Database,
   invalidation: Invalidation,
@@ -67,14 +68,14 @@ async function tenantOfHost(database: Database, host: string): Promise<string | 
     .select('tenant_id')
     .where('domain', 'in', candidates)
     .where('verified_at', 'is not', null)
-    // shop.example.com may be another tenant's than example.com: the closest one is meant.
+    // shop.example.com and example.com may belong to different tenants: the longest match wins.
     .orderBy(({ fn }) => fn('length', ['domain']), 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.tenant_id ?? null
 }
 
-async function holderOf(database: Database, domain: string): Promise<string | null> {
+async function verifiedOwnerOf(database: Database, domain: string): Promise<string | null> {
   const row = await database
     .selectFrom('domains')
     .select('tenant_id')
@@ -85,28 +86,28 @@ async function holderOf(database: Database, domain: string): Promise<string | nu
 }
 
 /**
- * Lower case, punycode, no port, no trailing dot.
- * @throws ServiceError 400 for what is no host name, and for a public suffix such as co.uk or github.io: its verifier
- * would own what the pages of everybody below it send.
+ * Converts to lower case and punycode, without a trailing dot.
+ * @throws ServiceError 400 for anything but a host name, and for a public suffix such as co.uk or github.io: whoever
+ * verified it would own the events of every site below it.
  */
 export function normalizeDomain(text: string): string {
   const trimmed = text.trim().replace(/\.$/, '')
   const url = `http://${trimmed}`
   const host = /^[^\s/:@?#]+$/.test(trimmed) && URL.canParse(url) ? new URL(url).hostname : ''
   if (!/^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/.test(host)) {
-    const message = `'${trimmed.slice(0, 100)}' is not a domain. Give a host name like example.com, without scheme or path.`
+    const message = `'${trimmed.slice(0, 100)}' is not a domain. Use a host name like example.com, without scheme or path.`
     throw new ServiceError(400, 'invalid_domain', message)
   }
   if (isPublicSuffix(host)) {
-    const message = `'${host}' is a public suffix: anybody can have a site below it. Add a domain of your own, like example.${host}.`
+    const message = `'${host}' is a public suffix: anyone can have a site below it. Add your own domain, like example.${host}.`
     throw new ServiceError(400, 'invalid_domain', message)
   }
   return host
 }
 
-/** Whether the public suffix list names a host. It has no localhost and no names of an intranet. */
+/** Whether the public suffix list contains a host. It has neither localhost nor intranet names. */
 function isPublicSuffix(host: string): boolean {
-  // The list has some suffixes only in the letters of their language.
+  // The list has some suffixes only in Unicode, not in punycode.
   const { hostname, publicSuffix, isIcann, isPrivate } = parse(domainToUnicode(host), { allowPrivateDomains: true })
   return hostname === publicSuffix && (isIcann === true || isPrivate === true)
 }

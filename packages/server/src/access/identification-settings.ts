@@ -13,13 +13,13 @@ const OVERLAP_MS = 24 * 3_600_000
 /** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {
   requiresSignature: boolean
-  /** null: there is no secret. */
+  /** null if there is no secret. */
   secretCreatedAt: Date | null
   /** When the previous secret expires; null without one. */
   previousUntil: Date | null
 }
 
-/** What checks a page's proof. */
+/** The keys that verify a page's `user_hash`. */
 export interface IdentificationKeys {
   requiresSignature: boolean
   keys: readonly { key: KeyObject; until: Date | null }[]
@@ -27,7 +27,7 @@ export interface IdentificationKeys {
 
 export type FindIdentificationKeys = (tenantId: string) => Promise<IdentificationKeys>
 
-/** Makes the look-up of a tenant's keys, which are remembered until those of any tenant change. */
+/** Creates the lookup of a tenant's keys, which are cached until any tenant's keys change. */
 export function createIdentificationLookup(
   stores: Stores,
   secrets: SecretBox,
@@ -50,7 +50,7 @@ export async function getIdentificationSettings(tenant: Tenant, now: Date): Prom
   }
 }
 
-/** Decides whether an identification that a page sends must be signed. */
+/** Sets whether identifications from pages must be signed. */
 export async function requireSignature(tx: Tenant, isRequired: boolean): Promise<void> {
   await tx.db
     .insertInto('identification_settings')
@@ -62,7 +62,7 @@ export async function requireSignature(tx: Tenant, isRequired: boolean): Promise
 
 /**
  * Creates or rotates the secret that signs identifications: the previous one stays valid for another day, and the one
- * before it stops working. @returns the secret, which is shown this once.
+ * before it stops working. @returns the secret, which cannot be shown again.
  */
 export async function rotateIdentitySecret(
   tx: Tenant,
@@ -71,7 +71,7 @@ export async function rotateIdentitySecret(
 ): Promise<{ secret: string; previousUntil: Date | null }> {
   const secret = `cdsid_${randomBytes(SECRET_BYTES).toString('base64url')}`
   const sealed = secrets.seal(secret, identitySecretPlace(tx.id))
-  // Made first, so that there is a row to lock: of two rotations at once, the second keeps the secret of the first.
+  // Inserted first, so that there is a row to lock: of two concurrent rotations, the second keeps the first's secret.
   await tx.db
     .insertInto('identification_settings')
     .values({ requires_signature: false })
@@ -96,7 +96,7 @@ export async function rotateIdentitySecret(
   return { secret, previousUntil }
 }
 
-/** Where both secrets of a tenant are sealed for. */
+/** The place that both secrets of a tenant are encrypted for. */
 export function identitySecretPlace(tenantId: string): string {
   return `${tenantId}/identity-secret`
 }
@@ -112,7 +112,7 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
     try {
       return [{ key: createSecretKey(secrets.open(text, identitySecretPlace(tenant.id)), 'utf8'), until }]
     } catch (error) {
-      // Then it verifies nothing, but the events sent with an identification must not be lost.
+      // The secret then verifies nothing, but events that come with an identification must still be recorded.
       log.error({ err: error, tenant_id: tenant.id }, 'an identity secret cannot be decrypted; rotate it')
       return []
     }

@@ -32,7 +32,7 @@ const outcome = ({ status, body }: { status: number; body: { error?: { code: str
 const invite = (by: Person, email: string) => by.call('POST', '/v1/invitations', { email, role: 'viewer' })
 const mailsTo = (email: string) => mailbox.received.filter(({ to }) => to.includes(email)).length
 
-test('an address gets five invitations an hour, new and repeated ones, from all tenants together', async () => {
+test('an address gets at most five invitations an hour from all tenants together, including repeated ones', async () => {
   const email = address()
   const [one, two] = [await owner(), await owner()]
   const first = await invite(one, email)
@@ -47,13 +47,13 @@ test('an address gets five invitations an hour, new and repeated ones, from all 
   expect(refused?.body.error.code).toBe('too_many_invitations_sent')
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(mailsTo(email)).toBe(5)
-  // Another address of the same tenant is another matter.
+  // Another address of the same tenant has a limit of its own.
   expect((await invite(one, address())).status).toBe(201)
   now = new Date(now.getTime() + 61 * 60_000)
   expect((await invite(two, email)).status).toBe(201)
 })
 
-test('a tenant takes at most three of them, and so does a person in all tenants of theirs', async () => {
+test('one tenant, or one person across all their tenants, can use at most three of them', async () => {
   const email = address()
   const [one, two] = [await owner(), await owner()]
   const answers: number[] = []
@@ -65,7 +65,7 @@ test('a tenant takes at most three of them, and so does a person in all tenants 
   expect((await invite(two, email)).status).toBe(201)
 })
 
-test('a person sends ten an hour, whatever tenants they make for it', async () => {
+test('a person sends at most ten an hour, however many tenants they create', async () => {
   const person = await owner()
   const answers: number[] = []
   for (let n = 0; n < 12; n++) {
@@ -78,7 +78,7 @@ test('a person sends ten an hour, whatever tenants they make for it', async () =
   expect(answers).toEqual([...Array(10).fill(201), 429, 429])
 })
 
-test('a tenant sends fifteen an hour, however many of its people send them', async () => {
+test('a tenant sends at most fifteen an hour, however many of its members send them', async () => {
   const { id } = await createTestTenant(service)
   const [one, two] = [await owner(id), await owner(id)]
   const answers: number[] = []
@@ -92,7 +92,7 @@ test('an invitation that is refused for another reason is not counted', async ()
   expect((await invite(person, address())).status).toBe(201)
 })
 
-test('an API key sends ten an hour, as a person does', async () => {
+test('an API key sends at most ten an hour, like a person', async () => {
   const tenant = await createTestTenant(service)
   const answers: number[] = []
   for (let n = 0; n < 12; n++) {

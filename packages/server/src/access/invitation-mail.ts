@@ -7,7 +7,7 @@ import type { Invitation, NewInvitation } from './invitations.ts'
 import { fitsInMail } from './names.ts'
 import { invitationLink } from './sign-in/links.ts'
 
-/** How the links of invitations reach people. */
+/** Delivers invitation links. */
 export interface InvitationMail {
   stores: Stores
   config: Pick<Config, 'publicUrl' | 'mailLimits'>
@@ -15,7 +15,7 @@ export interface InvitationMail {
   log: Pick<Logger, 'warn'>
 }
 
-/** @returns the link, to be shown this once; null if it is only in the mail, so that opening it verifies the address. */
+/** @returns the link, to be shown once; null if it was only mailed, so that opening it verifies the address. */
 export async function deliverInvitation(
   { stores, config, mailer, log }: InvitationMail,
   { invitation, token }: NewInvitation,
@@ -28,8 +28,8 @@ export async function deliverInvitation(
     await mailer.send({ to: invitation.email, subject: 'You are invited to the Customer Data Service', text })
     return { invitation, link: null, mailed: true }
   } catch (error) {
-    // The invitation remains, and its link can be sent again.
-    log.warn({ err: error }, 'the mail of an invitation could not be sent')
+    // The invitation stays valid, and a new link can be sent.
+    log.warn({ err: error }, 'an invitation mail could not be sent')
     return { invitation, link: null, mailed: false }
   }
 }
@@ -42,7 +42,7 @@ function textOf({ role }: Invitation, link: string, inviter: string | null): str
   return `${invited} to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\n${unless}, ignore this mail.`
 }
 
-/** The person who invites. Null for an API key and the command line: the name of a key could hold any text. */
+/** The person who invites. Null for an API key and the command line: the name of a key could contain any text. */
 async function inviterOf({ database }: Stores, actor: Actor): Promise<string | null> {
   if (actor.kind !== 'user') return null
   const account = database.selectFrom('users').select(['name', 'email']).where('id', '=', actor.id)

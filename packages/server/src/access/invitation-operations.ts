@@ -13,7 +13,7 @@ import {
   withdrawInvitation,
 } from './invitations.ts'
 
-/** The services that the operations on invitations need. */
+/** Services of the invitation operations. */
 export type InvitationServices = InvitationMail
 
 const operation = operationsWith<InvitationServices>()
@@ -21,11 +21,12 @@ const tag = 'Invitations'
 const InvitationPath = { invitation_id: idInPath('invitation') }
 
 /** An invitation whose link was just created. */
-export const InvitationMade = {
+export const CreatedInvitation = {
   invitation: Invitation,
   link: Nullable(
     Type.String({
-      description: 'For you to pass on; never shown again. Null if a mail server is set up: then only the mail has it.',
+      description:
+        'For you to pass on; never shown again. Null if a mail server is configured: the link is then only mailed.',
     }),
   ),
   mailed: Type.Boolean({ description: 'Whether the link was sent.' }),
@@ -37,8 +38,8 @@ const linkPolicyOf = ({ mailer, config }: InvitationServices) => ({
 })
 
 /**
- * Who is invited to a tenant. Only those who may invite see it. Nobody grants more than they have: an API key can invite
- * to the roles whose scopes it all has, and never to `owner`; see team-authority.ts.
+ * The invitations to a tenant, visible to those who may invite. Nobody grants more than they have: an API key can invite
+ * to roles whose scopes it has in full, and never to `owner`; see team-authority.ts.
  */
 export const INVITATION_OPERATIONS = [
   operation({
@@ -61,11 +62,11 @@ export const INVITATION_OPERATIONS = [
     http: 'POST /v1/invitations',
     command: 'invitation create',
     scope: 'settings:write',
-    summary: 'Invite a person, by a link that is valid for a week',
+    summary: 'Invite a person with a link that is valid for a week',
     description:
-      'Replaces an earlier invitation of the same address. Only an owner can invite owners. An API key can invite to the roles whose scopes it all has, and never to `owner`.',
+      'Replaces an earlier invitation to the same address. Only an owner can invite owners. An API key can only invite to roles whose scopes it has in full, and never to `owner`.',
     input: { email: Type.String({ minLength: 1, maxLength: 254 }), role: RoleName },
-    output: InvitationMade,
+    output: CreatedInvitation,
     status: 201,
     example: { email: 'ada@example.com', role: 'viewer' },
     errors: ['400 invalid_email', '409 already_member', '409 too_many_invitations', '429 too_many_invitations_sent'],
@@ -82,9 +83,9 @@ export const INVITATION_OPERATIONS = [
     http: 'POST /v1/invitations/:invitation_id/renew',
     command: 'invitation renew',
     scope: 'settings:write',
-    summary: 'Send a new link, valid for another week; the previous one stops working',
+    summary: 'Create a new link, valid for another week; the previous one stops working',
     input: InvitationPath,
-    output: InvitationMade,
+    output: CreatedInvitation,
     errors: ['409 too_many_invitations', '429 too_many_invitations_sent'],
     // The mail is sent outside the transaction.
     audit: 'own',

@@ -11,29 +11,28 @@ import { requireFewer } from '../platform/limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
-import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
+import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
 
-/** How long an invitation can be accepted. */
+/** How long an invitation is valid. */
 const DAYS = 7
 const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
-/** Pending ones of a tenant. */
+/** Pending invitations per tenant. */
 const INVITATIONS_MAX = 100
-/** An invitation as the team sees it. */
 export const Invitation = Type.Object(
   { invitation_id: Id, email: Type.String(), role: RoleName, expires_at: Timestamp },
   { title: 'Invitation' },
 )
 export type Invitation = Static<typeof Invitation>
 
-/** An invitation with its link's token, of which only the digest is stored. */
+/** An invitation with the token of its link; only the token's digest is stored. */
 export interface NewInvitation {
   invitation: Invitation
   token: string
 }
 
-/** How links reach people here. */
+/** How this service delivers links. */
 export interface LinkPolicy {
   /** Whether links are only mailed, so that opening one verifies the address. */
   isMailed: boolean
@@ -41,8 +40,8 @@ export interface LinkPolicy {
 }
 
 /**
- * Invites an address to a tenant. A second invitation of the same address replaces the first, whose link stops working.
- * @throws ServiceError 400 for a malformed address, 403 if the caller may not, 409 `already_member` and
+ * Invites an address to a tenant. A second invitation to the same address replaces the first, whose link stops working.
+ * @throws ServiceError 400 for a malformed address, 403 if the caller may not invite, 409 `already_member` and
  * `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function invite(
@@ -56,8 +55,8 @@ export async function invite(
   const email = requireEmail(text)
   return stores.database.transaction().execute(async (database) => {
     const tx = openTenant({ ...stores, database }, tenantId)
-    const held = await holdRole(tx, caller)
-    requireMayGrant(caller, held, role)
+    const callerRole = await lockRole(tx, caller)
+    requireMayGrant(caller, callerRole, role)
     if (await isMember(database, tenantId, email)) {
       throw conflict('already_member', `${email} is a member of this tenant. Change the role instead.`)
     }
@@ -67,8 +66,8 @@ export async function invite(
       .where('email', '=', email)
       .forUpdate()
       .executeTakeFirst()
-    if (known && isRole(known.role)) requireMayManage(held, known.role)
-    await requireFewInvitations(tx, email, now)
+    if (known && isRole(known.role)) requireMayManage(callerRole, known.role)
+    await requireInvitationLimit(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const { token, columns } = newLink(caller, policy, now)
     const { invitation_id } = await tx.db
@@ -84,8 +83,9 @@ export async function invite(
 }
 
 /**
- * Creates a new link of an invitation, for another week; the previous one stops working.
- * @throws ServiceError 404 for none, 403 if the caller may not, 409 `too_many_invitations`, 429 as `countInvitation`.
+ * Creates a new link for an invitation, valid for another week; the previous one stops working.
+ * @throws ServiceError 404 if there is none, 403 if the caller may not invite, 409 `too_many_invitations`, 429 as
+ * `countInvitation`.
  */
 export async function renewInvitation(
   stores: Stores,
@@ -97,7 +97,7 @@ export async function renewInvitation(
 ): Promise<NewInvitation> {
   return stores.database.transaction().execute(async (database) => {
     const tx = openTenant({ ...stores, database }, tenantId)
-    const held = await holdRole(tx, caller)
+    const callerRole = await lockRole(tx, caller)
     const { token, columns } = newLink(caller, policy, now)
     const row = await tx.db
       .updateTable('invitations')
@@ -107,9 +107,9 @@ export async function renewInvitation(
       .executeTakeFirst()
     if (!row || !isRole(row.role)) throw notFound('invitation')
     const { email, role } = row
-    requireMayGrant(caller, held, role)
-    // An expired one is pending again.
-    await requireFewInvitations(tx, email, now)
+    requireMayGrant(caller, callerRole, role)
+    // An expired invitation becomes pending again, so it counts.
+    await requireInvitationLimit(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const renewed = { invitation_id: invitationId, email, role }
     await audit(tx, { actor: caller.actor, ...invitationEntry('invitation.renewed', renewed) }, now)
@@ -117,7 +117,7 @@ export async function renewInvitation(
   })
 }
 
-/** A token, and the columns that depend on it. Whoever created the link is accountable for it. */
+/** A new token and the columns that depend on it. The caller who created the link is accountable for it. */
 function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const columns = {
@@ -130,8 +130,8 @@ function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
   return { token, columns }
 }
 
-/** Counts the pending invitations of other addresses. @throws ServiceError 409 `too_many_invitations` */
-async function requireFewInvitations(tx: Tenant, email: string, now: Date): Promise<void> {
+/** Checks the limit of pending invitations to other addresses. @throws ServiceError 409 `too_many_invitations` */
+async function requireInvitationLimit(tx: Tenant, email: string, now: Date): Promise<void> {
   const others = tx.db
     .selectFrom('invitations')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -141,7 +141,7 @@ async function requireFewInvitations(tx: Tenant, email: string, now: Date): Prom
   await requireFewer(tx, 'invitations', INVITATIONS_MAX, () => others.executeTakeFirstOrThrow(), message)
 }
 
-/** One page of a tenant's pending invitations, newest first; and their number. */
+/** One page of a tenant's pending invitations, newest first, and the total. */
 export async function listInvitations(
   tenant: Tenant,
   page: Page,
@@ -167,28 +167,28 @@ export async function listInvitations(
 /**
  * Withdraws an invitation: its link stops working.
  * @param tx a transaction's handle.
- * @throws ServiceError 404 for none, 403 if the caller may not.
+ * @throws ServiceError 404 if there is none, 403 if the caller may not change the team.
  */
 export async function withdrawInvitation(
   tx: Tenant,
   caller: Caller,
   invitationId: string,
 ): Promise<Omit<Invitation, 'expires_at'>> {
-  const held = await holdRole(tx, caller)
+  const callerRole = await lockRole(tx, caller)
   const row = await tx.db
     .deleteFrom('invitations')
     .where('invitation_id', '=', invitationId)
     .returning(['invitation_id', 'email', 'role'])
     .executeTakeFirst()
   if (!row || !isRole(row.role)) throw notFound('invitation')
-  requireMayManage(held, row.role)
+  requireMayManage(callerRole, row.role)
   return { ...row, role: row.role }
 }
 
 /**
- * Withdraws the invitations that a person created and could not create any more: whoever invites may have seen the link,
- * and would come back through it, with the role that it gives.
- * @param member with the new role; null for one who is removed.
+ * Withdraws the invitations that a person created but could no longer create: an inviter may have seen the link, and
+ * could return through it with the role that it grants.
+ * @param member with the new role; a null role for a member who is removed.
  */
 export async function withdrawInvitationsOfMember(
   tx: Tenant,
@@ -206,7 +206,7 @@ export async function withdrawInvitationsOfMember(
   await auditWithdrawn(tx, actor, rows, now)
 }
 
-/** Withdraws the invitations that an API key created, for the same reason, when the key is revoked. */
+/** Withdraws the invitations of an API key that is revoked, for the same reason. */
 export async function withdrawInvitationsOfKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
   const invitations = tx.db.deleteFrom('invitations').where('invited_by_key', '=', keyId)
   await auditWithdrawn(tx, actor, await invitations.returning(['invitation_id', 'email', 'role']).execute(), now)
@@ -216,12 +216,12 @@ async function auditWithdrawn(tx: Tenant, actor: Actor, rows: Named[], now: Date
   for (const row of rows) await audit(tx, { actor, ...invitationEntry('invitation.withdrawn', row) }, now)
 }
 
-/** What finds an invitation by its token. */
+/** The digest under which an invitation is stored. */
 export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** What the audit log says of an invitation. */
+/** The fields of an invitation that the audit log records. */
 export interface Named {
   invitation_id: string
   email: string

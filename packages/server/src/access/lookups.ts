@@ -15,7 +15,7 @@ interface Dependencies {
   log: Logger
 }
 
-/** What nearly every request asks of a tenant, remembered until it changes. */
+/** The lookups that nearly every request makes, cached until the data changes. */
 export function createLookups({ stores, secrets, invalidation, clock, log }: Dependencies) {
   return {
     findApiKey: createKeyLookup(stores.database, invalidation, clock),

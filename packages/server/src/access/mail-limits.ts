@@ -5,12 +5,13 @@ import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 
 const HOUR_MS = 60 * 60_000
-/** Of an address's invitations, those that one tenant, or one person, can use up. The others are left to others. */
+/** Share of an address's limit that one tenant or one person can use, so that others can still invite it. */
 const SHARE_OF_ADDRESS = 0.6
 
 /**
- * Counts an invitation before it is sent, per recipient address, sender (a person or an API key) and tenant; sending one
- * again counts too. The counts are in the database, so that all processes share them. @throws ServiceError 429 `too_many_invitations_sent`.
+ * Counts an invitation before it is sent, per recipient address, sender (a person or an API key) and tenant. Sending one
+ * again counts too. The counts are in the database, so that all processes share them.
+ * @throws ServiceError 429 `too_many_invitations_sent`.
  */
 export async function countInvitation(
   transaction: Database,
@@ -42,7 +43,7 @@ export async function countInvitation(
   throw new ServiceError(429, 'too_many_invitations_sent', message, { headers: { 'retry-after': String(wait) } })
 }
 
-/** Counts a password reset mail. @returns false when the address has reached its limit for the hour. */
+/** Counts a password reset mail. @returns false if the address has reached its hourly limit. */
 export async function countPasswordLink(
   database: Database,
   email: string,
@@ -55,14 +56,14 @@ export async function countPasswordLink(
   return wait === null
 }
 
-/** @returns null when the mail may be sent and is counted, else the seconds to wait. */
+/** @returns null if the mail may be sent and was counted, else the seconds to wait. */
 async function countMail(
   transaction: Database,
   counted: readonly (readonly [name: string, limit: number])[],
   now: Date,
 ): Promise<number | null> {
   const hourAgo = new Date(now.getTime() - HOUR_MS)
-  // Locked in one order, so that no two wait for each other.
+  // Locked in a fixed order, so that two requests cannot deadlock.
   for (const [name, limit] of counted.toSorted(([one], [other]) => (one < other ? -1 : 1))) {
     await lock(transaction, 'sent_mails', name)
     const rows = await transaction

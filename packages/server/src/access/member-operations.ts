@@ -6,7 +6,7 @@ import { Id } from '../platform/http/responses.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { changeRole, listMembers, Member, removeMember } from './members.ts'
 
-/** The services that the operations on members need: accounts belong to no tenant. */
+/** Services of the member operations. Accounts belong to no tenant, so they need the stores. */
 export interface MemberServices {
   stores: Stores
 }
@@ -16,8 +16,8 @@ const tag = 'Members'
 const MemberPath = { user_id: idInPath('member') }
 
 /**
- * The people of a tenant. Only an owner has a say over owners; an API key can grant the roles whose scopes it all has,
- * and never `owner`: see team-authority.ts.
+ * The people of a tenant. Only owners manage owners. An API key can grant roles whose scopes it has in full, and never
+ * `owner`; see team-authority.ts.
  */
 export const MEMBER_OPERATIONS = [
   operation({
@@ -26,7 +26,7 @@ export const MEMBER_OPERATIONS = [
     http: 'GET /v1/members',
     command: 'member list',
     scope: 'settings:read',
-    summary: 'List the people of the tenant, in the order in which they joined',
+    summary: 'List the members of the tenant, in the order in which they joined',
     input: pageParameters(50, 100),
     output: { members: Type.Array(Member), pagination: Pagination },
     async run({ tenant, stores }, { page = 1, limit = 50 }) {
@@ -47,7 +47,7 @@ export const MEMBER_OPERATIONS = [
     output: { member: Member },
     example: { role: 'viewer' },
     errors: ['409 last_owner'],
-    // Reads the account, which belongs to no tenant, in the transaction.
+    // The account belongs to no tenant; it is read in the transaction.
     audit: 'own',
     async run({ tenant, stores, now, ...caller }, { user_id, role }) {
       return { member: await changeRole(stores, tenant.id, caller, { userId: user_id, role }, now) }
@@ -59,13 +59,13 @@ export const MEMBER_OPERATIONS = [
     http: 'DELETE /v1/members/:user_id',
     command: 'member remove',
     scope: 'settings:write',
-    summary: 'Remove a person from the tenant',
+    summary: 'Remove a member from the tenant',
     description:
       'Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners.',
     input: MemberPath,
     output: { deleted: Type.Literal(true), user_id: Id },
     errors: ['409 last_owner'],
-    // Ends the account too, in the transaction, if only this tenant vouched for it.
+    // Also deletes the account, in the transaction, if only this tenant vouched for it.
     audit: 'own',
     async run({ tenant, stores, now, ...caller }, { user_id }) {
       await removeMember(stores, tenant.id, caller, user_id, now)

@@ -8,7 +8,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { stopVouching } from './accounts.ts'
 import { withdrawInvitationsOfMember } from './invitations.ts'
-import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
+import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
 export const Member = Type.Object(
   { user_id: Id, email: Type.String(), name: Type.String(), role: RoleName, joined_at: Timestamp },
@@ -16,7 +16,7 @@ export const Member = Type.Object(
 )
 export type Member = Static<typeof Member>
 
-/** One page of a tenant's members, in the order in which they joined; and their number. */
+/** One page of a tenant's members, in the order in which they joined, and the total. */
 export async function listMembers(
   database: Database,
   tenantId: string,
@@ -60,8 +60,8 @@ function memberOf(row: { id: string; email: string; name: string; role: string; 
 }
 
 /**
- * Gives a member another role, which takes effect with their next request.
- * @throws ServiceError 404 for no member, 403 if the caller may not, 409 `last_owner`.
+ * Changes a member's role, which takes effect with their next request.
+ * @throws ServiceError 404 if there is no such member, 403 if the caller may not change the team, 409 `last_owner`.
  */
 export async function changeRole(
   stores: Stores,
@@ -70,8 +70,8 @@ export async function changeRole(
   { userId, role }: { userId: string; role: Role },
   now: Date,
 ): Promise<Member> {
-  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, held }) => {
-    requireMayGrant(caller, held, role)
+  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, callerRole }) => {
+    requireMayGrant(caller, callerRole, role)
     if (role !== before) {
       await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
       await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
@@ -83,8 +83,8 @@ export async function changeRole(
 }
 
 /**
- * Removes a person from a tenant, which takes effect with their next request.
- * @throws ServiceError 404 for no member, 403 if the caller may not, 409 `last_owner`.
+ * Removes a member from a tenant, which takes effect with their next request.
+ * @throws ServiceError 404 if there is no such member, 403 if the caller may not change the team, 409 `last_owner`.
  */
 export async function removeMember(
   stores: Stores,
@@ -106,17 +106,17 @@ const subject = (userId: string) => ({ subjectKind: 'user', subjectId: userId })
 
 interface Change {
   tx: Tenant
-  /** Of the transaction, for accounts, which belong to no tenant. */
+  /** The transaction's database, for accounts, which belong to no tenant. */
   database: Database
-  /** The member's role until now. */
+  /** The member's role before the change. */
   before: Role
   /** The caller's role. */
-  held: Role | null
+  callerRole: Role | null
 }
 
 /**
- * Runs `work` in a transaction that locks every membership of the tenant, so that two owners cannot demote each other at
- * once. Teams are small.
+ * Runs `work` in a transaction that locks every membership of the tenant, so that two owners cannot demote each other
+ * concurrently. Teams are small.
  */
 async function changeTeam<T>(
   stores: Stores,
@@ -135,11 +135,11 @@ async function changeTeam<T>(
       .execute()
     const before = rows.find((row) => row.user_id === userId)?.role
     if (before === undefined || !isRole(before)) throw notFound('member')
-    const held = await holdRole(tx, caller)
-    requireMayManage(held, before)
+    const callerRole = await lockRole(tx, caller)
+    requireMayManage(callerRole, before)
     if (before === 'owner' && role !== 'owner' && rows.filter((row) => row.role === 'owner').length === 1) {
       throw conflict('last_owner', 'A tenant needs an owner. Make someone else an owner first.')
     }
-    return work({ tx, database, before, held })
+    return work({ tx, database, before, callerRole })
   })
 }

@@ -47,7 +47,7 @@ test.each([
   expect((await person.call('POST', '/api/tenants', { name })).status).toBe(201)
 })
 
-test('a tenant may have the name of a site', async () => {
+test("a tenant's name may look like a site", async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   expect((await person.call('POST', '/api/tenants', { name: 'Booking.com B.V.' })).status).toBe(201)
 })

@@ -2,7 +2,7 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 
 const LENGTH_MAX = 200
-/** Among them U+0085; the two separators are none of the control characters. */
+/** Control characters, including U+0085, and the two line separators, which are not control characters. */
 const LINE_BREAK = /[\p{Cc}\u2028\u2029]/u
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/u
 const LINK = /\/\/|(?<![\p{L}\p{N}])www[.。]|[\p{L}\p{N}][.。]\p{L}{2,}\//iu
@@ -11,8 +11,8 @@ const SITE = /[\p{L}\p{N}-][.。]\p{L}{2,}/u
 const EMAIL_ADDRESS = /[^\s@]+@[^\s@]+/gu
 
 /**
- * The name of a person, which appears in invitation mails. Without line breaks and web addresses, nobody can use it
- * to send their own message. @returns it trimmed. @throws ServiceError 400 `invalid_name`.
+ * Checks the name of a person, which appears in invitation mails. Line breaks and web addresses are rejected, so that
+ * nobody can send a message of their own in it. @returns the trimmed name. @throws ServiceError 400 `invalid_name`.
  */
 export function requirePersonName(text: string): string {
   const name = requireName(text)
@@ -29,12 +29,12 @@ export function isPersonName(text: string): boolean {
   }
 }
 
-/** The name of a tenant, which may be that of a site: "Booking.com". @throws ServiceError 400 `invalid_name`. */
+/** Checks the name of a tenant, which may look like a site: "Booking.com". @throws ServiceError 400 `invalid_name`. */
 export function requireTenantName(text: string): string {
   return requireName(text)
 }
 
-/** Whether a name may stand in a mail: also one that was kept before names were checked. */
+/** Whether a name may appear in a mail. Names stored before names were checked may not pass. */
 export function fitsInMail(name: string): boolean {
   const plain = name.normalize('NFKC')
   return !LINE_BREAK.test(plain) && !DIRECTION.test(plain) && !LINK.test(plain) && !namesSite(plain)

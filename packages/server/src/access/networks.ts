@@ -5,18 +5,17 @@ import type { Database } from '../platform/postgres/database.ts'
 
 const WRONG_CODES_MAX = 10
 const LOCKED_MS = 15 * 60_000
-/** Stands for every network that a person has not signed in from. */
-const ELSEWHERE = '0.0.0.0/0'
+/** Represents every network that a person has not signed in from. */
+const UNKNOWN_NETWORK = '0.0.0.0/0'
 
 /**
- * The network under which a person's attempts from an address count: a known one, or the one for all unknown
- * networks.
+ * An address in the column's CIDR form: an IPv4 address as a whole, an IPv6 address as its /64.
  */
 function hostOf(ip: string): string {
-  return networkOf(ip, HOST) ?? ELSEWHERE
+  return networkOf(ip, HOST) ?? UNKNOWN_NETWORK
 }
 
-/** The accounts of an address, or the one with an id, and which of them have signed in from this network. */
+/** The accounts of an e-mail address, or the one with an id, and whether each has signed in from this network. */
 export async function accountsIn(
   database: Database,
   person: { id: string } | { email: string },
@@ -26,7 +25,7 @@ export async function accountsIn(
   const rows = await database
     .selectFrom('users')
     .leftJoin('user_networks', (join) =>
-      join.onRef('user_networks.user_id', '=', 'users.id').on('network', '=', network ?? ELSEWHERE),
+      join.onRef('user_networks.user_id', '=', 'users.id').on('network', '=', network ?? UNKNOWN_NETWORK),
     )
     .select(['users.id', 'user_networks.user_id as known'])
     .where((is) => ('id' in person ? is('users.id', '=', person.id) : is('users.email', '=', person.email)))
@@ -34,7 +33,7 @@ export async function accountsIn(
   return rows.map(({ id, known }) => ({ id, isKnown: network !== null && known !== null }))
 }
 
-/** Remembers that a person has signed in from a network, so that attempts elsewhere do not lock them out there. */
+/** Records that a person has signed in from a network, so that attempts elsewhere do not lock them out there. */
 export async function rememberNetwork(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
   await database
@@ -59,7 +58,7 @@ export async function requireUnlocked(database: Database, userId: string, ip: st
   throw new ServiceError(429, 'second_factor_locked', message, { headers: { 'retry-after': String(seconds) } })
 }
 
-/** Counts a wrong code: by itself in a network that the person has signed in from, with all others elsewhere. */
+/** Counts a wrong code: per network if the person has signed in from it, else for all unknown networks together. */
 export async function countWrongCode(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const isLong = sql`user_networks.seen_at <= ${new Date(now.getTime() - LOCKED_MS)}`
   const count = sql<number>`CASE WHEN ${isLong} THEN 1 ELSE user_networks.wrong_codes + 1 END`
@@ -80,5 +79,5 @@ export async function countWrongCode(database: Database, userId: string, ip: str
 function bucketOf(userId: string, ip: string): RawBuilder<string> {
   return sql<string>`COALESCE(
     (SELECT known.network FROM user_networks AS known WHERE known.user_id = ${userId}::uuid AND known.network = ${hostOf(ip)}::cidr),
-    ${sql.lit(ELSEWHERE)}::cidr)`
+    ${sql.lit(UNKNOWN_NETWORK)}::cidr)`
 }

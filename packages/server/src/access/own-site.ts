@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../platform/errors.ts'
 
-/** What no page of another site can send without being asked first, and we allow none to ask. */
+/** Other sites' pages can only send this header after a preflight, which is never granted. */
 const HEADER = 'x-requested-by'
 const HEADER_VALUE = 'dashboard'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -10,7 +10,7 @@ const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * Lets in what people's browsers send to this service: requests for its own address that a page of its own wrote.
+ * Admits only requests to the service's own address, and writes only from its own pages.
  * @throws ServiceError 403 `host_not_allowed` or `cross_site_request`.
  */
 export function requireOwnSite(
@@ -22,9 +22,9 @@ export function requireOwnSite(
 }
 
 /**
- * A site can point its name at this service (DNS rebinding): the browser then treats the service as that site, whose
- * pages can read and write everything. Only the Host header shows it. X-Forwarded-Host is ignored: those pages can
- * set it, and many proxies pass it on.
+ * Any site can point its domain at this service (DNS rebinding). The browser then treats the service as that site, whose
+ * pages can read and write everything. Only the Host header reveals it. X-Forwarded-Host is ignored, because those pages
+ * can set it and many proxies pass it on.
  */
 function requireOwnHost(host: string | undefined, publicUrl: string): void {
   if (host !== undefined && isOwnHost(host, publicUrl)) return
@@ -33,7 +33,7 @@ function requireOwnHost(host: string | undefined, publicUrl: string): void {
   throw new ServiceError(403, 'host_not_allowed', message)
 }
 
-/** On this machine any port and any local name is accepted: no site can take those over. */
+/** On this machine, every port and local name is accepted: no site can point these at another address. */
 function isOwnHost(host: string, publicUrl: string): boolean {
   if (!HOST.test(host)) return false
   const { protocol, host: own } = new URL(publicUrl)
@@ -47,23 +47,23 @@ function isLoopback(url: string): boolean {
 }
 
 /**
- * A browser adds the session's cookie by itself, so a request that changes something must show that a page of ours
- * sent it: by its origin, and by a header that only script of the same origin can set.
+ * Browsers attach the session's cookie to every request, so a write must prove that one of our pages sent it: by its
+ * origin, and by a header that only scripts of the same origin can set.
  */
 function requireOwnPage(headers: FastifyRequest['headers'], publicUrl: string): void {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   const isOwn = origin === undefined ? site === 'same-origin' : isOwnOrigin(origin, host, publicUrl)
-  // A browser that says where the request comes from must say the same.
+  // If the browser sends Sec-Fetch-Site, it must agree.
   const fits = isOwn && (site === undefined || site === 'same-origin')
   if (fits && headers[HEADER] === HEADER_VALUE) return
   const message = isOwn
     ? `Send the header ${HEADER}: ${HEADER_VALUE}, as the dashboard does.`
-    : 'This request does not come from the dashboard. Behind a proxy, set CDS_PUBLIC_URL to the address people use.'
+    : 'This request does not come from the dashboard. Behind a proxy, set CDS_PUBLIC_URL to the address that people use.'
   throw new ServiceError(403, 'cross_site_request', message)
 }
 
-/** The address that people use; on this very machine also the host that was called, which a page cannot make up. */
+/** The public origin; on this machine also the host that was called, which a page cannot forge. */
 function isOwnOrigin(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false
   if (origin === new URL(publicUrl).origin) return true

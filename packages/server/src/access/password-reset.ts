@@ -6,18 +6,18 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { saltFor, verifiedAccount } from './accounts.ts'
-import { proveAddress } from './address-proof.ts'
 import { verificationIdentifier } from './sessions.ts'
 import { requireEmail } from './users.ts'
+import { verifyAddress } from './verify-address.ts'
 
 const VALID_MS = 60 * 60 * 1000
 
 /**
- * Makes a token that lets whoever has it choose a new password for an address, once and within an hour. It is for the
- * verified account; without one, using it verifies the address (see `proveAddress`). Each tenant of the account has it
- * in its audit log.
- * @param withoutSecondFactor whether the second factor goes at once, for one who has lost it.
- * @throws ServiceError 404 when nobody has this address.
+ * Creates a token that lets its bearer choose a new password for an address, once and within an hour. It is valid for the
+ * verified account; if there is none, using it verifies the address (see `proveAddress`). Every tenant of the account
+ * records it in its audit log.
+ * @param withoutSecondFactor whether to remove the second factor at once, for a person who has lost it.
+ * @throws ServiceError 404 if no account has this address.
  */
 export async function allowNewPassword(
   stores: Stores,
@@ -50,7 +50,7 @@ export async function allowNewPassword(
   })
 }
 
-/** Makes the token of a link that is mailed, as `allowNewPassword`. @returns null when nobody has this address. */
+/** Creates the token of a mailed link, as `allowNewPassword`. @returns null if no account has this address. */
 export async function newPasswordToken(database: Database, email: string, now: Date): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
     const link = await createLink(transaction, await accountsToReset(transaction, email), now)
@@ -58,7 +58,7 @@ export async function newPasswordToken(database: Database, email: string, now: D
   })
 }
 
-/** The verified account of an address alone, else all of its accounts. */
+/** Only the verified account of an address; if there is none, all of its accounts. */
 async function accountsToReset(database: Database, email: string): Promise<string[]> {
   const verified = await verifiedAccount(database, email)
   if (verified !== null) return [verified]
@@ -83,11 +83,11 @@ async function createLink(
 }
 
 /**
- * A password reset link comes by mail or from the operator, so opening it verifies the address (see `proveAddress`).
- * It stays valid for the resulting account; no other link does.
- * @returns the salt for the new password; null when no account has this link.
+ * Verifies the address of a password reset link (see `proveAddress`): the link was mailed or came from the operator. The
+ * link stays valid for the resulting account; no other link does.
+ * @returns the salt for the new password; null if no account has this link.
  */
-export async function proveByLink(stores: Stores, token: string, now: Date): Promise<string | null> {
+export async function verifyByLink(stores: Stores, token: string, now: Date): Promise<string | null> {
   return stores.database.transaction().execute(async (database) => {
     const link = await database
       .selectFrom('user_verifications')
@@ -99,7 +99,7 @@ export async function proveByLink(stores: Stores, token: string, now: Date): Pro
       .executeTakeFirst()
     if (!link) return null
     const { email, email_verified: isVerified, ...row } = link
-    const userId = isVerified ? null : await proveAddress({ ...stores, database }, email, now)
+    const userId = isVerified ? null : await verifyAddress({ ...stores, database }, email, now)
     if (userId !== null) {
       const moved = { ...row, value: userId }
       await database.insertInto('user_verifications').values(moved).execute()
@@ -111,10 +111,10 @@ export async function proveByLink(stores: Stores, token: string, now: Date): Pro
 const identifierOf = (token: string) => verificationIdentifier(`reset-password:${token}`)
 
 /**
- * Ends what else would let somebody in who had to do with the old password: links for a new one, sign-ins that wait for
- * their second step, and devices that are trusted to do without it.
+ * Deletes everything else that would admit someone who knew the old password: reset links, sign-ins that still need
+ * their second step, and trusted devices that skip it.
  */
-export async function forgetWaitingSteps(database: Database, userId: string): Promise<void> {
-  // What the library remembers of such a step is whose it is; it keeps nothing else under a person's id.
+export async function deletePendingVerifications(database: Database, userId: string): Promise<void> {
+  // The sign-in library stores the person's id as the value of these rows only.
   await database.deleteFrom('user_verifications').where('value', '=', userId).execute()
 }

@@ -12,14 +12,14 @@ export const PASSWORD_LENGTH_MAX = 256
 /** @throws ServiceError 400 for a password that is too short or too long. */
 export function requireGoodPassword(password: string): void {
   if (!hasFewerCharacters(password, PASSWORD_LENGTH_MIN) && !hasMoreCharacters(password, PASSWORD_LENGTH_MAX)) return
-  const message = `A password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters.`
+  const message = `A password must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters.`
   throw new ServiceError(400, 'invalid_password', message, { details: [{ path: 'password', message }] })
 }
 
-/** The salt of the password that the sign-in library is about to hash: it does not tell `hashPassword` whose it is. */
+/** The salt for the password that the sign-in library hashes next: the library does not tell `hashPassword` whose it is. */
 const expectedSalt = new AsyncLocalStorage<string>()
 
-/** Runs `work`, in which every new password is hashed with this salt. */
+/** Runs `work`, hashing every new password in it with this salt. */
 export function withSalt<T>(salt: string, work: () => Promise<T>): Promise<T> {
   return expectedSalt.run(salt, work)
 }
@@ -28,7 +28,7 @@ export function newSalt(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** The salt of a password that was hashed. */
+/** The salt in a password's hash. */
 export function saltOf(hash: string): string {
   return hash.split(':')[0] ?? ''
 }
@@ -38,12 +38,12 @@ export async function hashPassword(password: string, salt = expectedSalt.getStor
   return `${salt}:${(await keyOf(password, salt)).toString('hex')}`
 }
 
-/** Whether this is the password that was hashed; it takes the same time whether or not it is. */
+/** Whether the password matches the hash, compared in constant time. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
   return isSameHash(await hashPassword(password, saltOf(hash)), hash)
 }
 
-/** Compares two hashes in a time that does not depend on them. */
+/** Compares two hashes in constant time. */
 export function isSameHash(one: string, other: string): boolean {
   const [bytes, others] = [Buffer.from(one), Buffer.from(other)]
   return bytes.length === others.length && timingSafeEqual(bytes, others)

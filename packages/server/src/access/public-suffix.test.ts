@@ -33,7 +33,7 @@ const add = (domain: string, verified: boolean) => {
   return COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
 }
 
-describe('a domain under which anybody can have a site cannot be claimed', () => {
+describe('a public suffix cannot be added as a domain', () => {
   test.each([
     ['com', 'example.com'],
     ['co.uk', 'example.co.uk'],

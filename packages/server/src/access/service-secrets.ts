@@ -3,10 +3,10 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 /**
- * A random secret of the service itself. The first process that needs it makes it; it is kept in the database, sealed, so
- * that every process has the same and a restart changes nothing.
+ * Returns a random secret of the service itself. The first process that needs it creates it. It is stored encrypted in
+ * the database, so that all processes share it and it survives restarts.
  */
-export async function keepServiceSecret(
+export async function ensureServiceSecret(
   database: Database,
   secrets: SecretBox,
   name: string,
@@ -20,9 +20,9 @@ export async function keepServiceSecret(
     .values({ name, sealed, created_at: now })
     .onConflict((existing) => existing.column('name').doNothing())
     .execute()
-  const kept = await readServiceSecret(database, secrets, name)
-  if (kept === null) throw new Error(`The secret ${name} of the service was removed while it was being created.`)
-  return kept
+  const stored = await readServiceSecret(database, secrets, name)
+  if (stored === null) throw new Error(`The secret ${name} of the service was removed while it was being created.`)
+  return stored
 }
 
 export async function readServiceSecret(database: Database, secrets: SecretBox, name: string): Promise<string | null> {
@@ -34,7 +34,7 @@ export async function removeServiceSecret(database: Database, name: string): Pro
   await database.deleteFrom('service_secrets').where('name', '=', name).execute()
 }
 
-/** Where a secret of the service itself is sealed for. */
+/** The place that a secret of the service itself is encrypted for. */
 export function serviceSecretPlace(name: string): string {
   return `service_secrets/${name}`
 }

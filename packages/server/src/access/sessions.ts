@@ -3,21 +3,21 @@ import { isRole, type Role } from '../operations/roles.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Clock } from '../platform/time.ts'
 
-/** A session lasts so long after it was last renewed. */
+/** A session expires this long after its last renewal. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60
-/** And is renewed by a visit after so long. */
+/** A visit renews a session whose last renewal is older than this. */
 export const RENEW_AFTER_SECONDS = 24 * 60 * 60
 
-/** A person who is signed in, and what they are in the session's tenant. */
+/** A person who is signed in, with their membership in the session's tenant. */
 export interface SignedIn {
   sessionId: string
   expiresAt: Date
   user: { id: string; email: string; emailVerified: boolean; name: string; twoFactorEnabled: boolean }
-  /** The tenant that the session works in; null when none is chosen, or the person is not of it any more. */
+  /** The active tenant; null if none is chosen, or the person is no longer a member of it. */
   membership: { tenantId: string; role: Role } | null
 }
 
-/** Name of the cookie; a browser takes one with the prefix over HTTPS only. */
+/** Name of the session cookie. Browsers accept one with the prefix over HTTPS only. */
 export function sessionCookieName(publicUrl: string): string {
   return cookieName(publicUrl, 'session_token')
 }
@@ -29,8 +29,8 @@ function cookieName(publicUrl: string, name: string): string {
 export const COOKIE_PREFIX = 'cds'
 
 /**
- * Makes the look-up from a Cookie header to who is signed in. It asks PostgreSQL every time: people's requests are few,
- * and one who is removed or gets a lesser role must lose it with that very commit, on every process.
+ * Creates the lookup from a Cookie header to the person who is signed in. It queries PostgreSQL every time: people send
+ * few requests, and a removal or a lesser role must take effect with its commit, on every process.
  */
 export function createSessionLookup(
   database: Database,
@@ -47,8 +47,8 @@ export function createSessionLookup(
 }
 
 /**
- * Makes the look-up from a Cookie header to the person who has given the password, or come from the provider, and still
- * owes the code of the second factor.
+ * Creates the lookup from a Cookie header to the person who has passed the first step of a sign-in (the password or the
+ * provider) and must still enter the code of the second factor.
  */
 export function createChallengeLookup(
   database: Database,
@@ -69,19 +69,19 @@ export function createChallengeLookup(
   }
 }
 
-/** Under which identifier the sign-in library keeps what waits for an answer. */
+/** The identifier under which the sign-in library stores a pending verification. */
 export function verificationIdentifier(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** Whether a request carries a session at all, valid or not. */
+/** Whether a request has a session cookie, valid or not. */
 export function hasSessionCookie(cookies: string | undefined, publicUrl: string): boolean {
   return cookieOf(cookies, sessionCookieName(publicUrl)) !== null
 }
 
 /**
- * The cookies of a request, decoded; of two with one name the first counts. The sign-in library is given these, and never
- * the header: what it would read in another way than we do, such as a value in quotes, would pass our checks unseen.
+ * The decoded cookies of a request; of two with the same name, the first counts. The sign-in library receives these and
+ * never the header: a cookie that it parses differently, such as a quoted value, would bypass our checks.
  */
 export function cookiesOf(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>()
@@ -97,7 +97,7 @@ function cookieOf(header: string | undefined, name: string): string | null {
   return cookiesOf(header).get(name) ?? null
 }
 
-/** The cookie is `token.signature`, signed by the sign-in library; what is not signed never reaches the database. */
+/** The cookie is `token.signature`, signed by the sign-in library. Unsigned tokens never reach the database. */
 function tokenOf(value: string, secret: string): string | null {
   const [, token, signature] = /^([A-Za-z0-9_-]{16,128})\.([A-Za-z0-9+/]{43}=)$/.exec(value) ?? []
   if (token === undefined || signature === undefined) return null
@@ -144,7 +144,7 @@ async function findSession(database: Database, token: string, now: Date): Promis
   }
 }
 
-/** The tenant that a new session of a person works in: the one used last, else the first joined; null without any. */
+/** The active tenant of a person's new session: the one used last, else the first joined; null if they have none. */
 export async function tenantOfNewSession(database: Database, userId: string): Promise<string | null> {
   const row = await database
     .selectFrom('tenant_users')
@@ -158,14 +158,14 @@ export async function tenantOfNewSession(database: Database, userId: string): Pr
   return row?.tenant_id ?? null
 }
 
-/** Lets a session work in another tenant of its person. @returns false when they are not of that tenant. */
+/** Switches a session to another tenant of its person. @returns false if they are not a member of that tenant. */
 export async function chooseTenant(
   database: Database,
   { sessionId, user }: SignedIn,
   tenantId: string,
   now: Date,
 ): Promise<boolean> {
-  // One statement: the membership cannot end between the look and the choice.
+  // One statement, so that the membership cannot end between the check and the update.
   const { numUpdatedRows } = await database
     .with('chosen', (query) =>
       query

@@ -11,16 +11,16 @@ import { requireSignature, rotateIdentitySecret } from './identification-setting
 import { readTenantObject, TenantObject } from './tenant-object.ts'
 
 const tag = 'Settings'
-/** The busiest keys are shown: a tenant may have hundreds. */
+/** Only the busiest keys are shown: a tenant may have hundreds. */
 const KEYS_SHOWN = 50
 
-/** The services that the operations on the tenant need. */
+/** Services of the tenant operations. */
 export interface TenantServices {
   stores: Pick<Stores, 'database'>
   secrets: SecretBox
 }
 
-/** The services that the operations on limits and the tracker need. */
+/** Services of the operations on limits and the tracker. */
 export interface SettingsServices {
   config: Pick<Config, 'publicUrl' | 'trackerScriptPath' | 'trackerCollectPath' | 'rateLimits'>
   rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
@@ -33,7 +33,7 @@ function entryOf(action: string, tenantId: string, details: Record<string, unkno
   return { action, subjectKind: 'tenant', subjectId: tenantId, details }
 }
 
-/** The tenant of the caller: its name, and how its pages prove who a visitor is. */
+/** The caller's tenant: its name and its settings for signed identification. */
 export const TENANT_OPERATIONS = [
   ofTenant({
     name: 'getTenant',
@@ -56,7 +56,7 @@ export const TENANT_OPERATIONS = [
     input: {
       require_signed_identification: Type.Optional(
         Type.Boolean({
-          description: 'Whether to leave out identifications that pages send without a valid user_hash.',
+          description: 'Whether to ignore identifications that pages send without a valid user_hash.',
         }),
       ),
     },
@@ -96,17 +96,17 @@ export const TENANT_OPERATIONS = [
 ]
 
 const LABELS: Record<keyof RateLimits, string> = {
-  apiPerMinute: 'API requests of one key',
+  apiPerMinute: 'API requests with one key',
   invalidKeyPerIpPerMinute: 'Invalid API keys from one address',
-  trackPerIpPerMinute: 'Tracking requests of one address',
-  trackPerTenantPerMinute: 'Tracking requests of all visitors',
-  scriptPerIpPerMinute: 'Loads of the tracker script by one address',
-  formPerIpPerMinute: 'Submissions of one form by one address',
+  trackPerIpPerMinute: 'Tracking requests from one address',
+  trackPerTenantPerMinute: 'Tracking requests from all visitors',
+  scriptPerIpPerMinute: 'Loads of the tracker script from one address',
+  formPerIpPerMinute: 'Submissions of one form from one address',
   formPerPersonPerMinute: 'Form submissions that name one person',
-  formPerTenantPerMinute: 'Form submissions of all people',
+  formPerTenantPerMinute: 'Form submissions by all people',
   signInPerIpPerMinute: 'Sign-ins from one address',
-  signInPerPersonPerMinute: 'Sign-ins of one person from one address',
-  signInElsewherePerMinute: 'Sign-ins of one person from all new networks',
+  signInPerPersonPerMinute: 'Sign-ins by one person from one address',
+  signInElsewherePerMinute: 'Sign-ins by one person from all new networks',
 }
 
 const Limits = {
@@ -118,7 +118,7 @@ const Limits = {
       forms: Nullable(Type.Integer()),
       keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
     },
-    { description: 'Requests of the last minute, as this process counted them; null where it counts none.' },
+    { description: 'Requests in the last minute, as counted by this process; null where it does not count.' },
   ),
 }
 export type Limits = Type.Static<Type.TObject<typeof Limits>>
@@ -132,7 +132,7 @@ export const SETTINGS_OPERATIONS = [
     tag,
     http: 'GET /v1/limits',
     scope: 'settings:read',
-    summary: 'Get the rate limits, and how much of them the tenant uses',
+    summary: "Get the rate limits and the tenant's usage",
     input: {},
     output: Limits,
     async run({ tenant, config, rateLimiter }) {
@@ -152,7 +152,7 @@ export const SETTINGS_OPERATIONS = [
     tag,
     http: 'GET /v1/tracker',
     scope: 'settings:read',
-    summary: 'Get the snippet for the pages of a site, and the first and the last event from them',
+    summary: "Get the tracker snippet for a site's pages, and the first and last event received from them",
     input: {},
     output: {
       snippet: Type.String(),
@@ -165,7 +165,7 @@ export const SETTINGS_OPERATIONS = [
       const { first, last } = await firstAndLastEvent(tenant)
       const scriptUrl = `${publicUrl}${trackerScriptPath}`
       return {
-        // The script is built with the path that events go to.
+        // The script has the path for events built in.
         snippet: `<script async src="${escapeAttribute(scriptUrl)}"></script>`,
         script_url: scriptUrl,
         collect_url: `${publicUrl}${trackerCollectPath}`,

@@ -41,7 +41,7 @@ test('a key is shown once, works with its scopes, and stops when it is revoked',
   expect((await admin.call('GET', '/v1/api-keys/scopes')).body.scopes).toContain('agents:approve')
 })
 
-test('a tenant has two hundred live keys at most, however many are asked for at once', async () => {
+test('a tenant has at most two hundred active keys, also when many are created concurrently', async () => {
   const crowded = await createTestTenant(service)
   const owner = await signedIn(service, crowded.id, 'owner')
   const key = { name: 'x', scopes: ['contacts:read'], created_at: new Date() }
@@ -62,7 +62,7 @@ test('a tenant has two hundred live keys at most, however many are asked for at 
   expect((await make()).status).toBe(201)
 })
 
-test('keys and domains come page by page', async () => {
+test('keys and domains are paged', async () => {
   const crowded = await createTestTenant(service)
   const owner = await signedIn(service, crowded.id, 'owner')
   for (const name of ['one', 'two']) await owner.call('POST', '/v1/api-keys', { name, scopes: ['all'] })
@@ -90,7 +90,7 @@ test.each([
   expect([answer.status, answer.body.error.code]).toEqual([400, code])
 })
 
-test('a domain is verified once DNS shows its record, and events of its pages are taken from then on', async () => {
+test('a domain is verified once DNS has its record, and events from its pages are accepted from then on', async () => {
   const claimed = await admin.call('POST', '/v1/domains', { domain: 'Shop.Example.org' })
   const { domain } = claimed.body
   expect([claimed.status, domain.domain, domain.verified_at]).toEqual([201, 'shop.example.org', null])
@@ -117,8 +117,8 @@ test('a domain is verified once DNS shows its record, and events of its pages ar
   const theirs = await stranger.call('POST', '/v1/domains', { domain: 'shop.example.org' })
   expect(theirs.body.domain.txt_value).not.toBe(domain.txt_value)
   dns.texts.set(domain.txt_name, [theirs.body.domain.txt_value])
-  const taken = await stranger.call('POST', `/v1/domains/${theirs.body.domain.domain_id}/check`)
-  expect([taken.status, taken.body.error.code]).toEqual([409, 'domain_taken'])
+  const conflicting = await stranger.call('POST', `/v1/domains/${theirs.body.domain.domain_id}/check`)
+  expect([conflicting.status, conflicting.body.error.code]).toEqual([409, 'domain_taken'])
   expect((await admin.call('DELETE', `/v1/domains/${domain.domain_id}`)).status).toBe(200)
   const free = await stranger.call('POST', `/v1/domains/${theirs.body.domain.domain_id}/check`)
   expect(free.body.check.verified).toBe(true)
@@ -131,7 +131,7 @@ test.each([[''], ['https://example.com'], ['exa mple.com'], ['x'.repeat(501)]])(
   },
 )
 
-test('the tracker page gives the snippet and sees the first event', async () => {
+test('the tracker settings return the snippet and the first event', async () => {
   const fresh = await createTestTenant(service)
   const viewer = await signedIn(service, fresh.id, 'viewer')
   const before = (await viewer.call('GET', '/v1/tracker')).body
@@ -149,7 +149,7 @@ test('the tracker page gives the snippet and sees the first event', async () => 
   expect([after.first_event.url, after.last_event.url]).toEqual([url, `${url}?2`])
 })
 
-test('the limits in force are shown with what the tenant used of them', async () => {
+test("the current limits are returned with the tenant's usage", async () => {
   const { apiPerMinute } = service.config.rateLimits ?? { apiPerMinute: 0 }
   await tenant.call('GET', '/v1/contacts')
   const { body } = await admin.call('GET', '/v1/limits')
@@ -160,7 +160,7 @@ test('the limits in force are shown with what the tenant used of them', async ()
   expect(body.requests.tracking).toBeGreaterThanOrEqual(1)
 })
 
-test('the audit log is paged, filtered, and for administrators', async () => {
+test('the audit log is paged and filtered, and only administrators can read it', async () => {
   const { body } = await admin.call('GET', '/v1/audit-log?limit=1')
   expect(body.entries).toHaveLength(1)
   expect(body.pagination.total_items).toBeGreaterThan(2)
@@ -174,7 +174,7 @@ test('the audit log is paged, filtered, and for administrators', async () => {
   expect([byKey.status, byKey.body.error.code]).toEqual([403, 'insufficient_scope'])
 })
 
-test('a key creates keys with its own scopes at most', async () => {
+test('a key can only create keys with scopes of its own', async () => {
   const key = await tenant.keyWith('keys:write', 'contacts:read')
   const create = (scopes: string[]) => tenant.call('POST', '/v1/api-keys', { name: 'k', scopes }, key)
   for (const scopes of [['contacts:write'], ['contacts:read', 'data:erase']]) {

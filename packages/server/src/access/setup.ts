@@ -5,27 +5,27 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { keepServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
+import { ensureServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
 import { addMember, createUser } from './users.ts'
 
 const TOKEN = 'setup'
 
-/** Whether nobody can sign in yet. */
+/** Whether the service has no account yet. */
 export async function isSetupNeeded(database: Database): Promise<boolean> {
   return (await database.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined
 }
 
 /**
- * The token that setup requires: the person who can read the service's console may own it, not the first to reach its
- * port. Every process has the same token, even after a restart, until it is used. @returns null when the service is
- * set up already. @throws ServiceError 503 `secret_key_missing`.
+ * The token that setup requires, so that the owner is the person who can read the service's console, not the first to
+ * reach its port. Every process has the same token, even after a restart, until it is used.
+ * @returns null if the service is already set up. @throws ServiceError 503 `secret_key_missing`.
  */
 export async function setupToken(database: Database, secrets: SecretBox, now: Date): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
     await lock(transaction, 'setup')
-    if (await isSetupNeeded(transaction)) return keepServiceSecret(transaction, secrets, TOKEN, now)
-    // Users were created on the command line: a link on some console must never work later.
+    if (await isSetupNeeded(transaction)) return ensureServiceSecret(transaction, secrets, TOKEN, now)
+    // A user was created on the command line: a link printed on a console must never work later.
     await removeServiceSecret(transaction, TOKEN)
     return null
   })
@@ -33,8 +33,8 @@ export async function setupToken(database: Database, secrets: SecretBox, now: Da
 
 /**
  * Creates the first tenant and its owner.
- * @throws ServiceError 409 `setup_done` when there is a user already, so that of two callers at once one gets it; 403
- * `setup_token_invalid`.
+ * @throws ServiceError 409 `setup_done` if a user already exists, so that only one of two concurrent callers succeeds;
+ * 403 `setup_token_invalid`.
  */
 export async function setUp(
   stores: Stores,
@@ -45,17 +45,17 @@ export async function setUp(
   return stores.database.transaction().execute(async (transaction) => {
     await lock(transaction, 'setup')
     if (!(await isSetupNeeded(transaction))) {
-      throw conflict('setup_done', 'The service is set up already. Sign in, or ask for an invitation.')
+      throw conflict('setup_done', 'The service is already set up. Sign in, or ask for an invitation.')
     }
     const token = await readServiceSecret(transaction, secrets, TOKEN)
     if (token === null || !isSame(token, setup_token)) {
       const message =
-        'The setup link is not valid. Open the one that the service printed on its console when it started.'
+        'The setup link is not valid. Open the link that the service printed on its console when it started.'
       throw new ServiceError(403, 'setup_token_invalid', message)
     }
     await removeServiceSecret(transaction, TOKEN)
     const tenantId = await createTenant(transaction, tenant_name, now)
-    // The person who sets up the service operates it, which verifies their address.
+    // The person who sets up the service operates it, so their address counts as verified.
     const userId = await createUser(transaction, person, null, now)
     await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
     const tenant = openTenant({ ...stores, database: transaction }, tenantId)

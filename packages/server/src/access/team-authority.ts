@@ -11,12 +11,12 @@ export interface Caller {
 }
 
 /**
- * The role with which a caller changes the team, locked until the commit: a person who is removed at this moment, or a
- * key that is revoked, must not leave a way back behind. An API key has no role and acts as an admin, the operator at
+ * Reads and locks the role with which a caller changes the team, until the commit: a person who is being removed, or a
+ * key that is being revoked, must not create a way back in. An API key has no role and acts as an admin, the operator on
  * the command line as an owner.
- * @returns null for a caller that lost its role since the request began.
+ * @returns null if the caller lost its role since the request started.
  */
-export async function holdRole(tx: Tenant, { actor }: Caller): Promise<Role | null> {
+export async function lockRole(tx: Tenant, { actor }: Caller): Promise<Role | null> {
   if (actor.kind === 'command_line') return 'owner'
   if (actor.kind === 'api_key') {
     const live = tx.db.selectFrom('api_keys').select('key_id').where('key_id', '=', actor.id)
@@ -29,13 +29,13 @@ export async function holdRole(tx: Tenant, { actor }: Caller): Promise<Role | nu
 }
 
 /**
- * Checks that a caller may change or remove members and invitations that have a role. Owners are for owners alone, so an
- * API key has no say over them.
- * @param held the caller's role.
+ * Checks that a caller may change or remove members and invitations with this role. Only owners manage owners, so an
+ * API key cannot.
+ * @param callerRole the caller's role.
  * @throws ServiceError 403 `insufficient_role`.
  */
-export function requireMayManage(held: Role | null, role: Role): void {
-  if (held !== null && isAtLeast(held, 'admin') && (role !== 'owner' || held === 'owner')) return
+export function requireMayManage(callerRole: Role | null, role: Role): void {
+  if (callerRole !== null && isAtLeast(callerRole, 'admin') && (role !== 'owner' || callerRole === 'owner')) return
   const message =
     role === 'owner'
       ? 'Only an owner can add, change or remove owners.'
@@ -44,13 +44,13 @@ export function requireMayManage(held: Role | null, role: Role): void {
 }
 
 /**
- * Checks that a caller may give someone a role. Nobody grants more than they have: an API key can grant the roles whose
- * scopes it all has, and never `owner`. Otherwise a key with `settings:write` alone could invite its holder as an admin.
- * @param held the caller's role.
+ * Checks that a caller may grant a role. Nobody grants more than they have: an API key can grant roles whose scopes it
+ * has in full, and never `owner`. Otherwise a key with only `settings:write` could invite its user as an admin.
+ * @param callerRole the caller's role.
  * @throws ServiceError 403 `insufficient_role`, or `insufficient_scope` naming a scope that the caller lacks.
  */
-export function requireMayGrant({ scopes }: Caller, held: Role | null, role: Role): void {
-  requireMayManage(held, role)
+export function requireMayGrant({ scopes }: Caller, callerRole: Role | null, role: Role): void {
+  requireMayManage(callerRole, role)
   const missing = [...scopesOf(role)].find((scope) => !scopes.has(scope))
   if (missing === undefined) return
   const message = `You cannot grant the role ${role}, because you do not have its scope ${missing}.`

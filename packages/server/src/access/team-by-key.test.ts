@@ -4,7 +4,7 @@ import { type Answer, createTestTenant, sharedService, type TestService, type Te
 import type { Role } from '../operations/roles.ts'
 import { SCOPES, scopesOf } from '../operations/scopes.ts'
 
-/** What an API key may do to the team: it has no role, and grants no more than it has. */
+/** Managing the team with an API key, which has no role and grants no more than it has. */
 let service: TestService
 let tenant: TestTenant
 
@@ -65,7 +65,7 @@ test('a key changes a role and removes a member, and the audit log says so once'
   const userId = await person('member')
   const changed = await change(tenant.key, userId, 'viewer')
   expect(changed).toMatchObject({ status: 200, body: { member: { user_id: userId, name: 'Pat', role: 'viewer' } } })
-  // Nothing changes, so nothing is said.
+  // Nothing changes, so nothing is recorded.
   expect((await change(tenant.key, userId, 'viewer')).status).toBe(200)
   expect((await tenant.call('DELETE', `/v1/members/${userId}`)).body).toEqual({
     status: 'success',
@@ -80,7 +80,7 @@ test('a key changes a role and removes a member, and the audit log says so once'
   ])
 })
 
-test('a key has no say over owners, whatever scopes it has', async () => {
+test('a key cannot manage owners, whatever scopes it has', async () => {
   const key = await tenant.keyWith(...SCOPES)
   const [owner, member] = [await person('owner'), await person('member')]
   await person('owner')
@@ -94,7 +94,7 @@ test('a key has no say over owners, whatever scopes it has', async () => {
   expect(await entries()).toEqual([])
 })
 
-test('a key grants only the roles whose scopes it all has', async () => {
+test('a key grants only roles whose scopes it has in full', async () => {
   const [ofViewer, ofMember, ofAdmin] = [await keyOf('viewer'), await keyOf('member'), await keyOf('admin')]
   const bare = await tenant.keyWith('settings:write')
   const roles = ['viewer', 'member', 'admin']
@@ -111,19 +111,19 @@ test('a key grants only the roles whose scopes it all has', async () => {
   expect(await may(bare)).toEqual([no, no, no, no, no, no])
   const { body } = await invite(ofViewer, 'member')
   expect(body.error.details).toEqual([{ path: 'role', message: 'contacts:write' }])
-  // A new link of someone else's invitation would show it to the key.
+  // Renewing someone else's invitation would show its link to the key.
   const { invitation_id: id } = (await invite(ofAdmin, 'admin')).body.invitation
   expect(outcome(await tenant.call('POST', `/v1/invitations/${id}/renew`, undefined, ofMember))).toEqual([
     403,
     'insufficient_scope',
   ])
-  // It takes away what it could not give.
+  // It can remove what it could not grant.
   expect((await tenant.call('DELETE', `/v1/invitations/${id}`, undefined, bare)).status).toBe(200)
   const member = await person('member')
   expect((await tenant.call('DELETE', `/v1/members/${member}`, undefined, bare)).status).toBe(200)
 })
 
-test('a revoked key leaves no way back behind', async () => {
+test('a revoked key leaves no way back in', async () => {
   const created = await tenant.call('POST', '/v1/api-keys', { name: 'leaked', scopes: ['all'] })
   const { key_id, api_key } = created.body
   const [own, kept] = [await invite(api_key, 'admin'), await invite(tenant.key, 'admin')]
@@ -138,7 +138,7 @@ test('a revoked key leaves no way back behind', async () => {
   })
 })
 
-test('a repeated request with an Idempotency-Key invites once and answers the same link', async () => {
+test('a repeated request with an Idempotency-Key invites once and returns the same link', async () => {
   const email = address()
   const send = async () => {
     const response = await fetch(`${service.url}/v1/invitations`, {

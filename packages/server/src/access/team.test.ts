@@ -74,7 +74,7 @@ test('everyone sees the members, only those who may invite see who is invited, a
   expect([roles(invited.body.invitations), invited.body.pagination.total_items]).toEqual([['owner'], 2])
 })
 
-test('a link is kept as a digest only', async () => {
+test('only the digest of a link is stored', async () => {
   const { owner } = await team()
   const token = await invite(owner, address())
   const rows = await tenant.handle.db.selectFrom('invitations').selectAll().execute()
@@ -83,7 +83,7 @@ test('a link is kept as a digest only', async () => {
   expect(digests).toEqual([createHash('sha256').update(token).digest('hex')])
 })
 
-test('a new link ends the one before, and belongs to whoever made it', async () => {
+test('a new link invalidates the previous one, and belongs to the person who created it', async () => {
   const { owner, admin, member } = await team()
   const opens = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   const old = await invite(owner, address(), 'viewer')
@@ -95,7 +95,7 @@ test('a new link ends the one before, and belongs to whoever made it', async () 
   const fresh = tokenOf(body.link)
   expect([status, body.invitation.invitation_id, await opens(old), await opens(fresh)]).toEqual([200, id, 404, 200])
   now = new Date()
-  // One who may not invite any more cannot come back by a link of their own, whoever invited at first.
+  // A person who may no longer invite cannot return through their own link, whoever sent the first invitation.
   await owner.call('PATCH', `/v1/members/${admin.userId}`, { role: 'viewer' })
   expect(await opens(fresh)).toBe(404)
 
@@ -118,7 +118,7 @@ test('a new link ends the one before, and belongs to whoever made it', async () 
   expect(JSON.stringify(entries)).not.toContain(fresh)
 })
 
-test('a new person accepts an invitation, once, and is signed in', async () => {
+test('a new person accepts an invitation once and is signed in', async () => {
   const { owner } = await team()
   const email = address()
   const token = await invite(owner, email.toUpperCase().toLowerCase(), 'viewer')
@@ -146,7 +146,7 @@ test('a new person accepts an invitation, once, and is signed in', async () => {
   expect(outcome(again)).toEqual([404, 'not_found'])
 })
 
-test('one who has an account may sign in first, and joins another tenant with it', async () => {
+test('a person with an account may sign in first and join another tenant with it', async () => {
   const { owner } = await team()
   const elsewhere = await createTestTenant(service)
   const known = await signedIn(service, elsewhere.id, 'owner')
@@ -163,11 +163,11 @@ test('one who has an account may sign in first, and joins another tenant with it
   ])
 })
 
-test('an address that became a member by other means cannot join once more', async () => {
+test('an address that became a member in another way cannot join again', async () => {
   const { owner } = await team()
   const email = address()
   const token = await invite(owner, email)
-  // Not as the command line does it, which ends the invitation: as at the same moment.
+  // Restores the invitation that the command line deletes, as if both happened concurrently.
   const row = await tenant.handle.db
     .selectFrom('invitations')
     .select(['invitation_id', 'email', 'role', 'token_hash', 'proves_address', 'created_at', 'expires_at'])
@@ -184,7 +184,7 @@ test('an address that became a member by other means cannot join once more', asy
   expect(members.filter((member: { email: string }) => member.email === email)).toHaveLength(1)
 })
 
-test('an invitation ends after a week, when it is withdrawn, and when the address is invited again', async () => {
+test('an invitation ends after a week, when withdrawn, and when the address is invited again', async () => {
   const { owner, admin } = await team()
   const [old, withdrawn, email] = [await invite(owner, address()), await invite(owner, address()), address()]
   const first = await invite(owner, email)
@@ -209,7 +209,7 @@ test('an invitation ends after a week, when it is withdrawn, and when the addres
   for (const token of ['x', '%00', newId(), 'a'.repeat(5_000)]) expect(await read(token)).toBe(404)
 })
 
-test('whoever accepts at the moment when the tenant is deleted gets a clean answer', async () => {
+test('accepting while the tenant is being deleted returns a clean error', async () => {
   const { database } = service.stores
   const isWaiting = async (what: string) => {
     const rows =
@@ -224,7 +224,7 @@ test('whoever accepts at the moment when the tenant is deleted gets a clean answ
   const token = await invite(owner, email)
   let answer: Promise<Answer> | undefined
   let deleted: Promise<unknown> | undefined
-  // Stops the request between the invitation and the membership.
+  // Blocks the request between deleting the invitation and adding the membership.
   await database.transaction().execute(async (transaction) => {
     await lockAddress(transaction, email)
     const person = { name: 'Late', password: PASSWORD }
@@ -235,13 +235,13 @@ test('whoever accepts at the moment when the tenant is deleted gets a clean answ
   })
   const status = (await answer)?.status
   await deleted
-  // The tenant may be gone before the session begins.
+  // The tenant may be deleted before the session starts.
   expect([200, 401]).toContain(status)
   const late = await new Browser(service).call('POST', `/api/invitations/${token}/accept`, {})
   expect(outcome(late)).toEqual([404, 'not_found'])
 })
 
-test('of two who accept at once one joins', async () => {
+test('of several concurrent acceptances, one succeeds', async () => {
   const { owner } = await team()
   const token = await invite(owner, address())
   const accept = () =>
@@ -250,7 +250,7 @@ test('of two who accept at once one joins', async () => {
   expect(statuses.sort()).toEqual([200, 404, 404])
 })
 
-test('only an owner makes, changes and removes owners, and nobody below an admin changes the team', async () => {
+test('only owners add, change and remove owners, and only admins and owners change the team', async () => {
   const { owner, admin, member } = await team()
   const change = (by: Person, of: Person, role: string) => by.call('PATCH', `/v1/members/${of.userId}`, { role })
   expect(outcome(await change(admin, admin, 'owner'))).toEqual([403, 'insufficient_role'])
@@ -263,7 +263,7 @@ test('only an owner makes, changes and removes owners, and nobody below an admin
   expect(outcome(await change(member, member, 'admin'))).toEqual([403, 'insufficient_role'])
   expect((await change(admin, member, 'viewer')).status).toBe(200)
   expect((await change(owner, admin, 'owner')).status).toBe(200)
-  // An invitation that an owner made for an owner is not an admin's to replace or to end.
+  // An admin can neither replace nor withdraw an owner's invitation to an owner.
   const other = await signedIn(service, tenant.id, 'admin')
   const email = address()
   await invite(owner, email, 'owner')
@@ -276,7 +276,7 @@ test('only an owner makes, changes and removes owners, and nobody below an admin
   expect((await owner.call('GET', '/v1/invitations')).body.invitations).toHaveLength(1)
 })
 
-test('the last owner stays, also when two demote each other at once', async () => {
+test('the last owner stays, also when two demote each other concurrently', async () => {
   const { owner } = await team()
   const demote = (by: Person, of: Person) => by.call('PATCH', `/v1/members/${of.userId}`, { role: 'viewer' })
   expect(outcome(await demote(owner, owner))).toEqual([409, 'last_owner'])
@@ -305,7 +305,7 @@ test('a changed role and a removal take effect with the next request', async () 
   expect(outcome(await owner.call('DELETE', `/v1/members/${viewer.userId}`))).toEqual([404, 'not_found'])
 })
 
-test('a session works in its own tenant only, and in another one of its person after choosing it', async () => {
+test('a session works only in its active tenant, and in another one after switching', async () => {
   const { owner } = await team()
   const mine = tenant
   const stranger = await team()
@@ -324,12 +324,12 @@ test('a session works in its own tenant only, and in another one of its person a
   expect((await owner.call('POST', '/api/tenant', { tenant_id: made.body.tenant_id })).status).toBe(200)
   expect((await owner.call('GET', '/v1/contacts')).body.contacts).toEqual([])
   expect((await owner.call('GET', '/api/me')).body).toMatchObject({ tenant: { name: 'Second' }, role: 'owner' })
-  // The next sign-in starts where the last one was.
+  // The next sign-in starts in the tenant used last.
   const again = await new Browser(service).signIn(owner.email)
   expect((await again.call('GET', '/api/me')).body.tenant.name).toBe('Second')
 })
 
-test('whoever may not invite any more cannot come back by an invitation of their own', async () => {
+test('a person who may no longer invite cannot return through their own invitation', async () => {
   const { owner, admin } = await team()
   const second = await signedIn(service, tenant.id, 'owner')
   const opens = async (token: string) => (await new Browser(service).call('GET', `/api/invitations/${token}`)).status
@@ -353,7 +353,7 @@ test('whoever may not invite any more cannot come back by an invitation of their
   expect(rows.map(({ details }) => (details as { role: string }).role)).toEqual(['owner', 'admin', 'admin'])
 })
 
-test('what changes the team is in the audit log, with who did it', async () => {
+test('the audit log records every change of the team, with its actor', async () => {
   const { owner, member } = await team()
   await invite(owner, address())
   await owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })
@@ -363,7 +363,7 @@ test('what changes the team is in the audit log, with who did it', async () => {
   expect(rows.map(({ actor }) => (actor as { id: string }).id)).toEqual([owner.userId, owner.userId, owner.userId])
 })
 
-test('a hundred invitations can wait, however many are sent at once; one that is withdrawn or has ended makes room', async () => {
+test('a hundred invitations can be pending, also when sent concurrently; withdrawn and expired ones do not count', async () => {
   const { owner } = await team()
   const rows = Array.from({ length: 96 }, () => ({
     invitation_id: newId(),

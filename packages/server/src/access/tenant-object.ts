@@ -11,7 +11,7 @@ export const TenantObject = Type.Object(
     _id: Id,
     name: Type.String(),
     require_signed_identification: Type.Boolean({
-      description: 'Whether identifications that pages send without a valid user_hash are left out.',
+      description: 'Whether identifications that pages send without a valid user_hash are ignored.',
     }),
     identity_secret: Nullable(
       Type.Object(
@@ -19,7 +19,7 @@ export const TenantObject = Type.Object(
           created_at: Timestamp,
           previous_valid_until: Nullable(Timestamp),
         },
-        { description: 'When the identity secret was created; null when there is none.' },
+        { description: 'When the identity secret was created; null if there is none.' },
       ),
     ),
     created_at: Timestamp,
@@ -28,7 +28,7 @@ export const TenantObject = Type.Object(
 )
 export type TenantObject = Type.Static<typeof TenantObject>
 
-/** A tenant as the API and the command line answer it. */
+/** A tenant as the API and the command line return it. */
 export async function readTenantObject(database: Database, tenant: Tenant, now: Date): Promise<TenantObject> {
   const [{ name, createdAt }, settings] = await Promise.all([
     readTenant(database, tenant.id),

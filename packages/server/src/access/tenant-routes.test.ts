@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 const TIMESTAMP = expect.stringMatching(/^\d{4}-.*Z$/)
 
-test('GET /v1/tenant answers the tenant of the key', async () => {
+test("GET /v1/tenant returns the key's tenant", async () => {
   const { status, body } = await tenant.call('GET', '/v1/tenant')
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -29,7 +29,7 @@ test('GET /v1/tenant answers the tenant of the key', async () => {
   })
 })
 
-test('PATCH /v1/tenant changes what is sent, of its own tenant only', async () => {
+test('PATCH /v1/tenant changes only the fields sent, and only of its own tenant', async () => {
   const other = await createTestTenant(service)
   const { status, body } = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: true })
   expect([status, body.tenant.require_signed_identification]).toEqual([200, true])
@@ -46,7 +46,7 @@ test('PATCH /v1/tenant changes what is sent, of its own tenant only', async () =
   })
 })
 
-test('POST /v1/tenant/identity-secret shows the secret once, and until when the one before is good', async () => {
+test('POST /v1/tenant/identity-secret returns the secret once, and when the previous one expires', async () => {
   const first = await tenant.call('POST', '/v1/tenant/identity-secret')
   expect(first.status).toBe(201)
   expect(first.body).toEqual({
@@ -71,7 +71,7 @@ test.each([
   expect((await tenant.call('GET', '/v1/tenant')).body.tenant.require_signed_identification).toBe(false)
 })
 
-test('reading needs settings:read, changing settings:write', async () => {
+test('reading needs settings:read, and changing settings:write', async () => {
   const [reader, writer] = [await tenant.keyWith('settings:read'), await tenant.keyWith('settings:write')]
   const statuses = async (key: string) => [
     (await tenant.call('GET', '/v1/tenant', undefined, key)).status,

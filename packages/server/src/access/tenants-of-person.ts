@@ -4,7 +4,7 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import { createTenant } from './tenants.ts'
 import { addMember } from './users.ts'
 
-/** The tenants of a person, by name, and whether they have a password. */
+/** The tenants of a person, sorted by name, and whether the person has a password. */
 export async function profileOf(
   database: Stores['database'],
   userId: string,
@@ -27,7 +27,7 @@ export async function profileOf(
   return { tenants, hasPassword: password !== undefined }
 }
 
-/** Creates a tenant whose owner is the person that asks. @returns its id. */
+/** Creates a tenant owned by the person who requests it. @returns its id. */
 export async function createTenantOf(
   stores: Stores,
   userId: string,

@@ -4,7 +4,7 @@ import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { requireTenantName } from './names.ts'
 
-/** Creates a tenant. @returns its id. @throws ServiceError 400 for a name that is empty, too long, or holds a link. */
+/** Creates a tenant. @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link. */
 export async function createTenant(database: Database, name: string, now: Date): Promise<string> {
   const tenantId = newId()
   await database
@@ -14,7 +14,7 @@ export async function createTenant(database: Database, name: string, now: Date):
   return tenantId
 }
 
-/** What a tenant is called, and since when there is one. @throws ServiceError 404 when it has been deleted. */
+/** @throws ServiceError 404 if the tenant has been deleted. */
 export async function readTenant(database: Database, tenantId: string): Promise<{ name: string; createdAt: Date }> {
   const row = await database
     .selectFrom('tenants')
@@ -25,19 +25,18 @@ export async function readTenant(database: Database, tenantId: string): Promise<
   return { name: row.name, createdAt: row.created_at }
 }
 
-/** Whether there is a tenant with this id. */
 export async function hasTenant(database: Database, tenantId: string): Promise<boolean> {
   if (!isUuid(tenantId)) return false
   const tenants = database.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId)
   return (await tenants.executeTakeFirst()) !== undefined
 }
 
-/** @throws ServiceError 404 when there is no such tenant. */
+/** @throws ServiceError 404 if there is no such tenant. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
   if (!(await hasTenant(database, tenantId))) throw notFound('tenant')
 }
 
-/** One page of the tenants, the oldest first, and how many there are. */
+/** One page of the tenants, oldest first, and the total. */
 export async function listTenants(
   database: Database,
   page: Page,
@@ -60,7 +59,7 @@ export async function listTenants(
   return { tenants, total: counted.count }
 }
 
-/** Deletes a tenant's row and all rows that refer to it. Use `deleteTenant`, which also deletes the others. */
+/** Deletes a tenant's row and all rows that reference it. Call `deleteTenant` instead, which also deletes its other data. */
 export async function removeTenant(transaction: Database, tenantId: string): Promise<void> {
   await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
 }

@@ -1,11 +1,11 @@
 import type { Database } from '../platform/postgres/database.ts'
 
-/** Longer than any code of an authenticator is accepted, which is its own half minute and those before and after. */
+/** Longer than any authenticator code is accepted, which is its own half minute and the ones before and after. */
 const KEPT_MS = 5 * 60_000
 
 /**
- * Marks a code as used, so that someone who sees it being typed cannot use it. This happens before the check, so that
- * of two concurrent requests with the same code the second is refused. @returns false when it was used before.
+ * Marks a code as used, so that someone who sees it being typed cannot reuse it. Call it before checking the code, so
+ * that the second of two concurrent requests with the same code is rejected. @returns false if it was used before.
  */
 export async function useCode(database: Database, userId: string, code: string, now: Date): Promise<boolean> {
   const expiresAt = new Date(now.getTime() + KEPT_MS)
@@ -23,8 +23,8 @@ export async function useCode(database: Database, userId: string, code: string, 
   return row !== undefined
 }
 
-/** A rejected code may be valid later. */
-export async function giveCodeBack(database: Database, userId: string, code: string): Promise<void> {
+/** Unmarks a code that the library rejected: it may be valid later. */
+export async function releaseCode(database: Database, userId: string, code: string): Promise<void> {
   const used = database.deleteFrom('user_used_codes').where('user_id', '=', userId)
   await used.where('code', '=', plain(code)).execute()
 }

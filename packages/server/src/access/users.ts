@@ -5,24 +5,24 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { lockAddress, saltFor } from './accounts.ts'
-import { proveAddress } from './address-proof.ts'
 import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
+import { verifyAddress } from './verify-address.ts'
 
 export interface NewUser {
   email: string
-  /** null for a person who signs in at the OpenID provider only. */
+  /** null for a person who only signs in at the OpenID provider. */
   password: string | null
-  /** The e-mail address, when it is missing. */
+  /** Default: the e-mail address. */
   name?: string
 }
 
 /**
- * Creates an account of a person who may sign in to the dashboard. An address has one verified account, and one more
- * for each tenant that vouches for it: no tenant learns what the others did.
- * @param transaction holds the address until its end.
- * @param vouchedBy the tenant that says whose the address is, where nothing proves it; null where it is proved.
- * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 when there is such an account.
+ * Creates the account of a person who may sign in to the dashboard. An address has one verified account, and one more
+ * for each tenant that vouches for it, so that no tenant learns of the others' accounts.
+ * @param transaction holds the lock on the address.
+ * @param vouchedBy the tenant that vouches for an unverified address; null for a verified one.
+ * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 if there is such an account.
  */
 export async function createUser(
   transaction: Database,
@@ -34,14 +34,14 @@ export async function createUser(
 }
 
 /**
- * Creates a person whose address is proved. The unverified accounts of the address become this person's.
+ * Creates a person with a verified address. Unverified accounts of the address are merged into the new account.
  * @param stores the transaction's database.
  * @throws ServiceError as `createUser`.
  */
 export async function createVerifiedUser(stores: Stores, person: NewUser, now: Date): Promise<string> {
   const known = await checked(stores.database, person)
   const { email, name, password } = known
-  const userId = await proveAddress(stores, email, now)
+  const userId = await verifyAddress(stores, email, now)
   if (userId === null) return insertUser(stores.database, known, null, now)
   if (name !== null) await stores.database.updateTable('users').set({ name }).where('id', '=', userId).execute()
   if (password !== null) await addPassword(stores.database, userId, password, now)
@@ -55,7 +55,7 @@ interface CheckedUser {
   password: string | null
 }
 
-/** Holds the address. @throws ServiceError 400 for what cannot be kept. */
+/** Validates a person and locks the address. @throws ServiceError 400 if a value is invalid. */
 async function checked(transaction: Database, person: NewUser): Promise<CheckedUser> {
   const email = requireEmail(person.email)
   const text = person.name?.trim() ?? ''
@@ -66,7 +66,7 @@ async function checked(transaction: Database, person: NewUser): Promise<CheckedU
   return { email, name, password: await hashPassword(person.password, await saltFor(transaction, email)) }
 }
 
-/** @throws ServiceError 409 when the e-mail is taken. */
+/** @throws ServiceError 409 if the e-mail is taken. */
 async function insertUser(
   database: Database,
   { email, name, password }: CheckedUser,
@@ -94,14 +94,14 @@ async function addPassword(database: Database, userId: string, password: string,
     .execute()
 }
 
-/** @returns the name as it is kept. @throws ServiceError 400 for one that is empty, too long, or holds a link. */
+/** @returns the name as stored. @throws ServiceError 400 if it is empty, too long or contains a link. */
 export async function renameUser(database: Database, userId: string, text: string, now: Date): Promise<string> {
   const name = requirePersonName(text)
   await database.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute()
   return name
 }
 
-/** Gives a person a role in a tenant. @returns false when the person has one there already, which stays. */
+/** Adds a person to a tenant. @returns false if they are already a member; their role is not changed. */
 export async function addMember(
   database: Database,
   tenantId: string,
@@ -118,8 +118,8 @@ export async function addMember(
 }
 
 /**
- * Creates a person with a role in a tenant on the operator's word, which proves the address: both or neither, within
- * the caller's transaction if there is one.
+ * Creates a person and their membership in one transaction, the caller's if there is one. The operator vouches for the
+ * address, so it counts as verified.
  * @throws ServiceError as `createUser`.
  */
 export async function createTenantUser(
@@ -132,7 +132,7 @@ export async function createTenantUser(
     const userId = await createVerifiedUser({ ...stores, database }, person, now)
     const isNew = await addMember(database, tenantId, { userId, role }, now)
     if (!isNew) await setRole(database, tenantId, userId, role)
-    // Nobody needs it any more, and whoever has seen its link could still try to use it.
+    // No longer needed, and anyone who has seen the link could still try it.
     const invitations = database.deleteFrom('invitations').where('tenant_id', '=', tenantId)
     await invitations.where('email', '=', requireEmail(person.email)).execute()
     return userId
@@ -149,14 +149,14 @@ async function setRole(database: Database, tenantId: string, userId: string, rol
   await membership.set({ role }).execute()
 }
 
-/** What the sign-in library takes for an e-mail address; a person with another could never sign in. */
+/** The addresses that the sign-in library accepts; a person with any other could never sign in. */
 const PLAIN = /^[a-z0-9_'+.-]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
 
-/** The address as it is kept. @throws ServiceError 400 */
+/** Normalizes an address. @throws ServiceError 400 if it is malformed. */
 export function requireEmail(text: string): string {
   const address = parseEmail(text)
   if (address !== null && PLAIN.test(address)) return address
-  const message = 'The e-mail address is malformed. Sign-in takes plain ones like ada@example.com.'
+  const message = 'The e-mail address is malformed. Use a plain one like ada@example.com.'
   throw new ServiceError(400, 'invalid_email', message, { details: [{ path: 'email', message }] })
 }
 

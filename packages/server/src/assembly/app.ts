@@ -1,5 +1,5 @@
 import type { FindApiKey } from '../access/api-key-lookup.ts'
-import { requireCallers } from '../access/authentication.ts'
+import { authenticateRequests } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import type { SignedIn } from '../access/sessions.ts'
 import type { Auth } from '../access/sign-in/auth.ts'
@@ -32,7 +32,7 @@ import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
-import { makeTrackerScript } from '../sites/track/script.ts'
+import { buildTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
@@ -66,7 +66,7 @@ export interface AppDependencies extends WriteDependencies {
 export async function createApp(given: AppDependencies): Promise<App> {
   const { app, rateLimiter, isClosing, done } = await createServer(given)
   const dependencies = { ...given, rateLimiter, isClosing }
-  requireCallers(app, dependencies)
+  authenticateRequests(app, dependencies)
 
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
@@ -90,7 +90,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
 /** What the sites of tenants call: the tracker's script, the collector and forms. */
 async function siteRoutes(app: App, dependencies: AppDependencies & { rateLimiter: RateLimiter }): Promise<void> {
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = dependencies.config
-  const script = await makeTrackerScript(scriptPath, collectPath)
+  const script = await buildTrackerScript(scriptPath, collectPath)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath }))
   await app.register((scope) => scriptRoutes(scope as unknown as App, { ...dependencies, script, scriptPath }))
   await app.register((scope) => formRoutes(scope as unknown as App, dependencies))

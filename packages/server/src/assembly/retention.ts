@@ -1,4 +1,4 @@
-import { forgetEnded } from '../access/forget.ts'
+import { deleteExpired } from '../access/delete-expired.ts'
 import { deleteUnseen } from '../identification/retention.ts'
 import { forgetIdempotencyKeys } from '../operations/idempotency.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
@@ -11,7 +11,7 @@ const EVERY_MS = 60 * 60 * 1000
 /** Deletes expired and unused rows every hour. */
 export function startRetention(database: Database, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
-    const failures = await eachAlone([forgetEnded, deleteUnseen, forgetIdempotencyKeys], (forget) =>
+    const failures = await eachAlone([deleteExpired, deleteUnseen, forgetIdempotencyKeys], (forget) =>
       forget(database, clock()),
     )
     for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')

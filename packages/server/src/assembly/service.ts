@@ -15,7 +15,7 @@ import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
-import { makeTrackerScript } from '../sites/track/script.ts'
+import { buildTrackerScript } from '../sites/track/script.ts'
 import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type Connections, openConnections } from './connections.ts'
@@ -60,7 +60,7 @@ export interface ServiceOptions extends EngineOptions {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
   // Bundled while the engines start; the application waits for it.
-  makeTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
+  buildTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
   const close = () => undoAll(cleanup)

@@ -4,9 +4,9 @@ import { openTenant, type Tenant } from '../platform/tenant.ts'
 import type { Session } from './session.ts'
 
 /**
- * Makes a change of a tenant's configuration and writes it into the audit log, both or neither.
- * @param work makes it through the handle, or through the database where tenants are one among many.
- * @param entry what happened, from what the change answers; never a secret.
+ * Changes a tenant's configuration and records it in the audit log, in one transaction.
+ * @param work makes the change through the tenant's handle, or the database for tables that belong to no tenant.
+ * @param entry builds the audit entry from the result; it must not contain secrets.
  */
 export function audited<Result>(
   { stores }: Pick<Session, 'stores'>,
@@ -23,7 +23,7 @@ export function audited<Result>(
   })
 }
 
-/** What an entry is about: `about('api_key', 'created', keyId)`. */
+/** Action and subject of an audit entry: `about('api_key', 'created', keyId)`. */
 export function about(subjectKind: string, verb: string, subjectId: string) {
   return { action: `${subjectKind}.${verb}`, subjectKind, subjectId }
 }

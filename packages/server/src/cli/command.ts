@@ -2,7 +2,7 @@ import { listTenants, requireTenant } from '../access/tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Session } from './session.ts'
 
-/** The options of a call, by their names. */
+/** The option values of a call, by name. */
 export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
 
 export interface Option {
@@ -15,17 +15,17 @@ export interface Option {
 
 export interface Command {
   summary: string
-  /** What the call names without an option; it arrives among the values in lower case. */
+  /** Name of the positional argument; its value is stored under this name in lower case. */
   argument?: 'FILE'
   options: Record<string, Option>
-  /** A problem with the options other than a missing one; null for none. */
+  /** Validates the options. @returns the problem, or null. Missing options are reported elsewhere. */
   check?(values: Values): string | null
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
-  /** What part of the work failed, and where to look; null for none. */
+  /** Describes a partial failure and where to find the details; null if there is none. */
   failuresOf?(answer: Record<string, unknown>): string | null
 }
 
-/** The tenant of a command. Most services have one, which need not be named. */
+/** The tenant of a command. Optional if the service has only one. */
 export const tenant = {
   type: 'string',
   hint: 'TENANT_ID',
@@ -34,7 +34,7 @@ export const tenant = {
 export const required = (hint: string) => ({ type: 'string', required: true, hint }) as const
 export const optional = (hint: string) => ({ type: 'string', hint }) as const
 
-/** The tenant that a call names, or the only one. @throws ServiceError 404; 400 if there are several */
+/** The tenant given by --tenant, or the only one. @throws ServiceError 404; 400 if there are several or none. */
 export async function existingTenant({ database }: Session['stores'], { tenant: named }: Values): Promise<string> {
   if (named !== undefined) {
     await requireTenant(database, String(named))
@@ -44,12 +44,12 @@ export async function existingTenant({ database }: Session['stores'], { tenant: 
   const [only] = tenants
   if (only && total === 1) return only.tenant_id
   const message = only
-    ? `There are ${total} tenants: choose one with --tenant. cdsctl tenant list shows them.`
-    : 'There is no tenant yet: cdsctl tenant create --name NAME creates one.'
+    ? `There are ${total} tenants. Choose one with --tenant; cdsctl tenant list shows them.`
+    : 'There is no tenant yet. Create one with cdsctl tenant create --name NAME.'
   throw new ServiceError(400, 'invalid_option', message)
 }
 
-/** A whole number, or `fallback` where the option is missing. @throws ServiceError 400 */
+/** A whole number, or `fallback` if the option is missing. @throws ServiceError 400 */
 export function numberOf(values: Values, name: string, fallback: number): number {
   const text = values[name]
   if (text === undefined) return fallback

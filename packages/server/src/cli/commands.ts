@@ -15,7 +15,7 @@ import { SOURCE_COMMANDS } from './source-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
-/** Everything that `cdsctl` can do; the keys are the words of the call. */
+/** All commands of `cdsctl`, by name. */
 export const COMMANDS: Record<string, Command> = {
   ...TENANT_COMMANDS,
   ...USER_COMMANDS,
@@ -66,7 +66,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   'import contacts': {
-    summary: 'Import the contacts of a CSV file; what became of each row is written to FILE.results.csv',
+    summary: 'Import contacts from a CSV file; the result of each row is written to FILE.results.csv',
     argument: 'FILE',
     options: { tenant, results: optional('FILE') },
     run: async (session, values) => {
@@ -82,7 +82,7 @@ export const COMMANDS: Record<string, Command> = {
     failuresOf: (answer) => failedRowsOf(answer as unknown as ImportSummary),
   },
   'events retry': {
-    summary: 'Try again to store the events that were set aside',
+    summary: 'Retry storing the events that were set aside',
     options: {},
     run: async ({ stores }) => ({
       retried: await retryRefused(stores.database),
@@ -90,13 +90,13 @@ export const COMMANDS: Record<string, Command> = {
     }),
   },
   migrate: {
-    summary: 'Bring both engines up to date',
+    summary: 'Run the migrations of both databases',
     options: {},
-    // Opening the session has done it.
+    // Opening the session ran the migrations.
     run: async () => ({ migrated: true }),
   },
   doctor: {
-    summary: 'Check the engines and say what is wrong',
+    summary: 'Check both databases and report problems',
     options: {},
     run: (session) => diagnose(session),
   },

@@ -24,7 +24,7 @@ beforeAll(async () => {
   }
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
 async function run(name: string, values: Values): Promise<any> {
   const command = COMMANDS[name]
   if (!command) throw new Error(`There is no command ${name}.`)
@@ -72,7 +72,7 @@ test('contacts are merged and unmerged by commands, with an entry in the audit l
   ])
 })
 
-test('an option that cannot be read is named', async () => {
+test('the error for an invalid option names it', async () => {
   const wrong: [string, Values, string][] = [
     ['contact create', { email: 'x@example.com', properties: '{' }, '--properties'],
     ['contact list', { limit: '0' }, '--limit'],

@@ -7,9 +7,9 @@ import type { Session } from './session.ts'
 
 const SET_ASIDE_SHOWN = 10
 const PROXY_ADVICE =
-  'CDS_PUBLIC_URL begins with https, so a proxy stands in front of this service, but CDS_TRUST_PROXY is 0: all clients share the limits of one address. Set CDS_TRUST_PROXY to the number of proxies.'
+  'CDS_PUBLIC_URL starts with https, so there is a proxy in front of this service, but CDS_TRUST_PROXY is 0: all clients share the limits of one address. Set CDS_TRUST_PROXY to the number of proxies.'
 
-/** Asks both engines and says how they are. */
+/** Queries both databases and reports their state. */
 export async function diagnose({ stores, serviceRuns, config }: Session): Promise<Record<string, unknown>> {
   const version = await sql<{ version: string }>`SELECT version()`.execute(stores.database)
   const waiting = await stores.database
@@ -25,7 +25,7 @@ export async function diagnose({ stores, serviceRuns, config }: Session): Promis
     events_set_aside: (await countRows(stores.database)).setAside,
     latest_set_aside: await latestRefused(stores.database, SET_ASIDE_SHOWN),
     service_running: serviceRuns,
-    // The service speaks HTTP only, so that an address with https means a proxy.
+    // The service itself only speaks HTTP, so a public address with https implies a proxy.
     ...(config.trustedProxies === 0 && config.publicUrl.startsWith('https:') ? { proxy: PROXY_ADVICE } : {}),
   }
 }

@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 
 const PASSWORD_BYTES_MAX = 16_384
 
-/** A password is read from a file or a variable: a command line can be seen by whoever lists processes. */
+/** Secrets are read from a file or a variable, because the process list shows the command line to every user. */
 const secretOptions = {
   'password-file': optional('FILE'),
   'password-env': optional('VARIABLE'),
@@ -21,7 +21,7 @@ const secretOptions = {
   'refresh-token-file': optional('FILE'),
   'refresh-token-env': optional('VARIABLE'),
 }
-/** Go with a refresh token. */
+/** Options that a refresh token needs. */
 const renewalOptions = {
   'token-url': optional('URL'),
   'client-id': optional('CLIENT_ID'),
@@ -30,12 +30,12 @@ const renewalOptions = {
 }
 
 /**
- * Sets an e-mail account. Unlike the operation `setEmailAccount`, it reads secrets from files and variables of the
- * operator's machine, and takes access tokens.
+ * Sets an e-mail account. Unlike the operation `setEmailAccount`, it reads secrets from files and variables on the
+ * operator's machine, and accepts access tokens.
  */
 export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
   'identity email-set': {
-    summary: 'Give an identity its e-mail account, after logging in at its servers; without --imap-host it only sends',
+    summary: "Set an identity's e-mail account after testing the log-in; without --imap-host, it only sends",
     options: {
       tenant,
       'identity-id': required('IDENTITY_ID'),
@@ -46,7 +46,7 @@ export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
       'imap-host': optional('HOST'),
       'imap-port': optional('993'),
       'imap-security': optional('tls|starttls'),
-      user: optional('USER, else the address'),
+      user: optional('USER (default: the address)'),
       ...secretOptions,
       ...renewalOptions,
       'daily-limit': optional('NUMBER'),
@@ -73,7 +73,7 @@ export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
   },
 }
 
-/** Lends the ways to mail servers and token endpoints. */
+/** Opens clients for mail servers and token endpoints for one call, and closes them. */
 export async function withMail<Answer>(
   { config }: Session,
   work: (mail: LoginDependencies) => Promise<Answer>,
@@ -98,7 +98,7 @@ function serverOf(
   return {
     host: String(values[`${kind}-host`]),
     port: numberOf(values, `${kind}-port`, port),
-    // Checked with everything else of the account.
+    // Validated with the rest of the account.
     security: String(values[`${kind}-security`] ?? security) as MailSecurity,
     login,
   }
@@ -124,11 +124,7 @@ async function secretOf(values: Values): Promise<Secret> {
   }
   const needless = Object.keys(renewalOptions).find((option) => values[option] !== undefined)
   if (needless !== undefined) {
-    throw new ServiceError(
-      400,
-      'invalid_option',
-      `--${needless} goes with --refresh-token-file or --refresh-token-env.`,
-    )
+    throw new ServiceError(400, 'invalid_option', `--${needless} requires --refresh-token-file or --refresh-token-env.`)
   }
   return { secret: name.startsWith('password') ? { password: secret } : { accessToken: secret }, renewal: null }
 }
@@ -139,19 +135,19 @@ async function renewalOf(values: Values): Promise<Omit<TokenRenewal, 'refreshTok
   const [name] = secrets
   if (tokenUrl === undefined || clientId === undefined || secrets.length > 1) {
     const message =
-      'A refresh token needs --token-url and --client-id, and one of --client-secret-file and --client-secret-env where the client has a secret.'
+      'A refresh token needs --token-url and --client-id, and, if the client has a secret, one of --client-secret-file and --client-secret-env.'
     throw new ServiceError(400, 'invalid_option', message)
   }
   const clientSecret = name === undefined ? null : await readOption(values, name)
   return { tokenUrl: String(tokenUrl), clientId: String(clientId), clientSecret }
 }
 
-/** The secret in the file or the variable that an option names. */
+/** Reads the secret from the file or variable that an option names. */
 async function readOption(values: Values, name: string): Promise<string> {
   const source = String(values[name])
   const secret = name.endsWith('-env') ? process.env[source] : await readSecret(source)
   if (secret === undefined || secret === '') {
-    throw new ServiceError(400, 'invalid_option', `--${name}: ${source} is not there or empty.`)
+    throw new ServiceError(400, 'invalid_option', `--${name}: ${source} does not exist or is empty.`)
   }
   return secret
 }

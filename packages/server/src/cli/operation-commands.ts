@@ -54,7 +54,7 @@ import type { Session } from './session.ts'
 /** Opens the services of a feature for one call, and closes them. */
 type Open<Services> = <Answer>(session: Session, use: (services: Services) => Promise<Answer>) => Promise<Answer>
 
-/** The commands that perform operations. */
+/** The commands derived from operations. */
 export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(CONTACT_OPERATIONS, withContactServices),
   ...commandsOf(MERGE_OPERATIONS, withMergeServices),
@@ -89,7 +89,7 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(SUPPRESSION_OPERATIONS, withWriting),
 }
 
-/** Whoever can run a command has the databases, and so may do everything. */
+/** Anyone who can run a command has access to the databases, so a command may do everything. */
 const OPERATOR = {
   actor: { kind: 'command_line' } as const,
   scopes: new Set<string>(SCOPES),

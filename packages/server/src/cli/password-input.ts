@@ -4,16 +4,15 @@ import { text } from 'node:stream/consumers'
 import { ServiceError } from '../platform/errors.ts'
 import type { Values } from './command.ts'
 
-/** The terminal that asks for a password. */
 export interface Terminal {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
 }
 
-/** The problem with how a call passes its password; null for none. */
+/** The problem with the way a call passes its password, or null. */
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
-  if (ways > 1) return 'takes --password-stdin or --password, not both'
+  if (ways > 1) return 'accepts --password-stdin or --password, not both'
   if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin or a terminal'
   return null
 }
@@ -22,11 +21,13 @@ export function passwordProblem(values: Values): string | null {
 export async function readPassword(values: Values): Promise<string> {
   if (values['password-stdin'] === true) return (await text(process.stdin)).replace(/\r?\n$/, '')
   if (values.password === undefined) return askForPassword({ input: process.stdin, output: process.stderr })
-  console.error('cdsctl: every user of this machine can read --password in the process list. Use --password-stdin.')
+  console.error(
+    'cdsctl: --password is visible to every user of this machine in the process list. Use --password-stdin.',
+  )
   return String(values.password)
 }
 
-/** Asks twice, without echo. @throws ServiceError 400 when the two differ or the password is empty. */
+/** Asks twice, without echo. @throws ServiceError 400 if the two differ or the password is empty. */
 export async function askForPassword({ input, output }: Terminal): Promise<string> {
   // While readline edits lines, the terminal itself does not echo, and readline's output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -41,7 +42,7 @@ export async function askForPassword({ input, output }: Terminal): Promise<strin
   }
   try {
     const password = await ask('Password: ')
-    if ((await ask('The same again: ')) === password) return password
+    if ((await ask('Repeat the password: ')) === password) return password
     throw new ServiceError(400, 'invalid_password', 'The two passwords differ. Run the command again.')
   } finally {
     editor.close()

@@ -6,7 +6,7 @@ const ROWS = [
   { segment_id: 'bb', _id: 'bb', name: `Long\n${'x'.repeat(60)}`, scopes: [], filter: {}, last: true },
 ]
 
-test('a list is a table, with the rest of the answer below', () => {
+test('a list is printed as a table, followed by the other fields', () => {
   const pagination = { page: 1, limit: 2, total_pages: 3, total_items: 5 }
   expect(printed({ segments: ROWS, counting: false, pagination })).toBe(
     `
@@ -20,17 +20,17 @@ Page 1 of 3, 5 in all: --page shows more.`.trimStart(),
   )
 })
 
-test('columns that do not fit are named', () => {
+test('columns that do not fit are listed', () => {
   expect(printed({ segments: ROWS.slice(0, 1) }, 20)).toBe(
     'segment_id  name\na           Leads\n\n--json also shows scopes, filter, last.',
   )
 })
 
-test('an empty list says so', () => {
+test('an empty list has a message', () => {
   expect(printed({ api_keys: [] })).toBe('No api keys.')
 })
 
-test('one object has a line for each field', () => {
+test('an object is printed with one line per field', () => {
   expect(printed({ segment: { segment_id: 'a', _id: 'a', filter: { match: 'all' }, ids: ['x', 'y'] } })).toBe(
     'segment_id  a\nfilter      {\n  "match": "all"\n}\nids         x, y',
   )

@@ -1,23 +1,23 @@
 type Row = Record<string, unknown>
 
-/** Characters of a cell; ids and addresses fit. */
+/** Characters per cell; ids and most addresses fit. */
 const CELL_MAX = 40
 const WIDTH_DEFAULT = 120
 const GAP = '  '
 
 /**
- * An answer for people: a list as a table, anything else as one line for each field.
+ * Formats a result for people: a list as a table, anything else with one line per field.
  * @param width in characters; a table shows as many columns as fit.
  */
 export function printed(answer: Row, width = WIDTH_DEFAULT): string {
   const [list, ...others] = Object.entries(answer).filter(([, value]) => isRows(value))
   if (list && others.length === 0) return printedList(list as [string, Row[]], answer, width)
-  // `{segment: {…}}` is a segment.
+  // Unwraps `{segment: {…}}`.
   const [only, ...more] = Object.values(answer)
   return fields(more.length === 0 && isObject(only) ? only : answer)
 }
 
-/** An empty list is one too: nothing else in an answer is an empty array. */
+/** An empty array counts as a list of rows: no other field of a result is an empty array. */
 function isRows(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every(isObject)
 }
@@ -32,7 +32,7 @@ function printedList([name, rows]: [string, Row[]], answer: Row, width: number):
   if (Object.keys(rest).length > 0) parts.push(fields(rest))
   if (isObject(pagination) && Number(pagination.total_pages) > 1) {
     parts.push(
-      `Page ${pagination.page} of ${pagination.total_pages}, ${pagination.total_items} in all: --page shows more.`,
+      `Page ${pagination.page} of ${pagination.total_pages}, ${pagination.total_items} in total. Use --page to see more.`,
     )
   }
   return parts.join('\n\n')
@@ -72,7 +72,6 @@ function fields(row: Row): string {
     .join('\n')
 }
 
-/** A value on one line. */
 function text(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'object') return String(value)

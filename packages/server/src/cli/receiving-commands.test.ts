@@ -33,7 +33,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const run = (name: string, values: Values) => COMMANDS[name]?.run(session, { tenant: tenant.id, ...values }, new Date())
 
-test('what is wrong with a call is said, and nothing is kept', async () => {
+test('an invalid call returns an error and stores nothing', async () => {
   const file = join(directory, 'token')
   await expect(run('source connect-intercom', { 'token-file': join(directory, 'none') })).rejects.toMatchObject({
     code: 'invalid_option',
@@ -79,7 +79,7 @@ test('a suppression is removed with the consent of the owner of the address', as
   expect(await run('suppression list', {})).toMatchObject({ suppressions: [] })
 })
 
-test('a connection is shown, asked for and ended', async () => {
+test('a connection is shown, synced and disconnected', async () => {
   const later = new Date(Date.now() + 3_600_000)
   await tenant.handle.db
     .insertInto('messaging_connections')

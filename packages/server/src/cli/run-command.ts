@@ -46,19 +46,19 @@ export async function runCommand(args: string[]): Promise<number> {
   return problem ? refuse(problem, `  ${callOf(name)}`) : run(command, values)
 }
 
-/** What a call names, and whether it asks for help: `--help`, `-h` or `help`, wherever it stands, or nothing at all. */
+/** Finds the command, and whether help is wanted: `--help`, `-h` or `help` anywhere, or no arguments at all. */
 function read(args: string[]) {
   const leading = upTo(args, (arg) => arg.startsWith('-'))
   const words = leading[0] === 'help' ? leading.slice(1) : leading
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => Object.hasOwn(COMMANDS, each)) ?? ''
   const command = COMMANDS[name]
-  // A file may have that name.
+  // `help` may be the value of a positional argument, such as a file name.
   const asksInWords = leading[0] === 'help' || (leading.includes('help') && command?.argument === undefined)
   const wantsHelp = args.length === 0 || asksInWords || isGiven(args, '--help') || isGiven(args, '-h')
   return { words: words.filter((word) => word !== 'help').slice(0, 2), name, command, wantsHelp }
 }
 
-/** Whether an option stands before the `--` that ends them. */
+/** Whether an option appears before `--`. */
 function isGiven(args: string[], option: string): boolean {
   return upTo(args, (arg) => arg === '--').includes(option)
 }

@@ -10,7 +10,7 @@ import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
 const subscription = { table: 'webhook_subscriptions', key: ['tenant_id', 'subscription_id'] }
 
-/** Every column that holds a ciphertext, so that `secrets rotate` forgets none; a test compares them with the database. */
+/** Every column with a ciphertext, for `secrets rotate`. A test compares the list with the database. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     ...subscription,

@@ -3,10 +3,10 @@ import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import type { Command } from './command.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
 
-/** What `cdsctl secrets …` can do. */
+/** `cdsctl secrets …` */
 export const SECRET_COMMANDS: Record<string, Command> = {
   'secrets rotate': {
-    summary: 'Encrypt every secret in the database anew with the first key of CDS_SECRET_KEY',
+    summary: 'Re-encrypt every secret in the database with the first key of CDS_SECRET_KEY',
     options: {},
     run: async (session) => {
       const secrets = await openSecretBox(session.config)

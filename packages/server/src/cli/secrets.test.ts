@@ -13,7 +13,7 @@ import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import { createSubscription, headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
 
-/** More than are looked at in one go. */
+/** More rows than one page of the rotation. */
 const ACCOUNTS = 450
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
@@ -42,7 +42,7 @@ async function rotate(keys: string) {
   return counts
 }
 
-test('every column that holds a ciphertext is known to the command', async () => {
+test('the command knows every column with a ciphertext', async () => {
   const { rows } = await sql<{ place: string }>`
     SELECT table_name || '.' || column_name AS place FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name ~ '(^|_)sealed$'`.execute(service.stores.database)
@@ -50,7 +50,7 @@ test('every column that holds a ciphertext is known to the command', async () =>
   expect(known.sort()).toEqual(rows.map(({ place }) => place).sort())
 })
 
-test('secrets rotate seals everything anew with the first key, once, and leaves what it cannot read', async () => {
+test('secrets rotate re-encrypts everything once with the first key, and keeps what it cannot decrypt', async () => {
   const { handle } = tenant
   const now = new Date()
   const wanted = { event: 'page_view', url: 'https://example.com/hook', headers: [{ name: 'X-A', value: 'header' }] }

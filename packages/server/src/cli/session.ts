@@ -15,23 +15,23 @@ import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
 
-/** What a command works with. */
+/** The services that commands use. */
 export interface Session {
-  /** ClickHouse is missing while a service runs on the same data directory: it alone may open the embedded engine. */
+  /** ClickHouse is unavailable while a service runs on the same data directory: only that process can open the embedded one. */
   stores: Stores
   serviceRuns: boolean
-  /** Of PostgreSQL, for the queue of jobs. */
+  /** PostgreSQL's address, for the job queue. */
   address: PostgresAddress
   config: Config
   tenant(tenantId: string): Tenant
-  /** What changes of contacts need. */
+  /** Services for changes of contacts. */
   writing(): WriteDependencies
   close(): Promise<void>
 }
 
 /**
- * Opens the engines as the service would. Where a service is running on the embedded ones, its PostgreSQL is used, and
- * what a command appends to the journal is projected by that service.
+ * Opens the databases like the service does. If a service is already running on the embedded ones, the session uses its
+ * PostgreSQL, and that service projects what commands append to the journal.
  */
 export async function openSession(config: Config): Promise<Session> {
   try {
@@ -54,27 +54,27 @@ export async function openSession(config: Config): Promise<Session> {
     }
   } catch (error) {
     if ((error as { code?: string }).code !== 'data_directory_in_use') throw error
-    return besideService(config, error)
+    return sessionBesideService(config, error)
   }
 }
 
 const log = createLog('silent')
-/** Nobody has a dashboard open at a command. */
+/** Commands have no live feed. */
 const UNWATCHED = { onRecorded: () => {} }
 
-/** An import stages its file on one and writes on three. */
+/** An import stages its file on one connection and writes on three. */
 const CONNECTIONS = 5
 
-/** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
+/** Event conditions of segments that cannot be evaluated here, without ClickHouse, are evaluated later by the service. */
 function follower(): SegmentFollower {
   return createFollower(cacheDefinitions(), systemClock)
 }
 
-async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const address = await addressBesideService(config, inUse)
+async function sessionBesideService(config: Config, inUse: unknown): Promise<Session> {
+  const address = await addressOfRunningService(config, inUse)
   const postgres = connectPostgres<DB>(address, CONNECTIONS)
   const unavailable = () => {
-    throw new ServiceError(503, 'clickhouse_in_use', 'The running service alone can read its embedded ClickHouse.')
+    throw new ServiceError(503, 'clickhouse_in_use', 'Only the running service can read its embedded ClickHouse.')
   }
   const stores: Stores = {
     database: postgres.db,
@@ -101,7 +101,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   }
 }
 
-async function addressBesideService(config: Config, inUse: unknown): Promise<PostgresAddress> {
+async function addressOfRunningService(config: Config, inUse: unknown): Promise<PostgresAddress> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
   const text = await readFile(resolve(config.dataDirectory, ADDRESS_FILE), 'utf8').catch(() => {
     throw inUse

@@ -14,10 +14,10 @@ import { type Command, existingTenant, optional, required, tenant } from './comm
 const ACTOR = { kind: 'command_line' } as const
 const source = required('SOURCE')
 
-/** What `cdsctl source …` can do. */
+/** `cdsctl source …` */
 export const SOURCE_COMMANDS: Record<string, Command> = {
   'source connect-intercom': {
-    summary: 'Connect Intercom with the access token in a file; its contacts and conversations are pulled from then on',
+    summary: 'Connect Intercom with the access token in a file, and pull its contacts and conversations from then on',
     options: { tenant, 'token-file': required('FILE'), region: optional('us|eu|au') },
     run: async (session, values, now) => {
       const owner = session.tenant(await existingTenant(session.stores, values))
@@ -49,7 +49,7 @@ export const SOURCE_COMMANDS: Record<string, Command> = {
     },
   },
   'source status': {
-    summary: 'Show how the pulling of a connected source goes',
+    summary: 'Show the state of a connected source',
     options: { tenant, source },
     run: async (session, values) => {
       const owner = session.tenant(await existingTenant(session.stores, values))
@@ -57,7 +57,7 @@ export const SOURCE_COMMANDS: Record<string, Command> = {
     },
   },
   'source disconnect': {
-    summary: 'End the pulling of a connected source and forget its token; what was pulled stays',
+    summary: 'Stop pulling a connected source and delete its token; the pulled data stays',
     options: { tenant, source },
     run: async (session, values, now) => {
       const owner = session.tenant(await existingTenant(session.stores, values))

@@ -24,7 +24,7 @@ beforeAll(async () => {
   }
 })
 
-/** As `cdsctl` runs it beside the running service. */
+/** Runs a command like `cdsctl` beside the running service. */
 async function run(name: string, values: Values = {}) {
   const command = COMMANDS[name]
   if (!command) throw new Error(`There is no command ${name}.`)
@@ -36,7 +36,7 @@ async function actions() {
   return rows.map(({ action, actor }) => [action, (actor as { kind: string }).kind])
 }
 
-test('the operator manages members and invitations, also of owners', async () => {
+test('the operator manages members and invitations, including owners', async () => {
   const person = { email: 'lee@example.com', name: 'Lee', role: 'member' } as const
   const userId = await createPerson(service.stores, tenant.id, person)
   expect(await run('member list')).toMatchObject({ members: [{ user_id: userId, ...person }] })

@@ -5,10 +5,10 @@ import { openTenant } from '../platform/tenant.ts'
 import { about } from './audited.ts'
 import { type Command, numberOf, optional, required } from './command.ts'
 
-/** What `cdsctl tenant …` can do. */
+/** `cdsctl tenant …` */
 export const TENANT_COMMANDS: Record<string, Command> = {
   'tenant list': {
-    summary: 'List the tenants, the oldest first',
+    summary: 'List the tenants, oldest first',
     options: { page: optional('NUMBER'), limit: optional('NUMBER') },
     run: async ({ stores }, values) => {
       const page = { page: numberOf(values, 'page', 1), limit: numberOf(values, 'limit', 50) }

@@ -12,7 +12,7 @@ let commandLine: CommandLine
 
 beforeAll(async () => {
   directory = await openDirectory()
-  // Whatever looked at its settings or opened an engine would fail.
+  // Reading settings or opening a database would fail.
   commandLine = new CommandLine({ CDS_DATA_DIR: join(directory, 'data'), DATABASE_URL: 'nonsense', PORT: 'nonsense' })
 })
 afterAll(async () => {
@@ -42,7 +42,7 @@ describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument,
     }
   })
 
-  test('refuses a wrong call with status 2 and says what is wrong', async () => {
+  test('rejects an invalid call with exit status 2 and a message', async () => {
     const missing = Object.entries(options).find(([, { required }]) => required)?.[0]
     const calls: [string[], string][] = [[['--nonsense'], '--nonsense']]
     if (missing) calls.push([[], `needs --${missing}`])
@@ -71,7 +71,7 @@ describe('cdsctl', () => {
     expect([exit, stdout.trim()]).toEqual([0, manifest.version])
   })
 
-  test.each(groups)('%s --help lists its commands alone', async (group = '') => {
+  test.each(groups)('%s --help lists only its commands', async (group = '') => {
     for (const call of [
       [group, '--help'],
       [group, '-h'],

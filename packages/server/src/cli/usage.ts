@@ -5,9 +5,9 @@ const COMMAND_LINE = `cdsctl manages the Customer Data Service. It works whether
 
 Usage: cdsctl COMMAND [OPTIONS]`
 const MORE = `cdsctl GROUP --help describes the commands of a group, and cdsctl COMMAND --help the options of one.
---json prints an answer as JSON, and --version the version.`
+--json prints the result as JSON, and --version the version.`
 
-/** The commands of a group such as `tenant`, each with its summary; without a group, all commands by group. */
+/** Lists the commands of a group such as `tenant` with their summaries; without a group, all commands by group. */
 export function usageOfAll(group?: string): string {
   return group === undefined ? usageOfGroups() : usageOfGroup(group)
 }
@@ -30,7 +30,7 @@ function usageOfGroup(group: string): string {
   return `${aligned(lines)}\n\ncdsctl COMMAND --help describes the options of a command.`
 }
 
-/** What a command does and how it is called, with every option on a line of its own. */
+/** The help of a command: its summary, synopsis and options. */
 export function usageOfCommand(name: string, { summary, argument, options }: Command): string {
   const parts = Object.entries(options).map(
     ([key, { type, hint, required, multiple, description }]): [string, string] => {
@@ -40,11 +40,11 @@ export function usageOfCommand(name: string, { summary, argument, options }: Com
     },
   )
   if (argument) parts.unshift([argument, 'required'])
-  parts.push(['--json', 'prints the answer as JSON'], ['--help', 'prints this'])
+  parts.push(['--json', 'prints the result as JSON'], ['--help', 'prints this help'])
   return `${summary}.\n\nUsage: ${callOf(name)}\n\n${aligned(parts)}`
 }
 
-/** How a command is called: its required options, and whether there are others. */
+/** The synopsis of a command: its argument and required options, and `[OPTIONS]` if there are others. */
 export function callOf(name: string): string {
   const { argument, options } = COMMANDS[name] ?? { options: {} }
   const required = Object.entries(options).flatMap(([key, option]) =>

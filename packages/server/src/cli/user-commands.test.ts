@@ -17,7 +17,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-/** As `cdsctl` runs it beside the running service. */
+/** Runs a command like `cdsctl` beside the running service. */
 async function run(name: string, values: Values) {
   const { stores, config } = service
   const session: Session = {
@@ -38,7 +38,7 @@ const create = (email: string, more: Values = {}) =>
   run('user create', { tenant: tenant.id, email, password: PASSWORD, ...more })
 const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
 
-test('a person is created as an owner, or with the role that is given', async () => {
+test('a person is created as an owner, or with the given role', async () => {
   await create('Owner@Example.com')
   expect(await me(await new Browser(service).signIn('owner@example.com'))).toMatchObject({
     user: { email: 'owner@example.com', name: 'owner@example.com' },
@@ -67,7 +67,7 @@ test.each<[Values, string]>([
   expect((await count()).length).toBe(before)
 })
 
-test('the link of reset-password lets a person in again, also without the second factor that was lost', async () => {
+test('the link from reset-password restores access, also after losing the second factor', async () => {
   await create('lost@example.com')
   const person = await new Browser(service).signIn('lost@example.com')
   await service.stores.database
@@ -85,7 +85,7 @@ test('the link of reset-password lets a person in again, also without the second
   await expect(run('user reset-password', { email: 'no@example.com' })).rejects.toMatchObject({ code: 'not_found' })
 })
 
-/** `cdsctl user create` as a program of its own, beside the running service. */
+/** Runs `cdsctl user create` as a separate process beside the running service. */
 async function cdsctl(args: string[], stdin?: string) {
   const { databaseUrl, dataDirectory } = service.config
   const env = { ...process.env, DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
@@ -123,7 +123,7 @@ test('a password on the command line still works, with a warning', async () => {
 
 test.each([
   ['no password and no terminal', []],
-  ['two ways at once', ['--password', PASSWORD, '--password-stdin']],
+  ['both ways at once', ['--password', PASSWORD, '--password-stdin']],
 ])('%s is a wrong call', async (_what, more) => {
   const { code, stderr } = await cdsctl(['--email', 'wrong@example.com', ...more], '')
   expect(code).toBe(2)
@@ -146,7 +146,7 @@ test('a terminal asks for the password twice and never shows it', async () => {
   }
   expect(await typed(`${PASSWORD}\r`, `${PASSWORD}\r`)).toEqual({
     password: PASSWORD,
-    shown: 'Password: \nThe same again: \n',
+    shown: 'Password: \nRepeat the password: \n',
   })
   expect(await typed(`${PASSWORD}\r`, 'another password\r')).toMatchObject({ code: 'invalid_password' })
   // Ctrl-C.

@@ -7,11 +7,11 @@ import { audited } from './audited.ts'
 import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'
 import { passwordProblem, readPassword } from './password-input.ts'
 
-/** What `cdsctl user …` can do. */
+/** `cdsctl user …` */
 export const USER_COMMANDS: Record<string, Command> = {
   'user create': {
     summary:
-      'Create a person who may sign in to the tenant; an owner unless another role is given. Asks for the password, or reads it from standard input',
+      'Create a person who may sign in to the tenant, as an owner unless --role is given. Asks for the password or reads it from standard input',
     options: {
       tenant,
       email: required('EMAIL'),
@@ -45,7 +45,7 @@ export const USER_COMMANDS: Record<string, Command> = {
     },
   },
   'user reset-password': {
-    summary: 'Print a link where a person chooses a new password within an hour',
+    summary: 'Print a password reset link that is valid for an hour',
     options: { email: required('EMAIL'), 'remove-second-factor': { type: 'boolean' } },
     run: async ({ stores, config }, values, now) => {
       const without = values['remove-second-factor'] === true

@@ -10,14 +10,14 @@ import type { Tenant } from '../platform/tenant.ts'
 const ACTOR: Actor = { kind: 'command_line' }
 const SENDER = { firstName: 'Grace', lastName: 'Okafor', role: 'Account executive' }
 
-/** Without a model, so that the demo needs no key. */
+/** No model, so that the demo needs no API key. */
 const LLM_CONFIG = { provider: 'template' } as const
 
-/** One that writes to people, and waits for approval; one that only takes notes, and does not. */
+/** One agent proposes messages that need approval; the other only writes notes, which need none. */
 const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
   {
     name: 'Pricing follow-up',
-    description: 'Writes to people who looked at the pricing page this week; each message waits for a person.',
+    description: 'Writes to people who viewed the pricing page this week; each message waits for approval.',
     playbook_template: 'pricing_visitor_followup',
     monitoring: {
       filter: {
@@ -34,7 +34,7 @@ const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
   },
   {
     name: 'Lead qualification',
-    description: 'Judges active leads, writes a note on each and sets the lead status. It writes to nobody.',
+    description: 'Evaluates active leads, writes a note on each and sets the lead status. It sends no messages.',
     playbook_template: 'lead_qualification',
     monitoring: {
       filter: { match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'in', value: ['lead', 'mql'] }] },
@@ -50,8 +50,8 @@ interface Dependencies {
   llmOutbound: Pick<ApiFetch, 'check'>
 }
 
-/** Makes the demo's agents, and has each run once; the running service works on the runs. */
-export async function makeDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
+/** Creates the demo's agents and queues a run of each for the service. */
+export async function createDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
   const { identity_id } = await createIdentity(tenant, SENDER, now)
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }

@@ -13,17 +13,17 @@ import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
-import { makeDemoAgents } from './agents.ts'
+import { createDemoAgents } from './agents.ts'
 import { serveDemoSite } from './site.ts'
 
-/** The site whose visits the sample data shows; pages on localhost may send events too. */
+/** Site of the visits in the sample data. Pages on localhost may send events too. */
 const SITE = 'www.example.com'
 const DOMAINS = ['example.com', 'localhost']
 
-/** Owns the demo tenant; everybody may know the password, so the demo is not for real data. */
+/** The owner of the demo tenant. The password is public, so the demo is not for real data. */
 const DEMO_PERSON = { email: 'demo@example.com', password: 'demo password', name: 'Demo' }
 
-/** The service finds their members by itself. */
+/** The service evaluates their members. */
 const SEGMENTS: NewSegment[] = [
   {
     name: 'Leads in Europe',
@@ -37,8 +37,8 @@ const SEGMENTS: NewSegment[] = [
     },
   },
   {
-    name: 'Looked at pricing twice this week',
-    description: 'At least two visits to the pricing page in the last seven days, and not a customer yet',
+    name: 'Viewed pricing twice this week',
+    description: 'At least two views of the pricing page in the last seven days, and not a customer yet',
     filter: {
       match: 'all',
       conditions: [
@@ -48,7 +48,7 @@ const SEGMENTS: NewSegment[] = [
     },
   },
   {
-    name: 'Decision makers who never came',
+    name: 'Decision makers without visits',
     description: 'Heads, VPs, chiefs and founders without a single event',
     filter: {
       match: 'all',
@@ -73,30 +73,30 @@ interface Demo {
 }
 
 await runService(
-  // What a first-time reader wants to see is below, not the log.
+  // The welcome text below matters to new users, not the log.
   () => readConfig({ CDS_LOG_LEVEL: 'warn', ...process.env }),
   async (service, config) => {
     const file = join(resolve(config.dataDirectory), 'demo.json')
-    const demo = (await rememberedDemo(service, file)) ?? (await makeDemo(service, file))
+    const demo = (await storedDemo(service, file)) ?? (await createDemo(service, file))
     console.log(welcome(service, config, demo))
   },
   serveDemoSite,
 )
 await ensureBuilt((message) => console.error(`· ${message}`))
 
-/** The tenant of an earlier start; its key is kept beside the data, readable by its owner only. */
-async function rememberedDemo({ stores }: Service, file: string): Promise<Demo | null> {
+/** The demo of an earlier start. Its API key is stored in the data directory, readable only by the file's owner. */
+async function storedDemo({ stores }: Service, file: string): Promise<Demo | null> {
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null
   const { tenantId, apiKey } = JSON.parse(text) as { tenantId: string; apiKey?: string }
   if (apiKey && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey }
-  // The start that was making it was interrupted: it is made anew.
+  // The earlier start was interrupted while creating the demo: create it again.
   await removeUser(stores.database, DEMO_PERSON.email)
   await deleteTenant(stores.database, tenantId)
   return null
 }
 
-async function makeDemo(service: Service, file: string): Promise<Demo> {
+async function createDemo(service: Service, file: string): Promise<Demo> {
   const { stores, projector } = service
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
@@ -115,7 +115,7 @@ async function makeDemo(service: Service, file: string): Promise<Demo> {
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
-  await makeDemoAgents(openTenant(stores, tenantId), service, now)
+  await createDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }

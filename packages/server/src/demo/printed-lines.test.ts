@@ -6,9 +6,9 @@ import { openDirectory } from '../../test/process.ts'
 import { type Running, runProgram } from '../../test/programs.ts'
 
 const LAST_LINE = /domain=localhost.*\n/
-/** Quotation, globs and comments are read alike by these and by zsh, as long as no line has what `EXCEPTIONS` finds. */
+/** These shells parse a line like zsh as long as it has nothing that `EXCEPTIONS` matches. */
 const SHELLS = ['sh', 'bash']
-/** Outside of quotation marks: comments, which zsh does not know when typed; patterns, which it refuses; history. */
+/** Outside quotation marks: comments, which an interactive zsh does not support; globs, which it rejects; history. */
 const EXCEPTIONS = /[#?*[\]!&;()<>^~=]/
 
 let directory: string
@@ -22,12 +22,12 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-/** The lines of a text that begin with a command's name. */
+/** The lines of a text that start with a command. */
 function commandsOf(text: string): string[] {
   return [...text.matchAll(/^ {2,4}((?:curl|npx|npm|watch) .*)$/gm)].map(([, command = '']) => command)
 }
 
-test.each(SHELLS)('each line that the demo prints works in %s by itself', (shell) => {
+test.each(SHELLS)('each line that the demo prints works on its own in %s', (shell) => {
   const answers = lines.map((line) => JSON.parse(execFileSync(shell, ['-c', line], { encoding: 'utf8' })))
   expect(answers).toMatchObject([
     { status: 'success', accepted: 1 },
@@ -37,7 +37,7 @@ test.each(SHELLS)('each line that the demo prints works in %s by itself', (shell
   ])
 })
 
-test('no line of the demo or the README has what an interactive zsh reads in another way', () => {
+test('no line of the demo or the README has anything that an interactive zsh parses differently', () => {
   const readme = commandsOf(readFileSync('README.md', 'utf8').replaceAll(/ \\\n\s+/g, ' '))
   expect(readme.length).toBeGreaterThan(4)
   for (const line of [...lines, ...readme]) {
@@ -45,7 +45,7 @@ test('no line of the demo or the README has what an interactive zsh reads in ano
   }
 })
 
-test('SIGTERM for npm ends the demo cleanly', async () => {
+test('SIGTERM to npm stops the demo cleanly', async () => {
   demo.process.kill('SIGTERM')
   expect(await demo.ended).toBe(0)
 })

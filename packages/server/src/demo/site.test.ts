@@ -15,13 +15,13 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
   })
   afterAll(() => service.close())
 
-  test('a visit can be watched arriving, from the first page to the name of the visitor', async () => {
+  test('the events of a visit arrive, from the first page to the identification of the visitor', async () => {
     const page = await (await sharedChromium()).newPage()
     onTestFinished(() => page.close())
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (message) => problems.push(message.text()))
-    // Who leaves at once is not asked who they are; nor does the tracker wait for a device that is slow to tell.
+    // Recovery may not happen: not for a visitor who leaves at once, nor if the fingerprint takes too long.
     const recovery = page.waitForResponse(/recover-visitor/, { timeout: 10_000 }).catch(() => null)
     await page.goto(`${service.url}/demo-site/`)
     await recovery

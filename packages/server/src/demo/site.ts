@@ -9,10 +9,10 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.vtt': 'text/vtt; charset=utf-8',
 }
-const SAMPLES_A_SECOND = 8_000
+const SAMPLES_PER_SECOND = 8_000
 const FILM_SECONDS = 8
 
-/** Serves a small shop with the tracker on it; the demo does, the service itself does not. */
+/** Serves a small shop with the tracker. Only the demo does this. */
 export function serveDemoSite(app: App): void {
   const serve = (path: string, type: string, bytes: Buffer) =>
     app.get(
@@ -20,7 +20,7 @@ export function serveDemoSite(app: App): void {
       { config: { access: 'public' }, schema: { hide: true } as object },
       async (request, reply) => {
         reply.headers({ 'content-type': type, 'cache-control': 'no-cache', 'accept-ranges': 'bytes' })
-        // Players seek by asking for the rest from a byte on.
+        // Players seek with range requests.
         const from = Number(/^bytes=(\d{1,9})-/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN)
         if (!(from < bytes.length)) return reply.send(bytes)
         reply.code(206).header('content-range', `bytes ${from}-${bytes.length - 1}/${bytes.length}`)
@@ -33,12 +33,12 @@ export function serveDemoSite(app: App): void {
     serve(file, type, bytes)
     if (file === 'index.html') serve('', type, bytes)
   }
-  serve('film.wav', 'audio/wav', makeFilm())
+  serve('film.wav', 'audio/wav', synthesizeFilm())
 }
 
-/** A tone that rises while a lamp is made: made here, so that no media file lies in the repository. */
-function makeFilm(): Buffer {
-  const samples = SAMPLES_A_SECOND * FILM_SECONDS
+/** The sound of the film, a rising tone. Generated, so that the repository needs no media file. */
+function synthesizeFilm(): Buffer {
+  const samples = SAMPLES_PER_SECOND * FILM_SECONDS
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)
   header.writeUInt32LE(36 + samples, 4)
@@ -46,15 +46,15 @@ function makeFilm(): Buffer {
   header.writeUInt32LE(16, 16)
   header.writeUInt16LE(1, 20)
   header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(SAMPLES_A_SECOND, 24)
-  header.writeUInt32LE(SAMPLES_A_SECOND, 28)
+  header.writeUInt32LE(SAMPLES_PER_SECOND, 24)
+  header.writeUInt32LE(SAMPLES_PER_SECOND, 28)
   header.writeUInt16LE(1, 32)
   header.writeUInt16LE(8, 34)
   header.write('data', 36)
   header.writeUInt32LE(samples, 40)
   const tone = Buffer.alloc(samples)
   for (let i = 0; i < samples; i++) {
-    const seconds = i / SAMPLES_A_SECOND
+    const seconds = i / SAMPLES_PER_SECOND
     tone[i] = 128 + Math.round(12 * Math.sin(2 * Math.PI * (220 + 20 * seconds) * seconds))
   }
   return Buffer.concat([header, tone])

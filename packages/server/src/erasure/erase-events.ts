@@ -12,21 +12,22 @@ import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Events of others that mention the address are removed by id, this many at a time. */
-const EVENTS_A_DELETE = 1_000
-/** First delay before checking whether a deletion is done; later delays grow. */
-const LOOK_AFTER_MS = 20
-const LOOK_EVERY_MS = 5_000
-/** First delay before the deletion is ordered again; it doubles each time. */
-const REPEAT_AFTER_MS = 2_000
+/** Other people's events that mention the address are deleted by id, this many per statement. */
+const EVENTS_PER_DELETE = 1_000
+/** First delay before checking whether a deletion is done; it doubles up to the maximum below. */
+const CHECK_AFTER_MS = 20
+const CHECK_INTERVAL_MS_MAX = 5_000
+/** First delay before the deletion is issued again; it doubles each time. */
+const RETRY_AFTER_MS = 2_000
 /** Columns in which a person's address may occur; names and ids that the service generates cannot contain one. */
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
 
-/** Removes the events of a person, in ClickHouse and in the journal. */
+/** Deletes the events of a person from ClickHouse and the journal. */
 export interface EventEraser {
   /**
-   * @returns how many were found. @throws ServiceError 503 if ClickHouse is down, so that nothing is skipped silently.
+   * @returns the number of events found. @throws ServiceError 503 if ClickHouse is down, so that nothing is skipped
+   * silently.
    */
   erase(
     tenant: Tenant,
@@ -47,49 +48,48 @@ interface Dependencies {
 
 export function createEventEraser({ database, clickhouse, storage, projector }: Dependencies): EventEraser {
   /**
-   * Projects the rest of the journal to ClickHouse, where events can be deleted: a journal row has the events of many
-   * people.
+   * Projects the rest of the journal to ClickHouse, where single events can be deleted: a journal row has the events of
+   * many people.
    */
   async function emptyJournal(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<void> {
     await projector.drain()
-    // It may have left rows behind that have events of the person's visitors, which contain neither the id nor the
-    // address.
+    // Events of the person's visitors contain neither the id nor the address, so rows with them may remain.
     await projector.barrier(tenantId)
     if (await hasJournalRow(database, concerns('rows', owners, email)))
-      throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
+      throw storeUnavailable('ClickHouse', new Error('the journal still has events of the contact'))
   }
 
-  /** Events of others that mention the person's address. */
-  async function mentionsOf(tenantId: string, email: string, owners: string[]): Promise<string[]> {
+  /** Other people's events that mention the person's address. */
+  async function eventsMentioning(tenantId: string, email: string, owners: string[]): Promise<string[]> {
     const rows = await clickhouse.query<{ event_id: string }>(
       `SELECT event_id FROM events WHERE tenant_id = {tenant_id: UUID} AND owner_id NOT IN {owners: Array(UUID)}
         AND positionCaseInsensitiveUTF8(${TEXTS}, {hint: String}) > 0
-        AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_A_DELETE}`,
+        AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_PER_DELETE}`,
       { tenant_id: tenantId, owners, hint: mentionHint(email), pattern: `(?i)${mentionPattern(email)}` },
     )
     return rows.map(({ event_id }) => event_id)
   }
 
   /**
-   * ClickHouse stores the text of a deletion, which must not contain the address, so these events are deleted by id.
+   * Deletes by id, because ClickHouse stores the text of a deletion, which must not contain the address.
    */
   async function eraseEvents(tenantId: string, owners: string[], email: string | null): Promise<number> {
     let erased = 0
     for (;;) {
-      const mentions = email === null ? [] : await mentionsOf(tenantId, email, owners)
+      const mentions = email === null ? [] : await eventsMentioning(tenantId, email, owners)
       const conditions = `tenant_id = {tenant_id: UUID}
         AND (owner_id IN {owners: Array(UUID)} OR event_id IN {event_ids: Array(UUID)})`
       const removed = await remove('events', conditions, { tenant_id: tenantId, owners, event_ids: mentions })
       erased += removed
-      if (mentions.length < EVENTS_A_DELETE) return erased
+      if (mentions.length < EVENTS_PER_DELETE) return erased
     }
   }
 
   /**
-   * Has ClickHouse rewrite the parts that contain the rows: a lightweight deletion would leave them in the projections.
-   * That takes minutes for many millions of events, so no connection waits for it. The deletion is ordered repeatedly,
-   * because an operator may kill it and it does not include rows that arrive later.
-   * @returns how many rows were removed.
+   * Deletes rows with a mutation, which rewrites their parts: a lightweight deletion would leave them in the projections.
+   * It takes minutes for many millions of events, so no connection waits for it. It is issued repeatedly, because an
+   * operator may kill it and it does not include rows that arrive later.
+   * @returns the number of rows deleted.
    */
   async function remove(table: JournalTable, conditions: string, parameters: QueryParameters): Promise<number> {
     const count = async () => {
@@ -100,12 +100,16 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     const found = await count()
     if (found === 0) return 0
     const deletion = `ALTER TABLE ${storage[table]} DELETE WHERE ${conditions} SETTINGS mutations_sync = 0`
-    let [waited, orderAt, repeatAfter] = [0, 0, REPEAT_AFTER_MS]
-    for (let pause = LOOK_AFTER_MS; waited === 0 || (await count()) > 0; pause = Math.min(2 * pause, LOOK_EVERY_MS)) {
-      if (waited >= orderAt) {
+    let [waited, issueAt, retryAfter] = [0, 0, RETRY_AFTER_MS]
+    for (
+      let pause = CHECK_AFTER_MS;
+      waited === 0 || (await count()) > 0;
+      pause = Math.min(2 * pause, CHECK_INTERVAL_MS_MAX)
+    ) {
+      if (waited >= issueAt) {
         await clickhouse.command(deletion, parameters)
-        orderAt = waited + repeatAfter
-        repeatAfter *= 2
+        issueAt = waited + retryAfter
+        retryAfter *= 2
       }
       await sleep(pause)
       waited += pause
@@ -133,7 +137,7 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   }
 }
 
-/** The condition that a text contains one of a person's ids, or the address. */
+/** The condition that a column contains one of a person's ids or the address. */
 function concerns(column: 'row' | 'rows', owners: readonly string[], email: string | null): RawBuilder<boolean> {
   const named = sql<boolean>`EXISTS (
     SELECT FROM unnest(${[...owners]}::text[]) AS owner WHERE strpos(${sql.ref(column)}, owner) > 0)`

@@ -9,22 +9,22 @@ import type { EventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
 
 /**
- * When the last look is taken. A flush that still took a visitor for the contact began before the deletion's commit and
- * ends within 30 seconds; its deliveries and events have arrived by then.
+ * Delay until the verification. A flush that still links a visitor to the contact started before the deletion's commit
+ * and ends within 30 seconds; its deliveries and events have arrived by then.
  */
 const VERIFY_AFTER_SECONDS = 60
 
-/** ClickHouse removes the events of all people whose erasure waits in one go: what that costs hardly depends on how many they are. */
+/** ClickHouse deletes the events of several people in one mutation, which costs hardly more than for one person. */
 const ERASURES_AT_ONCE = 8
 
 /**
- * Removes what one part of the service keeps of a person, in the given transaction. It is called repeatedly, also after
- * the contact itself is deleted, and removes what is left each time.
- * @returns how many rows it removed or changed, by what they were.
+ * Deletes one feature's data about a person, in the given transaction. It is called repeatedly, even after the contact
+ * itself is deleted, and deletes what is left each time.
+ * @returns the number of rows deleted or changed, by kind.
  */
 export type Eraser = (tx: Tenant, subject: ErasureSubject) => Promise<Record<string, number>>
 
-/** Counts the rows of one part of the service that are deleted with a contact. */
+/** Counts one feature's rows that are deleted with a contact. */
 export type Counter = (tenant: Tenant, contactId: string) => Promise<Record<string, number>>
 
 export interface ErasureDependencies {
@@ -34,14 +34,14 @@ export interface ErasureDependencies {
   jobs: Jobs
   writing: WriteDependencies
   events: EventEraser
-  /** Removes the jobs of a tenant that name one of some texts. */
+  /** Deletes the tenant's jobs that contain one of the texts. */
   forgetJobs(tenantId: string, texts: readonly string[]): Promise<number>
-  /** Removes files that were made of the tenant's data. */
+  /** Deletes the tenant's export files. */
   forgetExports(tenant: Tenant): Promise<number>
   verifyAfterSeconds?: number
 }
 
-/** Works on the erasures that are ordered. */
+/** Starts the worker that processes requested erasures. */
 export async function startErasures(dependencies: ErasureDependencies): Promise<void> {
   await dependencies.jobs.work(ERASE, ERASURES_AT_ONCE, ({ tenantId, erasureId }) =>
     runErasure(openTenant(dependencies.stores, tenantId), dependencies, erasureId),
@@ -49,8 +49,8 @@ export async function startErasures(dependencies: ErasureDependencies): Promise<
 }
 
 /**
- * Erases what is left to erase; called again after a crash or a failure, it goes on. The first time through leaves a
- * receipt and orders a last look, the last look forgets what was looked for.
+ * Erases everything that is left; after a crash or a failure, the next call continues. The first complete run writes the
+ * receipt and schedules a verification, a second run that catches late data and then deletes the subject's identifiers.
  */
 export async function runErasure(tenant: Tenant, dependencies: ErasureDependencies, erasureId: string): Promise<void> {
   const row = await tenant.db
@@ -72,11 +72,11 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   ])
   const exports = await dependencies.forgetExports(tenant)
   await addCounts(tenant, erasureId, { ...refused, jobs, exports })
-  if (row.status === 'running') await finishFirst(tenant, dependencies, erasureId, now)
-  else await finishLast(tenant, dependencies, erasureId, subject, now)
+  if (row.status === 'running') await finishErasure(tenant, dependencies, erasureId, now)
+  else await finishVerification(tenant, dependencies, erasureId, subject, now)
 }
 
-/** Deletes the contact and what is deleted with its row. Webhooks are told, as of any deletion. */
+/** Deletes the contact with its dependent rows. Webhooks are notified, as of every deletion. */
 async function eraseContact(
   tenant: Tenant,
   { writing, counters }: ErasureDependencies,
@@ -89,13 +89,13 @@ async function eraseContact(
   try {
     await deleteContact(tenant, writing, contactId)
   } catch (error) {
-    // Somebody deleted it a moment ago.
+    // Deleted concurrently.
     if (!(error instanceof ServiceError) || error.status !== 404) throw error
   }
   await addCounts(tenant, erasureId, found)
 }
 
-async function finishFirst(
+async function finishErasure(
   tenant: Tenant,
   { jobs, verifyAfterSeconds = VERIFY_AFTER_SECONDS }: ErasureDependencies,
   erasureId: string,
@@ -112,7 +112,7 @@ async function finishFirst(
   })
 }
 
-async function finishLast(
+async function finishVerification(
   tenant: Tenant,
   { events }: ErasureDependencies,
   erasureId: string,
@@ -127,7 +127,7 @@ async function finishLast(
     .execute()
 }
 
-/** Adds to the receipt, at once: what a crash comes after has been counted. */
+/** Adds to the receipt at once, so that a crash does not lose counts. */
 async function addCounts(tenant: Tenant, erasureId: string, counts: Record<string, number>): Promise<void> {
   for (const [what, count] of Object.entries(counts)) {
     if (count === 0) continue

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Every table of both stores, system tables and jobs included, in which a text stands. */
+/** Every table of both stores that contains a text, including system tables and jobs. */
 async function placesOf(text: string): Promise<string[]> {
   const { database, clickhouse } = bench.service.stores
   const { rows: tables } = await sql<{ schema: string; name: string }>`
@@ -69,7 +69,7 @@ async function placesOf(text: string): Promise<string[]> {
   return places
 }
 
-/** Has a contact erased. @returns the receipt once it is: an erasure that takes its time goes on after the answer. */
+/** Erases a contact. @returns the receipt once it is erased: a long erasure continues after the response. */
 async function erase(contactId: string) {
   const { status, body } = await admin.call('POST', '/v1/erasures', { contact_id: contactId })
   expect(status).toBe(202)
@@ -80,12 +80,12 @@ async function erase(contactId: string) {
   })
 }
 
-/** Ends the wait for the last look. */
-async function lastLook(erasureId: string): Promise<void> {
+/** Runs the verification without waiting for its delay. */
+async function runVerification(erasureId: string): Promise<void> {
   await runErasure(tenant.handle, dependencies, erasureId)
 }
 
-test('a contact is erased from every table of both stores, with a receipt that names nobody', async () => {
+test('a contact is erased from every table of both stores, with a receipt without personal data', async () => {
   const { service } = bench
   await bench.subscribe(tenant, { event: 'page_view', url: bench.receiver.url('/seen') })
   const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Arlington' }] }
@@ -103,7 +103,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
   await tenant.track({ visitor_id: 'stranger', events: [{ event: 'invited', url }] })
   await tenant.track({ visitor_id: 'longer', events: [{ event: 'kept', data: { mail: `x${EMAIL}` } }] })
   await arrived(bench.receiver, '/seen', 2)
-  // Once it is answered, ClickHouse has the events so far.
+  // Once this returns, ClickHouse has all events so far.
   await tenant.call('GET', '/v1/events')
   await insertRun(id)
   // An anonymous event of the visitor that was in flight when it was identified, and events still in the journal.
@@ -138,7 +138,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
     refused_events: 1,
   })
   expect(receipt.email_hash.sha256).toBe(hashOf(receipt.email_hash.salt, EMAIL))
-  // What is longer than the address is somebody else's; it goes out of the count by its first letter.
+  // A longer address is someone else's; the search excludes it by its first letter.
   const places = async () => {
     await tenant.call('DELETE', `/v1/contacts/${longer}`)
     await runErasureOf(longer)
@@ -149,22 +149,22 @@ test('a contact is erased from every table of both stores, with a receipt that n
   expect((await tenant.call('GET', '/v1/events?event_type=late')).body.events).toHaveLength(0)
   const notes = (await tenant.call('GET', `/v1/contacts/${other}/notes`)).body.notes
   expect(notes[0].content).toBe('Knows [erased], and [erased].')
-  // What is being looked for is known until the last look.
-  await lastLook(receipt.erasure_id)
+  // The subject is stored until the verification.
+  await runVerification(receipt.erasure_id)
   expect(await places()).toEqual([])
   expect(await placesOf('555-0199')).toEqual([])
   const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
   expect(after).toMatchObject({ status: 'verified', removed: receipt.removed })
   expect((await admin.call('GET', '/v1/erasures')).body.erasures).toContainEqual(after)
   expect((await tenant.call('GET', `/v1/contacts/${id}`)).status).toBe(404)
-  // The order is on record, once.
+  // The request is recorded once.
   const ordered = await sql<{ n: number }>`SELECT count(*) AS n FROM audit_log WHERE subject_id = ${id}`.execute(
     service.stores.database,
   )
   expect(ordered.rows[0]?.n).toBe(1)
 
   async function runErasureOf(contactId: string): Promise<void> {
-    await lastLook((await erase(contactId)).erasure_id)
+    await runVerification((await erase(contactId)).erasure_id)
     const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
     expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
     await bench.service.stores.clickhouse.command(
@@ -185,21 +185,21 @@ test('the contacts that were merged into an erased one are erased with it, each 
   const gone = await admin.call('POST', '/v1/erasures', { contact_id: merged })
   expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
 
-  await lastLook((await erase(survivor)).erasure_id)
+  await runVerification((await erase(survivor)).erasure_id)
   const { erasures } = (await admin.call('GET', '/v1/erasures')).body
   const ofMerged = erasures.find(({ contact_id }: { contact_id: string }) => contact_id === merged)
   await until(async () => {
     const { receipt } = (await admin.call('GET', `/v1/erasures/${ofMerged.erasure_id}`)).body
     expect([receipt.status, receipt.removed.mentions_in_notes]).toEqual(['erased', 1])
   })
-  await lastLook(ofMerged.erasure_id)
+  await runVerification(ofMerged.erasure_id)
   for (const text of [old, into, '555-0142', 'crm-0142']) expect(await placesOf(text), text).toEqual([])
   expect((await tenant.call('GET', '/v1/events?event_type=by_merged')).body.events).toEqual([])
   expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(404)
 })
 
-/** An erasure that is never worked on. */
-async function beginErasure(contact_id: string): Promise<void> {
+/** Inserts an erasure that no worker processes. */
+async function insertErasure(contact_id: string): Promise<void> {
   const order = { contact_id, status: 'running', subject: '{}', requested_by: '{}', requested_at: new Date() }
   await tenant.handle.db
     .insertInto('erasures')
@@ -209,7 +209,7 @@ async function beginErasure(contact_id: string): Promise<void> {
 
 test('a merge is refused while one of the contacts is being erased', async () => {
   const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
-  await beginErasure(two)
+  await insertErasure(two)
   for (const [from, into] of [
     [one, two],
     [two, one],
@@ -222,12 +222,12 @@ test('a merge is refused while one of the contacts is being erased', async () =>
 test('an unmerge is refused while the survivor is being erased', async () => {
   const [merged, survivor] = [await tenant.contact('merged@example.com'), await tenant.contact('survivor@example.com')]
   expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
-  await beginErasure(survivor)
+  await insertErasure(survivor)
   const { status, body } = await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)
   expect([status, body.error.code]).toEqual([409, 'erasure_under_way'])
 })
 
-test('a second order is the first one, and a contact that never was is 404', async () => {
+test('a second request returns the first erasure, and an unknown contact is 404', async () => {
   const id = await tenant.contact('twice@example.com')
   const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', '/v1/erasures', { contact_id: id })))
   expect(first?.body.receipt.erasure_id).toBe(second?.body.receipt.erasure_id)
@@ -236,7 +236,7 @@ test('a second order is the first one, and a contact that never was is 404', asy
     expect((await admin.call('POST', '/v1/erasures', { contact_id: unknown })).status).toBe(404)
 })
 
-test('a contact that was deleted before is erased by its id', async () => {
+test('a deleted contact is erased by its id', async () => {
   const id = await tenant.contact('gone@example.com', {}, { visitor_id: 'gone' })
   await tenant.track({ visitor_id: 'gone', events: [{ event: 'by_gone' }] })
   await tenant.call('DELETE', `/v1/contacts/${id}`)
@@ -246,35 +246,35 @@ test('a contact that was deleted before is erased by its id', async () => {
   expect((await tenant.call('GET', `/v1/contacts/events/${id}`)).status).toBe(404)
 })
 
-test('an erasure that is cut off anywhere goes on where it was', async () => {
+test('an erasure that is interrupted anywhere resumes', async () => {
   const id = await tenant.contact('crash@example.com', {}, { visitor_id: 'crash' })
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'crashed', data: { mail: 'crash@example.com' } }] })
   const steps = ['events', 'forgetJobs', 'forgetExports'] as const
-  const held = { ...bench.service.jobs, send: async () => null }
-  const { orderErasure } = await import('./erasures.ts')
+  const jobsOnHold = { ...bench.service.jobs, send: async () => null }
+  const { requestErasure } = await import('./erasures.ts')
   const { erasureId } = await tenant.handle.transaction((tx) =>
-    orderErasure(tx, held, id, { kind: 'service' }, new Date()),
+    requestErasure(tx, jobsOnHold, id, { kind: 'service' }, new Date()),
   )
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
     const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
-    await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
+    await expect(runErasure(tenant.handle, { ...crashing, jobs: jobsOnHold }, erasureId)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/v1/erasures/${erasureId}`).then(({ body }) => body.receipt)
   expect((await status()).status).toBe('running')
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   expect(await status()).toMatchObject({ status: 'erased', removed: { contacts: 1 } })
-  // A visitor that is known no more goes on as nobody, and the last look leaves that alone.
+  // A visitor of the erased contact is anonymous from then on, and the verification keeps its new events.
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'new_life' }] })
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   expect((await status()).status).toBe('verified')
-  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  await runErasure(tenant.handle, { ...dependencies, jobs: jobsOnHold }, erasureId)
   const { events } = (await tenant.call('GET', '/v1/events?event_type=new_life')).body
   expect(events).toMatchObject([{ internal_contact_id: null }])
   expect(await placesOf('crash@example.com')).toEqual([])
 })
 
-test('an erasure waits for a row of the journal that is being cleared away', async () => {
+test('an erasure waits for a journal row that is being deleted', async () => {
   const { database } = bench.service.stores
   const contactId = await tenant.contact('cleared@example.com')
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'cleared', ...ofContact(contactId) }
@@ -294,7 +294,7 @@ test('an erasure waits for a row of the journal that is being cleared away', asy
   expect(await erasing).toEqual({ refused_events: 0 })
 })
 
-test('events that arrive while a deletion is carried out are deleted by another one', async () => {
+test('events that arrive during a deletion are deleted by another one', async () => {
   const { stores, projector } = bench.service
   const contactId = await tenant.contact('arriving@example.com')
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event: 'arriving', ...ofContact(contactId) }
@@ -318,7 +318,7 @@ test('events that arrive while a deletion is carried out are deleted by another 
   expect((await tenant.call('GET', `/v1/events?contact_id=${contactId}&include=system`)).body.events).toEqual([])
 })
 
-test('the last look finds what arrived after the first, and comes by itself', async () => {
+test('the verification is scheduled automatically and erases what arrived after the first run', async () => {
   const id = await tenant.contact('straggler@example.com')
   const receipt = await erase(id)
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pgboss.job
@@ -329,14 +329,14 @@ test('the last look finds what arrived after the first, and comes by itself', as
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', ...ofContact(id) }
   const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
   await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())
-  await lastLook(receipt.erasure_id)
+  await runVerification(receipt.erasure_id)
   const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
   expect(after.status).toBe('verified')
   expect(after.removed.events).toBe(receipt.removed.events + 1)
   await until(async () => expect(await placesOf(id)).not.toContain('events'))
 })
 
-test('only an administrator erases, and only in their own tenant', async () => {
+test('only administrators erase, and only in their own tenant', async () => {
   const id = await tenant.contact('safe@example.com')
   const member = await signedIn(bench.service, tenant.id, 'member')
   expect((await member.call('POST', '/v1/erasures', { contact_id: id })).body.error.code).toBe('insufficient_role')
@@ -382,7 +382,7 @@ async function call(path: string, body: unknown): Promise<void> {
   if (response.status !== 200) throw new Error(await response.text())
 }
 
-/** A run that looked at the contact, and an action that it proposed. */
+/** Inserts a run that evaluated the contact, with a proposed action. */
 async function insertRun(contactId: string): Promise<void> {
   const { db } = tenant.handle
   const [agent_id, run_id, now] = [newId(), newId(), new Date()]

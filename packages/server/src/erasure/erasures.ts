@@ -17,7 +17,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { saltedHash } from './salted-hash.ts'
 
-/** Tried until it is done, with ClickHouse away for days as well; after a crash another process goes on. */
+/** Retried until it succeeds, even if ClickHouse is down for days; after a crash, another process continues. */
 export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
   retryLimit: 10_000,
   retryDelay: 2,
@@ -27,20 +27,20 @@ export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
   expireInSeconds: 4 * 3_600,
 })
 
-/** What proves that a contact was erased: counts, and no personal data. */
+/** Proof that a contact was erased: counts without personal data. */
 export const Receipt = Type.Object(
   {
     erasure_id: Id,
     contact_id: Id,
-    /** running; erased; verified: a last look, after everything that was under way has arrived, found nothing more. */
+    /** `verified`: a second run, after everything in flight had arrived, has erased what was left. */
     status: Type.Unsafe<'running' | 'erased' | 'verified'>({ type: 'string', enum: ['running', 'erased', 'verified'] }),
     at: Timestamp,
     erased_at: Nullable(Timestamp),
     verified_at: Nullable(Timestamp),
     requested_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
-    /** SHA-256 of `salt:address`; null when the address was not known. */
+    /** SHA-256 of `salt:address`; null if the address was not known. */
     email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
-    /** Rows removed, by what they were. */
+    /** Number of rows removed, by kind. */
     removed: Type.Record(Type.String(), Type.Integer()),
   },
   { title: 'ErasureReceipt' },
@@ -48,11 +48,11 @@ export const Receipt = Type.Object(
 export type Receipt = Type.Static<typeof Receipt>
 
 /**
- * Orders the erasure of a contact and of those merged into it, in the caller's transaction. A second order is the first
- * one.
- * @throws ServiceError 404 for a contact that is not there and never was.
+ * Requests the erasure of a contact and of those merged into it, in the caller's transaction. A repeated request returns
+ * the first erasure.
+ * @throws ServiceError 404 for a contact that does not exist and never did.
  */
-export async function orderErasure(
+export async function requestErasure(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   contactId: string,
@@ -93,15 +93,15 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
-/** Each merged contact is erased as if it were one of its own; its visitors are the survivor's. */
+/** The merged contacts, each with an erasure of its own. Their visitors are the survivor's. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
   const merged = await mergedContacts(tx, contactId)
   return merged.map(({ aliases, ...contact }) => ({ ...contact, visitorIds: [], keys: aliases.flatMap(keysOfAlias) }))
 }
 
-/** The contact may have been deleted before, with its events left behind. */
+/** The contact may already be deleted while its events still exist. */
 async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
-  // Locked, so that a concurrent merge either ends first or sees this erasure.
+  // Locked, so that a concurrent merge either commits first or sees this erasure.
   const contact = await lockContact(tx, contactId)
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null
@@ -120,7 +120,7 @@ export async function readReceipt(tenant: Tenant, erasureId: string): Promise<Re
   return toReceipt(row)
 }
 
-/** One page of the erasures, newest first, and how many there are. */
+/** One page of the erasures, newest first, and the total. */
 export async function listReceipts(tenant: Tenant, page: Page): Promise<{ erasures: Receipt[]; total: number }> {
   const [rows, counted] = await Promise.all([
     tenant.db
@@ -155,7 +155,7 @@ function toReceipt(row: Selectable<TenantTables['erasures']>): Receipt {
   }
 }
 
-/** Records must not move while an erasure removes them. */
+/** Rejects merges and unmerges during an erasure: records must not move while it deletes them. */
 export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void> {
   const erasure = await tx.db
     .selectFrom('erasures')

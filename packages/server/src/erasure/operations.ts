@@ -6,15 +6,15 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { pathId } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { listReceipts, orderErasure, Receipt, readReceipt } from './erasures.ts'
+import { listReceipts, Receipt, readReceipt, requestErasure } from './erasures.ts'
 
-/** The services that the operations on erasures need. */
+/** Services of the erasure operations. */
 export interface ErasureServices {
   jobs: Pick<Jobs, 'send'>
 }
 
 const tag = 'Erasure'
-/** Most erasures end within this time, so that the answer is the final receipt. */
+/** Most erasures finish within this time, so that the response is the final receipt. */
 const WAIT_MS_MAX = 8_000
 const READ_EVERY_MS = 100
 
@@ -47,12 +47,12 @@ export const ERASURE_OPERATIONS = [
     status: 202,
     example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: ['404 contact_merged', '404 not_found'],
-    // The erasure is ordered in a transaction; the answer waits for its end outside of it.
+    // Requested in a transaction of its own; the response waits for the erasure outside of it.
     audit: 'own',
     async run({ tenant, actor, now, jobs }, input) {
       const contactId = pathId(input.contact_id, 'contact')
       const erasureId = await tenant.transaction(async (tx) => {
-        const ordered = await orderErasure(tx, jobs, contactId, actor, now)
+        const ordered = await requestErasure(tx, jobs, contactId, actor, now)
         const action = ordered.isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again'
         const details = { erasure_id: ordered.erasureId }
         await audit(tx, { actor, action, subjectKind: 'contact', subjectId: contactId, details }, now)
@@ -74,7 +74,7 @@ export const ERASURE_OPERATIONS = [
   }),
 ]
 
-/** The receipt once the erasure has ended, or the current one after some seconds. */
+/** Waits for the final receipt; returns the current one after `WAIT_MS_MAX`. */
 async function finalReceipt(tenant: Tenant, erasureId: string): Promise<Receipt> {
   const endsAt = performance.now() + WAIT_MS_MAX
   for (;;) {

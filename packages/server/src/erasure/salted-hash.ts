@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** With the salt, a known address can be recognised later; the address cannot be computed from the hash. */
+/** With the salt, a known address can be checked against the hash later; the hash does not reveal the address. */
 export function saltedHash(email: string): { salt: string; hash: string } {
   const salt = randomBytes(16).toString('hex')
   return { salt, hash: hashOf(salt, email) }

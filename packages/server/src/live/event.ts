@@ -1,7 +1,7 @@
 import { isoOf, textOrNull } from '../events/event-object.ts'
 import type { Owned } from '../owners/owners.ts'
 
-/** An event as the live feed tells of it. */
+/** An event as sent by the live feed. */
 export interface LiveEvent {
   event_id: string
   event: string
@@ -14,7 +14,7 @@ export interface LiveEvent {
   is_bot: boolean
 }
 
-/** What the feed needs of an event, recorded here or read from ClickHouse. */
+/** The fields of an event that the feed needs, recorded by this process or read from ClickHouse. */
 export interface RecordedEvent extends Owned {
   event_id: string
   event: string

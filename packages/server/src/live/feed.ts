@@ -8,26 +8,26 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
-/** Dashboards that one person has open, or connections of one API key. */
-const READERS_A_CALLER_MAX = 10
-const READERS_A_TENANT_MAX = 50
-/** Each holds a connection and up to 64 KiB of unread data. */
+/** Open dashboards per person, or connections per API key. */
+const READERS_PER_CALLER_MAX = 10
+const READERS_PER_TENANT_MAX = 50
+/** Each uses a connection and up to 64 KiB of unsent data. */
 const READERS_MAX = 1_000
 const POLL_EVERY_MS = 1_000
-/** Of one look: nobody can read more in a second. */
-const EVENTS_A_POLL = 200
-/** What other processes received so long before the last look is looked for again: their clocks differ a little. */
+/** More than anyone can read in a second. */
+const EVENTS_PER_POLL = 200
+/** How far each poll overlaps the previous one, because the clocks of processes differ a little. */
 const OVERLAP_MS = 5_000
-/** Events that happened longer ago are not live. */
+/** Older events are not live. */
 const HAPPENED_WITHIN_MS = 600_000
-const REMEMBERED_MAX = 2_000
+const SENT_IDS_MAX = 2_000
 
-/** Gets a tenant's events. It must neither wait nor throw. */
+/** Receives a tenant's events. It must neither block nor throw. */
 export type LiveReader = (event: LiveEvent) => void
 
-/** Tells readers of a tenant's events as they are recorded. */
+/** Sends a tenant's events to its readers as they are recorded. */
 export interface LiveFeed {
-  /** Tells readers of what this process recorded, once it is committed. It neither waits nor throws. */
+  /** Sends readers what this process recorded, once it is committed. It neither blocks nor throws. */
   onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
   /**
    * @param callerId the person or API key that reads.
@@ -47,32 +47,32 @@ interface Dependencies {
 }
 
 interface Audience {
-  /** The open feeds, with their callers. */
+  /** The open feeds with their callers. */
   readers: Map<LiveReader, string>
-  /** Ids that were told of, oldest first: what a look finds again is not told twice. */
-  told: Set<string>
-  lookedAt: Date
+  /** Ids of events already sent, oldest first, so that overlapping polls send nothing twice. */
+  sentIds: Set<string>
+  polledAt: Date
 }
 
 /**
- * Events recorded by this process are told of at once, from memory. Those of other processes are found by asking
- * ClickHouse once a second for each tenant that somebody watches. A notification through PostgreSQL would put a message
- * into every flush of the journal, watched or not; a look costs nothing unless a dashboard is open.
+ * Sends events recorded by this process at once, from memory. Those of other processes are found by polling ClickHouse
+ * once a second for each tenant with an open feed. A notification through PostgreSQL would add a message to every flush
+ * of the journal, watched or not; polling costs nothing unless a dashboard is open.
  */
 export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): LiveFeed {
   const audiences = new Map<string, Audience>()
   let readersOpen = 0
 
-  function tell(audience: Audience, record: RecordedEvent, contactId: string | null): void {
-    if (audience.told.has(record.event_id)) return
-    remember(audience.told, record.event_id)
+  function notify(audience: Audience, record: RecordedEvent, contactId: string | null): void {
+    if (audience.sentIds.has(record.event_id)) return
+    remember(audience.sentIds, record.event_id)
     const event = toLiveEvent(record, contactId)
     for (const reader of audience.readers.keys()) reader(event)
   }
 
-  async function look(tenantId: string, audience: Audience): Promise<void> {
+  async function poll(tenantId: string, audience: Audience): Promise<void> {
     const now = clock()
-    const since = new Date(audience.lookedAt.getTime() - OVERLAP_MS)
+    const since = new Date(audience.polledAt.getTime() - OVERLAP_MS)
     const tenant = openTenant(stores, tenantId)
     const rows = await tenant.events.select<RecordedEvent & { timestamp_ms: number }>({
       name: 'live.others',
@@ -89,25 +89,26 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
         since: since.toISOString(),
       },
       orderBy: `received_at DESC, timestamp DESC, ${EVENT_ID_ORDER} DESC`,
-      limit: EVENTS_A_POLL,
+      limit: EVENTS_PER_POLL,
       secondsMax: 5,
     })
-    audience.lookedAt = now
+    audience.polledAt = now
     const contacts = await contactsOf(tenant, rows)
     for (const row of rows.reverse()) {
-      tell(audience, { ...row, timestamp: row.timestamp_ms }, contacts.get(row.owner_id) ?? null)
+      notify(audience, { ...row, timestamp: row.timestamp_ms }, contacts.get(row.owner_id) ?? null)
     }
   }
 
   let failing = false
-  const looking = hasOthers
+  const polling = hasOthers
     ? every(POLL_EVERY_MS, async () => {
         for (const [tenantId, audience] of audiences) {
           try {
-            await look(tenantId, audience)
+            await poll(tenantId, audience)
             failing = false
           } catch (error) {
-            if (!failing) log.warn({ err: error }, 'the events of other processes cannot be shown live at the moment')
+            if (!failing)
+              log.warn({ err: error }, 'the live feed cannot read the events of other processes; it keeps trying')
             failing = true
           }
         }
@@ -122,17 +123,17 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
         if (!audience) continue
         const since = clock().getTime() - HAPPENED_WITHIN_MS
         for (const event of events) {
-          // A mailbox that is read for the first time brings the mails of months.
-          if (event.timestamp >= since) tell(audience, event, event.is_anonymous ? null : event.owner_id)
+          // Skips old events: the first read of a mailbox records months of mail.
+          if (event.timestamp >= since) notify(audience, event, event.is_anonymous ? null : event.owner_id)
         }
       }
     },
     read: (tenantId, callerId, reader) => {
-      const audience = audiences.get(tenantId) ?? { readers: new Map(), told: new Set(), lookedAt: clock() }
+      const audience = audiences.get(tenantId) ?? { readers: new Map(), sentIds: new Set(), polledAt: clock() }
       const { readers } = audience
       const ofCaller = [...readers.values()].filter((id) => id === callerId).length
-      if (ofCaller >= READERS_A_CALLER_MAX) throw tooMany(READERS_A_CALLER_MAX, 'person or API key')
-      if (readers.size >= READERS_A_TENANT_MAX) throw tooMany(READERS_A_TENANT_MAX, 'tenant')
+      if (ofCaller >= READERS_PER_CALLER_MAX) throw tooMany(READERS_PER_CALLER_MAX, 'person or API key')
+      if (readers.size >= READERS_PER_TENANT_MAX) throw tooMany(READERS_PER_TENANT_MAX, 'tenant')
       if (readersOpen >= READERS_MAX) throw tooMany(READERS_MAX, 'process')
       audiences.set(tenantId, audience)
       readers.set(reader, callerId)
@@ -144,21 +145,21 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
       }
     },
     stop: async () => {
-      await looking?.stop()
+      await polling?.stop()
     },
   }
 }
 
-function tooMany(max: number, holder: string): ServiceError {
-  const message = `At most ${max} live feeds per ${holder} can be open at once. Close one, or try again in a minute.`
+function tooMany(max: number, scope: string): ServiceError {
+  const message = `At most ${max} live feeds per ${scope} can be open at once. Close one, or try again in a minute.`
   return new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
 }
 
-function remember(told: Set<string>, eventId: string): void {
-  told.add(eventId)
-  if (told.size <= REMEMBERED_MAX) return
-  for (const oldest of told) {
-    told.delete(oldest)
+function remember(sentIds: Set<string>, eventId: string): void {
+  sentIds.add(eventId)
+  if (sentIds.size <= SENT_IDS_MAX) return
+  for (const oldest of sentIds) {
+    sentIds.delete(oldest)
     break
   }
 }

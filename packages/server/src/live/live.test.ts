@@ -24,7 +24,7 @@ beforeAll(async () => {
   viewer = await signedIn(service, tenant.id, 'viewer')
 })
 
-/** Opens the feed and keeps what comes. */
+/** Opens the feed and collects its events. */
 async function watch({ url }: { url: string }, headers: Record<string, string>) {
   const ending = new AbortController()
   const response = await fetch(`${url}/v1/live`, { headers, signal: ending.signal })
@@ -52,7 +52,7 @@ async function watch({ url }: { url: string }, headers: Record<string, string>) 
 
 const names = ({ events }: { events: LiveEvent[] }) => events.map(({ event }) => event)
 
-test("events come as they are recorded, of one's own tenant alone", async () => {
+test('events arrive as they are recorded, from the own tenant only', async () => {
   const stranger = await createTestTenant(service)
   const contactId = await tenant.contact('live@example.com', {}, { visitor_id: 'live' })
   const feed = await watch(service, { cookie: viewer.cookie })
@@ -77,7 +77,7 @@ test("events come as they are recorded, of one's own tenant alone", async () => 
   theirs.end()
 })
 
-test('a form and a message are shown when they are committed, and a mail of last year is not', async () => {
+test('forms and messages appear once they are committed, and old mail does not', async () => {
   const feed = await watch(service, { cookie: viewer.cookie })
   const headers = { origin: `https://${tenant.site}` }
   const body = JSON.stringify({ visitor_id: 'filler', contact_data: { email: 'filler@example.com' } })
@@ -117,7 +117,7 @@ test('a feed ends when its key is revoked, its session ends, or its person leave
   stays.end()
 })
 
-/** Opens as many feeds as are let in. */
+/** Opens feeds until one is rejected. */
 async function watchAll(headers: Record<string, string>) {
   const feeds: Awaited<ReturnType<typeof watch>>[] = []
   for (;;) {
@@ -127,7 +127,7 @@ async function watchAll(headers: Record<string, string>) {
   }
 }
 
-test("one key or person can hold only some of its tenant's feeds; closing one makes room", async () => {
+test("one key or person can open only some of its tenant's feeds; closing one allows another", async () => {
   const busy = await createTestTenant(service)
   const headers = { authorization: `Bearer ${busy.key}` }
   const { feeds, refused } = await watchAll(headers)
@@ -146,7 +146,7 @@ test("one key or person can hold only some of its tenant's feeds; closing one ma
   for (const feed of [...feeds, ...ofPerson.feeds]) feed.end()
 })
 
-test('a tenant has a limited number of feeds, which leaves those of others', async () => {
+test("a tenant's limit of feeds does not affect other tenants", async () => {
   const busy = await createTestTenant(service)
   const open: Awaited<ReturnType<typeof watch>>[] = []
   for (let key = 0; key < 6; key++) {
@@ -163,7 +163,7 @@ test('a process has a limited number of feeds', async () => {
   const feed = startLiveFeed({ stores: service.stores, clock: () => new Date(), log: service.log, hasOthers: false })
   const ends = Array.from({ length: 1_000 }, (_, index) => feed.read(`tenant ${index}`, 'caller', () => {}))
   expect(() => feed.read('one more', 'caller', () => {})).toThrow(/At most 1000 live feeds per process/)
-  // Ending one twice makes room once.
+  // Ending one twice allows only one more.
   ends[0]?.()
   ends[0]?.()
   feed.read('one more', 'caller', () => {})
@@ -182,7 +182,7 @@ test('a HEAD opens no feed', async () => {
   feed.end()
 })
 
-test('a reader that takes nothing misses events instead of filling the memory, and is told how many', async () => {
+test('a reader that does not read misses events instead of filling the memory, and learns how many', async () => {
   let now = 0
   const stream = openEventStream(() => now)
   const event = { event_id: 'e', event: 'x'.repeat(1_000) } as LiveEvent
@@ -194,14 +194,14 @@ test('a reader that takes nothing misses events instead of filling the memory, a
   const sent = String(stream.readable.read()).match(/event: recorded/g)?.length ?? 0
   stream.beat()
   expect(String(stream.readable.read())).toContain(`data: {"count":${10_000 - sent}}`)
-  // More in a second than anybody reads is counted too.
+  // Events over the limit per second are counted as missed too.
   now += 1_000
   for (let count = 0; count < 60; count++) stream.send(event)
   stream.beat()
   expect(String(stream.readable.read())).toContain('data: {"count":10}')
 })
 
-test('events that another process records are told of once, and a service that stops ends its feeds', async () => {
+test('events that another process records are sent once, and a service that stops ends its feeds', async () => {
   const directory = await openDirectory()
   const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
   const port = /ready (\d+)/.exec(front.output())?.[1]
@@ -221,7 +221,7 @@ test('events that another process records are told of once, and a service that s
     await track(here.url, 'here')
     await track(there.url, 'there')
     await until(() => expect(names(feed)).toEqual(['here', 'there']))
-    // Two more looks find both again.
+    // Two more polls find both again.
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     expect(names(feed)).toEqual(['here', 'there'])
     await here.close()
@@ -231,5 +231,5 @@ test('events that another process records are told of once, and a service that s
     await front.end('SIGKILL')
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
-  // It starts and ends three processes' worth of services.
+  // Starts and stops three services.
 }, 180_000)

@@ -15,10 +15,10 @@ export interface LiveDependencies {
   findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
-/** Events as they are recorded. */
+/** The live feed: events as they are recorded. */
 export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies): void {
   const open = new Set<EventStream>()
-  // The service does not wait for browsers that would listen for ever.
+  // Otherwise shutdown would wait for browsers that never disconnect.
   app.addHook('preClose', async () => {
     for (const stream of open) stream.end()
   })
@@ -38,7 +38,7 @@ export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies
       open.add(stream)
       const beating = setInterval(stream.beat, HEARTBEAT_EVERY_MS)
       const checking = setInterval(async () => {
-        // Whoever cannot be asked about comes again and is asked then.
+        // If the check itself fails, the feed ends and is checked again when the client reconnects.
         const allowed = await isStillAllowed(request, SCOPE, dependencies).catch(() => false)
         if (!allowed) stream.end()
       }, RECHECK_EVERY_MS)

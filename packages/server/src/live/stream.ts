@@ -1,55 +1,55 @@
 import { Readable } from 'node:stream'
 import type { LiveEvent } from './event.ts'
 
-/** Beyond so many unsent bytes a reader is too slow: it misses events instead of filling the memory. */
+/** With more unsent bytes, a reader is too slow: it misses events instead of filling the memory. */
 const UNSENT_BYTES_MAX = 64 * 1024
-/** More than anybody can follow; the rest is counted. */
-const EVENTS_A_SECOND = 50
+/** More than anyone can follow; the rest is counted as missed. */
+const EVENTS_PER_SECOND = 50
 
-/** Events as a stream of server-sent events for one reader. */
+/** A stream of server-sent events for one reader. */
 export interface EventStream {
   readable: Readable
   send(event: LiveEvent): void
-  /** Keeps proxies from taking the connection for dead, and tells how many events were missed. */
+  /** Keeps proxies from closing the idle connection, and reports how many events were missed. */
   beat(): void
   end(): void
 }
 
-/** Opens a stream. @param now milliseconds, from a clock that nobody sets. */
+/** Opens a stream. @param now milliseconds from a monotonic clock. */
 export function openEventStream(now: () => number = () => performance.now()): EventStream {
   const readable = new Readable({ read: () => {} })
   let missed = 0
   let second = 0
   let inSecond = 0
 
-  const hasRoom = () => !readable.destroyed && readable.readableLength < UNSENT_BYTES_MAX
+  const canSend = () => !readable.destroyed && readable.readableLength < UNSENT_BYTES_MAX
   const push = (text: string) => {
     readable.push(text)
   }
-  const tellMissed = () => {
-    if (missed === 0 || !hasRoom()) return
+  const reportMissed = () => {
+    if (missed === 0 || !canSend()) return
     push(`event: missed\ndata: ${JSON.stringify({ count: missed })}\n\n`)
     missed = 0
   }
 
-  // A browser comes again by itself after so long.
+  // Browsers reconnect after this many milliseconds.
   push('retry: 3000\n\n')
   return {
     readable,
     send: (event) => {
       const current = Math.floor(now() / 1000)
       if (current !== second) [second, inSecond] = [current, 0]
-      if (inSecond >= EVENTS_A_SECOND || !hasRoom()) {
+      if (inSecond >= EVENTS_PER_SECOND || !canSend()) {
         missed++
         return
       }
       inSecond++
-      tellMissed()
+      reportMissed()
       push(`event: recorded\ndata: ${JSON.stringify(event)}\n\n`)
     },
     beat: () => {
-      tellMissed()
-      if (hasRoom()) push(': \n\n')
+      reportMissed()
+      if (canSend()) push(': \n\n')
     },
     end: () => {
       if (!readable.destroyed) readable.push(null)

@@ -5,7 +5,7 @@ import { locate, referringDomain } from '../sites/track/location.ts'
 import { parseUserAgent } from '../sites/track/user-agent.ts'
 import type { Random } from './random.ts'
 
-/** How busy each hour of the day (UTC) and each day of the week (from Sunday) is. */
+/** Weights of the hours of a day (UTC) and of the days of a week (from Sunday). */
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 11, 14, 15, 14, 13, 15, 16, 15, 13, 11, 9, 8, 7, 6, 4, 3]
 const WEEKDAYS = [0.45, 1, 1.1, 1.15, 1.1, 0.9, 0.4]
 const DAY_MS = 86_400_000
@@ -68,7 +68,7 @@ const TITLES: Record<string, string> = {
   '/blog/identity-resolution': 'Identity resolution, explained',
 }
 
-/** Who comes: always the same browser, and a contact once the visitor is known. */
+/** A visitor, who always uses the same browser, and the contact that they are identified as, if any. */
 export interface SampleVisitor {
   visitorId: string
   contactId: string | null
@@ -86,19 +86,19 @@ export function sampleVisitor(random: Random, contactId: string | null): SampleV
   }
 }
 
-/** A moment within the last `days` days, more often in busy hours and on working days. */
-export function sampleMoment(random: Random, now: number, days: number): number {
+/** A timestamp within the last `days` days, more often in busy hours and on working days. */
+export function sampleTimestamp(random: Random, now: number, days: number): number {
   for (;;) {
     const day = new Date(now - random.integer(0, Math.max(0, days - 1)) * DAY_MS)
     if (random.next() > (WEEKDAYS[day.getUTCDay()] ?? 1) / 1.2) continue
     const hour = random.weighted(HOURS.map((weight, index) => [index, weight] as const))
-    const moment =
+    const timestamp =
       Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), hour) + random.integer(0, 3_599_999)
-    if (moment < now) return moment
+    if (timestamp < now) return timestamp
   }
 }
 
-/** One visit: a landing page, some more pages, what is clicked there, and leaving. */
+/** The events of one visit: a landing page, some more pages, clicks, and leaving. */
 export function sampleSession(
   random: Random,
   tenantId: string,

@@ -41,7 +41,7 @@ export interface SampleContact {
   properties: Properties
 }
 
-/** A company whose name and domain no other number gives. */
+/** A company. Its name and domain are unique to the number. */
 export function sampleCompany(random: Random, number: number): SampleCompany {
   const kind = random.pick(COMPANY_KINDS)
   const stem = COMPANY_STEMS[number % COMPANY_STEMS.length] ?? 'Acorn'
@@ -62,7 +62,7 @@ export function sampleCompany(random: Random, number: number): SampleCompany {
   }
 }
 
-/** A person, mostly at the given company, with an address that no other number gives. */
+/** A person, usually at the given company. The address is unique to the number. */
 export function sampleContact(random: Random, number: number, company: SampleCompany | undefined): SampleContact {
   const firstname = random.pick(FIRST_NAMES)
   const lastname = random.pick(LAST_NAMES)

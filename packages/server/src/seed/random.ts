@@ -1,11 +1,11 @@
-/** Numbers that look random and are the same for the same seed, so that sample data can be made again. */
+/** Pseudo-random numbers, the same for the same seed, so that sample data is reproducible. */
 export interface Random {
   /** From 0 (included) to 1 (excluded). */
   next(): number
-  /** A whole number from `min` to `max`, both included. */
+  /** A whole number from `min` to `max`, inclusive. */
   integer(min: number, max: number): number
   pick<T>(items: readonly T[]): T
-  /** One of the items, each as often as its weight says. */
+  /** One of the items, with a probability proportional to its weight. */
   weighted<T>(items: readonly (readonly [T, number])[]): T
   chance(probability: number): boolean
 }

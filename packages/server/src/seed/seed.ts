@@ -3,7 +3,7 @@ import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { reevaluateSegments } from '../segments/segments.ts'
 import { appendRecords } from '../webhooks/append.ts'
-import { type SampleVisitor, sampleMoment, sampleSession, sampleVisitor } from './journeys.ts'
+import { type SampleVisitor, sampleSession, sampleTimestamp, sampleVisitor } from './journeys.ts'
 import { type SampleCompany, sampleCompany, sampleContact } from './people.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -11,35 +11,35 @@ export interface SeedOptions {
   contacts: number
   companies: number
   events: number
-  /** How many days back the events go. */
+  /** How many days the events span, until now. */
   days: number
-  /** The same seed gives the same data, ids and times apart. */
+  /** The same seed gives the same data except for ids and times. */
   seed: number
-  /** Host of the pages that are visited. */
+  /** Host of the visited pages. */
   site: string
   now: Date
   onProgress: (message: string) => void
 }
 
-const ROWS_A_STATEMENT = 500
-const EVENTS_A_ROW = 5_000
-/** Contacts who came to the site; the others were imported or entered by hand. */
+const ROWS_PER_STATEMENT = 500
+const EVENTS_PER_ROW = 5_000
+/** Share of contacts who visited the site; the others were imported or entered by hand. */
 const CONTACTS_WITH_VISITS = 0.6
-const ANONYMOUS_VISITORS_A_CONTACT = 3
+const ANONYMOUS_VISITORS_PER_CONTACT = 3
 
 /**
- * Fills a tenant with sample companies, contacts and their visits. Events go through the journal, as all events do.
- * @returns how many of each were made.
+ * Fills a tenant with sample companies, contacts and visits. Events go through the journal like all events.
+ * @returns the number of each.
  */
 export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   const random = createRandom(options.seed)
-  options.onProgress(`making ${options.companies} companies and ${options.contacts} contacts`)
+  options.onProgress(`creating ${options.companies} companies and ${options.contacts} contacts`)
   const companies = await seedCompanies(tenant, random, options)
   const contactIds = await seedContacts(tenant, random, companies, options)
-  options.onProgress(`making ${options.events} events of the last ${options.days} days`)
+  options.onProgress(`creating ${options.events} events of the last ${options.days} days`)
   const visitors = await seedVisitors(tenant, random, contactIds, options)
   const events = await seedEvents(tenant, random, visitors, options)
-  // The sample contacts did not come in the ways that segments follow.
+  // Sample contacts are inserted directly, so segments are not updated and must be recounted.
   await reevaluateSegments(tenant)
   return { companies: companies.length, contacts: contactIds.length, events }
 }
@@ -51,11 +51,11 @@ async function seedCompanies(
   random: Random,
   { companies, now }: SeedOptions,
 ): Promise<StoredCompany[]> {
-  const made = Array.from({ length: companies }, (_, number) => ({
+  const created = Array.from({ length: companies }, (_, number) => ({
     ...sampleCompany(random, number),
     companyId: newId(),
   }))
-  for (const chunk of chunks(made, ROWS_A_STATEMENT)) {
+  for (const chunk of chunks(created, ROWS_PER_STATEMENT)) {
     const rows = chunk.map(({ companyId, name, domain, properties }) => ({
       company_id: companyId,
       name,
@@ -70,10 +70,10 @@ async function seedCompanies(
       .onConflict((row) => row.columns(['domain']).doNothing())
       .execute()
   }
-  // A domain that was there already keeps its company.
+  // An existing domain keeps its company.
   const stored = await tenant.db.selectFrom('companies').select(['company_id', 'domain']).execute()
   const idByDomain = new Map(stored.map((row) => [row.domain, row.company_id]))
-  return made.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? company.companyId }))
+  return created.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? company.companyId }))
 }
 
 async function seedContacts(
@@ -84,11 +84,11 @@ async function seedContacts(
 ): Promise<string[]> {
   const ids: string[] = []
   const numbers = Array.from({ length: contacts }, (_, number) => number)
-  for (const chunk of chunks(numbers, ROWS_A_STATEMENT)) {
+  for (const chunk of chunks(numbers, ROWS_PER_STATEMENT)) {
     const rows = chunk.map((number) => {
       const company = companies.length > 0 && random.chance(0.9) ? random.pick(companies) : undefined
       const { email, properties } = sampleContact(random, number, company)
-      const at = new Date(sampleMoment(random, now.getTime(), days))
+      const at = new Date(sampleTimestamp(random, now.getTime(), days))
       return { contactId: newId(), email, properties, companyId: company?.companyId ?? null, at }
     })
     const inserted = await tenant.db
@@ -150,11 +150,11 @@ async function seedVisitors(
   { now }: SeedOptions,
 ): Promise<SampleVisitor[]> {
   const known = contactIds.filter(() => random.chance(CONTACTS_WITH_VISITS)).map((id) => sampleVisitor(random, id))
-  const anonymous = Array.from({ length: Math.max(20, known.length * ANONYMOUS_VISITORS_A_CONTACT) }, () =>
+  const anonymous = Array.from({ length: Math.max(20, known.length * ANONYMOUS_VISITORS_PER_CONTACT) }, () =>
     sampleVisitor(random, null),
   )
   const visitors = [...known, ...anonymous]
-  for (const chunk of chunks(visitors, ROWS_A_STATEMENT)) {
+  for (const chunk of chunks(visitors, ROWS_PER_STATEMENT)) {
     const rows = chunk.map(({ visitorId, contactId }) => ({
       visitor_id: visitorId,
       contact_id: contactId,
@@ -178,21 +178,21 @@ async function seedEvents(
   { events, days, site, now, onProgress }: SeedOptions,
 ): Promise<number> {
   let waiting: EventRecord[] = []
-  let made = 0
+  let created = 0
   const firstSeen = new Map<string, number>()
-  while (made < events) {
-    const start = sampleMoment(random, now.getTime(), days)
+  while (created < events) {
+    const start = sampleTimestamp(random, now.getTime(), days)
     const session = sampleSession(random, tenant.id, site, random.pick(visitors), start)
-    const wanted = session.filter((event) => event.timestamp <= now.getTime()).slice(0, events - made)
+    const wanted = session.filter((event) => event.timestamp <= now.getTime()).slice(0, events - created)
     waiting.push(...wanted)
     for (const { owner_id, timestamp } of wanted) {
       firstSeen.set(owner_id, Math.min(timestamp, firstSeen.get(owner_id) ?? timestamp))
     }
-    made += wanted.length
-    if (waiting.length < EVENTS_A_ROW && made < events) continue
+    created += wanted.length
+    if (waiting.length < EVENTS_PER_ROW && created < events) continue
     await appendRecords(tenant, waiting)
     waiting = []
-    if (made % 100_000 < EVENTS_A_ROW && made > EVENTS_A_ROW) onProgress(`${made} of ${events} events`)
+    if (created % 100_000 < EVENTS_PER_ROW && created > EVENTS_PER_ROW) onProgress(`${created} of ${events} events`)
   }
   for (const [contactId, timestamp] of firstSeen) {
     const first_seen_at = new Date(timestamp)
@@ -203,7 +203,7 @@ async function seedEvents(
       .where('first_seen_at', '>', first_seen_at)
       .execute()
   }
-  return made
+  return created
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

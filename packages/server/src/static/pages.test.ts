@@ -41,14 +41,14 @@ async function built(): Promise<void> {
   await writeFile(join(directory, 'assets', 'main-1a2b.js.br'), brotliCompressSync(SCRIPT))
 }
 
-test('before the first build the page says how to make one, and the API goes on', async () => {
+test('before the first build, the page says how to build, and the API works', async () => {
   const { status, body, headers } = await open('/')
   expect([status, headers.get('retry-after')]).toEqual([503, '10'])
   expect(body).toContain('ensure-built.ts')
   expect((await open('/v1/nothing')).body.error.code).toBe('route_not_found')
 })
 
-test('every page that people may open is index.html, with a nonce of its own', async () => {
+test('every path of a page returns index.html with a new nonce', async () => {
   await built()
   const nonces = new Set<string>()
   for (const path of ['/', '/contacts', '/contacts/019a2b3c?tab=notes', '/settings/team', '/apis', '/x.png']) {
@@ -67,7 +67,7 @@ test('every page that people may open is index.html, with a nonce of its own', a
   expect(nonces.size).toBe(6)
 })
 
-test('what programs ask for is never answered with a page', async () => {
+test('requests of programs never get a page', async () => {
   await built()
   for (const path of [
     '/v1',
@@ -88,7 +88,7 @@ test('what programs ask for is never answered with a page', async () => {
   }
 })
 
-test('built files are served compressed and may be kept for ever; others are asked for again', async () => {
+test('built files are served compressed and cached forever; others are revalidated', async () => {
   await built()
   const compressed = await open('/assets/main-1a2b.js', { 'accept-encoding': 'br' })
   expect(compressed.headers.get('content-encoding')).toBe('br')
@@ -126,7 +126,7 @@ test.each([
   expect(text).not.toMatch(/secret of the build|"name"/)
 })
 
-/** fetch would resolve dots in a path, and ask past every cache. */
+/** Not fetch, which would resolve dots in a path and add no-cache headers. */
 function raw(path: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(service.url)
   return new Promise((resolve, reject) => {

@@ -7,20 +7,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../platform/http/app-types.ts'
 import { answerUnknownPaths } from '../platform/http/conventions.ts'
 
-/** Where the build of the dashboard puts its files. */
+/** Output directory of the dashboard's build. */
 const DIST = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
 const INDEX = 'index.html'
-/** The build names these by their content, so what a browser has of them is right for ever. */
+/** These files are named by their content, so browsers can cache them forever. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const FILE_NAME = /^(?!\.)[A-Za-z0-9._-]{1,200}$/
-/** What belongs to programs: an unknown path there is answered in JSON, never with a page. */
+/** Paths for programs: an unknown path below them returns JSON, never a page. */
 const NO_PAGE = /^\/(v1|api|assets|docs|health|metrics|mcp|track|recover-visitor)(\/|$)|^\/openapi\.json$/
-/** In index.html, filled in for every answer: the stylesheets that the pages make carry it. */
+/** Placeholder in index.html, filled in for every response: stylesheets that the pages create carry the nonce. */
 const NONCE_PLACE = 'nonce=""'
 
 /**
- * Serves the dashboard's pages: the built files, and the same index.html for every path that people may open or keep as
- * a link, because the pages look at the path themselves.
+ * Serves the dashboard: the built files, and the same index.html for every path that people may open, because routing
+ * happens in the browser.
  */
 export async function servePages(app: App, directory = DIST): Promise<void> {
   await app.register(fastifyStatic, { serve: false, preCompressed: true, cacheControl: false })
@@ -56,7 +56,7 @@ async function sendIndex(reply: FastifyReply, directory: string): Promise<void> 
   const nonce = randomBytes(16).toString('base64')
   reply.headers({ ...SECURITY, 'cache-control': 'no-cache', 'content-type': 'text/html; charset=utf-8' })
   reply.header('content-security-policy', contentSecurityPolicy(nonce))
-  // Read each time: it is small, and a new build is served without a restart.
+  // Read for every request: it is small, and a new build takes effect without a restart.
   const page = await readFile(join(directory, INDEX), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
@@ -65,7 +65,7 @@ async function sendIndex(reply: FastifyReply, directory: string): Promise<void> 
   else await reply.code(200).send(page.replaceAll(NONCE_PLACE, `nonce="${nonce}"`))
 }
 
-/** No script but our own files, no style but those and the ones that carry the nonce, no frame, no other site. */
+/** Allows only our own scripts, our own styles and those with the nonce; no frames and no other sites. */
 function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'self'",
@@ -81,7 +81,7 @@ function contentSecurityPolicy(nonce: string): string {
 }
 
 const SECURITY = {
-  // For what is opened by itself, such as a picture with script in it; the page's own policy takes its place.
+  // For files opened directly, such as an SVG with a script; pages override it with their own policy.
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'x-frame-options': 'DENY',

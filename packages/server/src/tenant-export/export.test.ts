@@ -8,7 +8,7 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
-import { exportDirectory, orderExport } from './exports.ts'
+import { exportDirectory, requestExport } from './exports.ts'
 import { type ExportDependencies, runExport } from './run.ts'
 import { EXPORTED, NOT_EXPORTED } from './tables.ts'
 
@@ -38,7 +38,7 @@ async function exported(browser: Browser): Promise<{ id: string; bytes: Buffer }
   return { id: body.export_id, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-/** Unpacked by the system's own tar. */
+/** Unpacks with the system's tar. */
 function unpack(bytes: Buffer): (name: string) => Record<string, unknown>[] {
   const directory = mkdtempSync(join(tmpdir(), 'cds-export-'))
   directories.push(directory)
@@ -54,14 +54,14 @@ function unpack(bytes: Buffer): (name: string) => Record<string, unknown>[] {
   }
 }
 
-test('every table of a tenant is exported, or said not to be', async () => {
+test('every table with tenant data is exported or listed as not exported', async () => {
   const { rows } = await service.postgres.pool.query(`SELECT table_name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name <> 'tenants'`)
   const known = [...Object.keys(EXPORTED), ...NOT_EXPORTED].sort()
   expect(rows.map(({ table_name }) => table_name).sort()).toEqual(known)
 })
 
-test('an export holds all of a tenant, no secret, and nothing of another tenant', async () => {
+test('an export contains all data of its tenant, no secrets, and nothing of another tenant', async () => {
   const stranger = await createTestTenant(service)
   await stranger.contact('stranger@example.com')
   await stranger.track({ visitor_id: 's', events: [{ event: 'theirs' }] })
@@ -93,7 +93,7 @@ test('an export holds all of a tenant, no secret, and nothing of another tenant'
   expect(text).not.toContain('_sealed')
 })
 
-test('a file is for administrators of its tenant, and for a day', async () => {
+test('only administrators of the tenant can download the file, for a day', async () => {
   const { id } = await exported(admin)
   const path = `/v1/exports/${id}/file`
   const member = await signedIn(service, tenant.id, 'member')
@@ -113,7 +113,7 @@ test('a file is for administrators of its tenant, and for a day', async () => {
   expect(entries.map(({ action }: { action: string }) => action)).toEqual(['export.fetched', 'export.ordered'])
 })
 
-test('one export of a tenant is made at a time; one that was cut off begins anew and leaves nothing behind', async () => {
+test('a tenant has one export at a time; an interrupted one restarts and leaves no file behind', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   const lines = Array.from({ length: 6_000 }, (_, index) =>
@@ -129,7 +129,7 @@ test('one export of a tenant is made at a time; one that was cut off begins anew
   await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
   const jobs = { ...service.jobs, send: async () => null }
   const now = new Date()
-  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, now))
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, now))
   expect((await owner.call('POST', '/v1/exports')).body.export_id).toBe(exportId)
   const notReady = await owner.call('GET', `/v1/exports/${exportId}/file`)
   expect([notReady.status, notReady.body.error.code]).toEqual([409, 'export_not_ready'])
@@ -150,11 +150,11 @@ test('one export of a tenant is made at a time; one that was cut off begins anew
   expect(new Set(names).size).toBe(6_000)
 })
 
-test('an export that cannot be written fails, and says so', async () => {
+test('an export that cannot be written fails with an error', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
   const jobs = { ...service.jobs, send: async () => null }
-  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, new Date()))
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
   const directory = join(service.config.dataDirectory, 'a-file')
   writeFileSync(directory, '')
   const dependencies = { ...service, jobs, clock: () => new Date(), directory: join(directory, 'below') }

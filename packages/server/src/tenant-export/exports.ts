@@ -10,7 +10,7 @@ import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** How long a file can be fetched. */
+/** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
 
 export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
@@ -19,7 +19,7 @@ export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
   heartbeatSeconds: 60,
   expireInSeconds: 12 * 3_600,
 })
-/** Removes the file when its time is over. */
+/** Deletes an expired file. */
 export const EXPIRE = jobQueue<{ exportId: string }>('expire-export', { retryLimit: 20, retryDelay: 60 })
 
 export const Export = Type.Object(
@@ -31,10 +31,10 @@ export const Export = Type.Object(
     }),
     /** From 0 to 1. */
     progress: Type.Number(),
-    /** Where to fetch it; null unless it is ready. */
+    /** URL of the file; null unless it is ready. */
     url: Nullable(Type.String()),
     size_bytes: Nullable(Type.Integer()),
-    /** Records, by what they are. */
+    /** Number of records, by table. */
     counts: Type.Record(Type.String(), Type.Integer()),
     error: Nullable(Type.String()),
     created_at: Timestamp,
@@ -45,8 +45,8 @@ export const Export = Type.Object(
 )
 export type Export = Type.Static<typeof Export>
 
-/** Orders an export, in the caller's transaction; one that is under way is not joined by another. */
-export async function orderExport(
+/** Requests an export, in the caller's transaction. While one is queued or running, its id is returned instead. */
+export async function requestExport(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   actor: Actor,
@@ -86,7 +86,7 @@ export async function readExport(tenant: Tenant, exportId: string, now: Date): P
   return toExport(await requireExport(tenant, exportId), now)
 }
 
-/** Where the file of an export is. @throws ServiceError 404, 409 `export_not_ready`, 410 `export_expired`. */
+/** The path of an export's file. @throws ServiceError 404, 409 `export_not_ready`, 410 `export_expired`. */
 export async function fileOfExport(
   tenant: Tenant,
   directory: string,
@@ -96,15 +96,19 @@ export async function fileOfExport(
   const row = await requireExport(tenant, exportId)
   const { status } = toExport(row, now)
   if (status === 'expired') {
-    throw new ServiceError(410, 'export_expired', `An export can be fetched for ${KEPT_HOURS} hours. Start a new one.`)
+    throw new ServiceError(
+      410,
+      'export_expired',
+      `An export can be downloaded for ${KEPT_HOURS} hours. Request a new one.`,
+    )
   }
   if (status !== 'ready' || row.file === null) {
-    throw new ServiceError(409, 'export_not_ready', 'The export is not ready yet. Ask for its progress.')
+    throw new ServiceError(409, 'export_not_ready', 'The export is not ready yet. Check its progress.')
   }
   return { path: pathOf(directory, row.file), sizeBytes: Number(row.size_bytes ?? 0) }
 }
 
-/** Takes back the files of a tenant's exports, all of them or one. @returns how many. */
+/** Deletes the files of a tenant's exports, all of them or one. @returns how many. */
 export async function expireExports(tenant: Tenant, directory: string, exportId?: string): Promise<number> {
   let query = tenant.db.selectFrom('exports').select(['export_id', 'file']).where('file', 'is not', null)
   if (exportId !== undefined) query = query.where('export_id', '=', exportId)
@@ -120,7 +124,7 @@ export async function expireExports(tenant: Tenant, directory: string, exportId?
   return rows.length
 }
 
-/** The directory of the files, beside the engines' own. */
+/** The directory of the files, beside those of the databases. */
 export function exportDirectory(dataDirectory: string): string {
   return resolve(dataDirectory, 'exports')
 }

@@ -2,9 +2,9 @@ import Type from 'typebox'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import { Export, listExports, orderExport, readExport } from './exports.ts'
+import { Export, listExports, readExport, requestExport } from './exports.ts'
 
-/** The services that the operations on exports need. */
+/** Services of the export operations. */
 export interface ExportServices {
   jobs: Pick<Jobs, 'send'>
 }
@@ -29,12 +29,12 @@ export const EXPORT_OPERATIONS = [
     http: 'POST /v1/exports',
     command: 'export create',
     scope: 'data:export',
-    summary: 'Order a file with all data of the tenant; while one is being made, its id is returned',
+    summary: 'Request a file with all data of the tenant; if one is in progress, its id is returned',
     input: {},
     output: { export_id: Id },
     status: 202,
     run: async ({ tenant, actor, now, jobs }) => ({
-      export_id: (await orderExport(tenant, jobs, actor, now)).exportId,
+      export_id: (await requestExport(tenant, jobs, actor, now)).exportId,
     }),
     audit: ({ export_id }) => ({ action: 'export.ordered', subjectKind: 'export', subjectId: export_id }),
   }),
@@ -44,7 +44,7 @@ export const EXPORT_OPERATIONS = [
     http: 'GET /v1/exports/:export_id',
     command: 'export get',
     scope: 'data:export',
-    summary: 'Get the progress of an export and, once it is ready, the URL of its file',
+    summary: "Get an export's progress and, once it is ready, the URL of its file",
     input: { export_id: idInPath('export') },
     output: { export: Export },
     run: async ({ tenant, now }, { export_id }) => ({ export: await readExport(tenant, export_id, now) }),

@@ -14,7 +14,7 @@ interface Dependencies {
   config: Pick<Config, 'dataDirectory'>
 }
 
-/** The file of an export, which is no operation because it is streamed. */
+/** Downloads an export's file. Not an operation, because it is streamed. */
 export function exportFileRoute(app: App, { clock, config }: Dependencies): void {
   const directory = exportDirectory(config.dataDirectory)
   app.get(
@@ -30,7 +30,7 @@ export function exportFileRoute(app: App, { clock, config }: Dependencies): void
       const { path } = await fileOfExport(tenant, directory, exportId, now)
       const found = await stat(path).catch(() => null)
       if (!found) {
-        const message = 'The file is not on this server: processes of one service must share their data directory.'
+        const message = 'The file is not on this server. All processes of a service must share the data directory.'
         throw new ServiceError(404, 'export_file_missing', message)
       }
       await audit(tenant, { actor, action: 'export.fetched', subjectKind: 'export', subjectId: exportId }, now)

@@ -5,8 +5,8 @@ import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
-const ROWS_A_PAGE = 1_000
-const EVENTS_A_PAGE = 10_000
+const ROWS_PER_PAGE = 1_000
+const EVENTS_PER_PAGE = 10_000
 
 type Row = Record<string, unknown>
 interface EventKey extends Owned {
@@ -16,16 +16,16 @@ interface EventKey extends Owned {
 
 type AnyTables = Record<string, Row>
 
-/** The rows of a table, some at a time, in the order of its key: memory stays flat. */
+/** Reads a table page by page in key order, so that memory use stays constant. */
 export async function* tableRows(
   tenant: Tenant,
   table: string,
-  { key, without = [], rowsAPage = ROWS_A_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
+  { key, without = [], rowsPerPage = ROWS_PER_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
 ): AsyncGenerator<Row[]> {
-  // The table's name comes from a list in the code; the plugin confines it to the tenant as it does every other.
+  // The table's name comes from a list in the code; the tenant plugin adds the tenant to this query like to any other.
   const db = tenant.db as unknown as Kysely<AnyTables>
   const order = key.map((column) => sql.ref(`${table}.${column}`))
-  const next = createPageReader(rowsAPage)
+  const next = createPageReader(rowsPerPage)
   for (let last: Row | undefined; ; ) {
     let query = db.selectFrom(table).selectAll(table)
     if (last) {
@@ -34,23 +34,23 @@ export async function* tableRows(
     }
     const inOrder = query.orderBy(sql.join(order))
     const { rows, isLast } = await next((limit) => inOrder.limit(limit).execute())
-    if (rows.length > 0) yield rows.map((row) => shown(row, without))
+    if (rows.length > 0) yield rows.map((row) => withoutColumns(row, without))
     last = rows.at(-1)
     if (isLast) return
   }
 }
 
-function shown(row: Row, without: readonly string[]): Row {
+function withoutColumns(row: Row, without: readonly string[]): Row {
   const entries = Object.entries(row).filter(([name]) => name !== 'tenant_id' && !without.includes(name))
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString('hex') : value]),
   )
 }
 
-/** Every event, the service's own too, oldest first, in the columns of its table, and with the contact that it belongs to. */
+/** Every event including system events, oldest first, with the columns of its table and the contact that it belongs to. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
-    const next = createPageReader(EVENTS_A_PAGE)
+    const next = createPageReader(EVENTS_PER_PAGE)
     for (let last: EventKey | undefined; ; ) {
       const { rows, isLast } = await next((limit) =>
         tenant.events.select<Row & EventKey>({
@@ -61,8 +61,8 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
           where: [
             `is_system = ${isSystem}`,
             ...(last
-              ? // The first condition is there for the index; the second is what is asked.
-                [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
+              ? // The first condition is for the index, the second selects the rows.
+                [`timestamp >= ${AFTER}`, `timestamp > ${AFTER} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
               : []),
           ],
           parameters: last ? { after_ms: Number(last.timestamp_ms), after_id: last.event_id } : {},
@@ -82,7 +82,7 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   }
 }
 
-const MOMENT = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
+const AFTER = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
 
 function toExported({ timestamp_ms, received_at_ms, data, ...row }: Row, contactId: string | null): Row {
   return {

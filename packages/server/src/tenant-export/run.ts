@@ -24,7 +24,7 @@ export interface ExportDependencies {
   directory: string
 }
 
-/** Works on the exports that are ordered, and removes those whose time is over. */
+/** Starts the workers that write requested exports and delete expired ones. */
 export async function startExports(dependencies: ExportDependencies): Promise<void> {
   const { stores, jobs, directory } = dependencies
   await jobs.work(EXPORT, 1, ({ tenantId, exportId }, { signal }) =>
@@ -35,7 +35,7 @@ export async function startExports(dependencies: ExportDependencies): Promise<vo
   })
 }
 
-/** Writes everything a tenant has into one file. Interrupted, it is run again from the beginning. */
+/** Writes all data of a tenant to one file. After an interruption, it restarts from the beginning. */
 export async function runExport(
   tenant: Tenant,
   dependencies: ExportDependencies,
@@ -53,15 +53,15 @@ export async function runExport(
   const unfinished = join(directory, `${file}.part`)
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    await note(tenant, exportId, { status: 'running', progress: 0 })
+    await updateExport(tenant, exportId, { status: 'running', progress: 0 })
     const { counts, sizeBytes } = await writeFile(tenant, unfinished, clock(), signal, (progress) =>
-      note(tenant, exportId, { progress }),
+      updateExport(tenant, exportId, { progress }),
     )
     await rename(unfinished, join(directory, file))
     const now = clock()
     const expiresAt = new Date(now.getTime() + KEPT_HOURS * 3_600_000)
     await tenant.transaction(async (tx) => {
-      await note(tx, exportId, {
+      await updateExport(tx, exportId, {
         status: 'ready',
         progress: 1,
         file,
@@ -74,11 +74,11 @@ export async function runExport(
     })
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {})
-    // The process stops: another one begins anew.
+    // The process is stopping: another one restarts the export.
     if (signal.aborted) throw error
     log.error({ err: error, export_id: exportId }, 'an export failed')
-    const message = 'The export could not be written. The log of the service says why.'
-    await note(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
+    const message = "The export could not be written. The service's log says why."
+    await updateExport(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
   }
 }
 
@@ -93,7 +93,7 @@ type Columns = Partial<{
   expires_at: Date
 }>
 
-async function note(tenant: Tenant, exportId: string, columns: Columns): Promise<void> {
+async function updateExport(tenant: Tenant, exportId: string, columns: Columns): Promise<void> {
   await tenant.db.updateTable('exports').set(columns).where('export_id', '=', exportId).execute()
 }
 
@@ -117,11 +117,11 @@ async function writeFile(
       done += rows.length
       if (performance.now() - notedAt > PROGRESS_EVERY_MS) {
         notedAt = performance.now()
-        // What is added meanwhile must not bring it to the end before the end.
+        // Rows added during the export must not bring the progress to 1 before the end.
         await onProgress(Math.min(0.99, done / Math.max(1, expected)))
       }
       yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      // Other requests have their turn.
+      // Yields to other requests.
       await nextTurn()
     }
   }
@@ -146,7 +146,7 @@ async function addNdjson(tar: TarFile, name: string, now: Date, lines: AsyncGene
   await tar.add(`${name}.ndjson.gz`, now, source.pipe(zipped))
 }
 
-/** Rows of the largest tables; the others hardly show in a progress. */
+/** Rows of the largest tables; the others hardly affect the progress. */
 async function expectedRows(tenant: Tenant): Promise<number> {
   const count = async (table: 'contacts' | 'contact_sources' | 'visitors' | 'webhook_deliveries') => {
     const rows = tenant.db.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))

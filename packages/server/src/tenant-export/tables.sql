@@ -1,4 +1,4 @@
--- `file` is a file name in the data directory; null before it is ready and after it has expired.
+-- `file` is a file name in the directory of exports; null until it is ready and after it has expired.
 CREATE TABLE exports (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   export_id uuid NOT NULL,

@@ -1,17 +1,17 @@
 import type { TenantTables } from '../platform/postgres/database.ts'
 
 interface ExportedTable {
-  /** What its rows are ordered and paged by: the primary key without the tenant. */
+  /** The primary key without the tenant, by which rows are sorted and paged. */
   key: readonly string[]
-  /** Columns that are not handed out: secrets, and what the database derives. */
+  /** Columns that are not exported: secrets and columns derived by the database. */
   without?: readonly string[]
-  /** Where rows may be large: fewer are read at a time. */
-  rowsAPage?: number
+  /** Rows read at a time, for tables with large rows. */
+  rowsPerPage?: number
 }
 
 type Name = keyof TenantTables
 
-/** The tables of a tenant that an export holds, each with what of it is left out. A test knows every other table. */
+/** The tables in an export, each with the columns left out. A test checks that every other table is listed below. */
 export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contacts: {
     key: ['contact_id'],
@@ -46,7 +46,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   messaging_connections: { key: ['source'], without: ['sealed'] },
   conversation_threads: { key: ['thread_id'], without: ['subject_key'] },
   conversation_participants: { key: ['directory', 'key', 'thread_id'] },
-  conversation_messages: { key: ['source', 'message_id'], rowsAPage: 50 },
+  conversation_messages: { key: ['source', 'message_id'], rowsPerPage: 50 },
   agents: { key: ['agent_id'] },
   agent_runs: { key: ['run_id'] },
   agent_run_contacts: { key: ['run_id', 'contact_id'] },
@@ -65,7 +65,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   invitations: { key: ['invitation_id'], without: ['token_hash'] },
 }
 
-/** What is left out, and why: what the service keeps for its own work holds nothing that is not in the tables above. */
+/** Tables that are not exported: internal state without data that the tables above lack. */
 export const NOT_EXPORTED: readonly Name[] = [
   'contact_counts',
   'segment_counts',

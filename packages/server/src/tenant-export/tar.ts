@@ -3,16 +3,16 @@ import { type FileHandle, open } from 'node:fs/promises'
 const BLOCK_BYTES = 512
 const LARGEST_OCTAL = 8 ** 11 - 1
 
-/** A tar file that is written from its beginning to its end; the size of an entry need not be known before. */
+/** A tar file that is written sequentially; the size of an entry need not be known in advance. */
 export interface TarFile {
-  /** Adds a file of what the source yields. @returns its size. */
+  /** Adds a file with the source's content. @returns its size. */
   add(name: string, modified: Date, source: AsyncIterable<Buffer>): Promise<number>
-  /** Ends the file. @returns its size. */
+  /** Finishes the file. @returns its size. */
   finish(): Promise<number>
   close(): Promise<void>
 }
 
-/** Creates a tar file, readable by its owner alone. */
+/** Creates a tar file that only its owner can read. */
 export async function createTar(path: string): Promise<TarFile> {
   const file = await open(path, 'w', 0o600)
   let position = 0
@@ -53,7 +53,7 @@ function header(name: string, size: number, modified: Date): Buffer {
   octal(0o600, 8, 100)
   octal(0, 8, 108)
   octal(0, 8, 116)
-  // Beyond 8 GiB the size stands as a number in base 256, which every reader of today knows.
+  // Beyond 8 GiB, the size is stored in base 256, which every current reader supports.
   if (size <= LARGEST_OCTAL) octal(size, 12, 124)
   else {
     block.writeUInt8(0x80, 124)

@@ -4,7 +4,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { saltFor } from '../accounts.ts'
 import { type Access, personOf } from '../authentication.ts'
-import { forgetWaitingSteps, proveByLink } from '../password-reset.ts'
+import { deletePendingVerifications, verifyByLink } from '../password-reset.ts'
 import { withSalt } from '../passwords.ts'
 import type { SignedIn } from '../sessions.ts'
 import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
@@ -15,12 +15,11 @@ import { mailPasswordLink, type PasswordMailDependencies } from './password-mail
 import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
-/** No body of a sign-in is longer. */
 const BODY_BYTES_MAX = 16 * 1024
 
 const strict = { additionalProperties: false }
-const Nothing = Type.Object({}, strict)
-const OfPassword = Type.Object({ password: Password }, strict)
+const EmptyBody = Type.Object({}, strict)
+const PasswordBody = Type.Object({ password: Password }, strict)
 const SignInBody = Type.Object(
   {
     email: Address,
@@ -30,12 +29,12 @@ const SignInBody = Type.Object(
   },
   strict,
 )
-const OfAddress = Type.Object({ email: Address }, strict)
+const AddressBody = Type.Object({ email: Address }, strict)
 const NewPasswordBody = Type.Object(
   { token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password },
   strict,
 )
-const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
+const CodeBody = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
 
 const CHANGE_PASSWORD = '/change-password'
 
@@ -43,7 +42,7 @@ interface Forwarded {
   path: string
   access: Access
   body: TObject
-  /** What the library is always told, whatever the caller says. */
+  /** Values that are always sent to the library and override the caller's. */
   fixed?: object
 }
 
@@ -53,11 +52,11 @@ interface Forwarded {
  * exposed.
  */
 const FORWARDED: readonly Forwarded[] = [
-  { path: '/sign-out', access: 'public', body: Nothing },
-  { path: '/two-factor/enable', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/disable', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
-  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: OfPassword },
+  { path: '/sign-out', access: 'public', body: EmptyBody },
+  { path: '/two-factor/enable', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/disable', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: PasswordBody },
+  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: PasswordBody },
   {
     path: CHANGE_PASSWORD,
     access: 'signed-in',
@@ -65,17 +64,17 @@ const FORWARDED: readonly Forwarded[] = [
       { currentPassword: Password, newPassword: Password, revokeOtherSessions: Type.Optional(Type.Boolean()) },
       strict,
     ),
-    // Whoever knew the old password must be out.
+    // Sessions that were opened with the old password must end.
     fixed: { revokeOtherSessions: true },
   },
-  { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
+  { path: '/revoke-other-sessions', access: 'signed-in', body: EmptyBody },
 ]
 
-/** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
+/** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
 export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMailDependencies): void {
   const { config, auth, rateLimiter, stores, clock, log } = dependencies
   const { database } = stores
-  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  // A missing body counts as empty, because a sign-out needs none. People leave spaces around an address.
   const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
     const body = request.body as { email?: unknown } | null
@@ -83,7 +82,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   }
 
   /** A route with this access and this strict body. */
-  const takes = <Body extends TObject>(body: Body, access: Access) => ({
+  const accepts = <Body extends TObject>(body: Body, access: Access) => ({
     config: { access },
     bodyLimit: BODY_BYTES_MAX,
     preValidation: tidy,
@@ -91,44 +90,44 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   })
 
   for (const { path, access, body, fixed } of FORWARDED) {
-    app.post(`/api/auth${path}`, takes(body, access), async (request, reply) => {
+    app.post(`/api/auth${path}`, accepts(body, access), async (request, reply) => {
       await limitSignIn(dependencies, request, reply)
       const body = { ...(request.body as object), ...fixed }
       const call = () => forward(dependencies, request, reply, { method: 'POST', path, body })
       if (path !== CHANGE_PASSWORD) return labelled(await call(), request.signedIn)
       const { user } = personOf(request)
       const answer = await withSalt(await saltFor(database, user.email), call)
-      await forgetWaitingSteps(database, user.id)
+      await deletePendingVerifications(database, user.id)
       return answer
     })
   }
 
-  app.post('/api/auth/sign-in/email', takes(SignInBody, 'public'), async (request, reply) => {
+  app.post('/api/auth/sign-in/email', accepts(SignInBody, 'public'), async (request, reply) => {
     const { body } = request
     const accounts = await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
     return signInWithPassword(dependencies, request, reply, body, accounts)
   })
 
   for (const kind of ['totp', 'backup-code'] as const) {
-    app.post(`/api/auth/two-factor/verify-${kind}`, takes(OfCode, 'public'), async (request, reply) =>
+    app.post(`/api/auth/two-factor/verify-${kind}`, accepts(CodeBody, 'public'), async (request, reply) =>
       checkCode(dependencies, request, reply, { kind, ...request.body }),
     )
   }
 
-  app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
+  app.post('/api/auth/request-password-reset', accepts(AddressBody, 'public'), async (request, reply) => {
     const email = request.body.email.toLowerCase()
     await limitSignIn(dependencies, request, reply, { email })
-    // Not awaited: how long it takes would tell whether the address is known.
+    // Not awaited: the response time would reveal whether the address is known.
     mailPasswordLink(dependencies, email).catch((error) =>
-      log.error({ err: error }, 'the mail with the password link could not be sent'),
+      log.error({ err: error }, 'a password reset mail could not be sent'),
     )
-    return { status: true, message: 'If the address has an account, a link for a new password is on its way.' }
+    return { status: true, message: 'If the address has an account, a password reset link has been sent to it.' }
   })
 
-  app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
+  app.post('/api/auth/reset-password', accepts(NewPasswordBody, 'public'), async (request, reply) => {
     const { body } = request
     await limitSignIn(dependencies, request, reply)
-    const salt = await proveByLink(stores, body.token, clock())
+    const salt = await verifyByLink(stores, body.token, clock())
     const call = () => forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
     return salt === null ? call() : withSalt(salt, call)
   })
@@ -146,7 +145,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
       rateLimiter.checkSignIn(request.ip, reply)
       if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
-        const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
+        const message = `${config.oidc.label} does not respond. Try again shortly.`
         throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
       }
       const { callbackURL = '/' } = request.body
@@ -155,7 +154,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
     },
   )
 
-  // Where the provider sends the browser back to; its state cookie shows that it was this browser that went there.
+  // The provider redirects the browser to this path; the state cookie proves that this browser started the sign-in.
   app.get(
     `/api/auth/callback/${OIDC_PROVIDER}`,
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
@@ -172,7 +171,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
   )
 }
 
-/** The library labels a second factor with what it takes for the address of an account. */
+/** Replaces the label of a second factor: the library uses the address under which it stores the account. */
 function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
   const { totpURI } = answer
   if (typeof totpURI !== 'string' || signedIn === null) return answer

@@ -4,8 +4,8 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { proveByProvider } from '../accept-invitation.ts'
-import { forgetWaitingSteps } from '../password-reset.ts'
+import { verifyByProvider } from '../accept-invitation.ts'
+import { deletePendingVerifications } from '../password-reset.ts'
 import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../passwords.ts'
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../sessions.ts'
 
@@ -13,15 +13,15 @@ import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession
 const CALLBACK = '/callback/:id'
 /** Name of the one OpenID provider in the library's paths and tables. */
 export const OIDC_PROVIDER = 'oidc'
-/** The page that says what went wrong at the provider, by `?error=`. */
+/** The page that shows errors of the provider, from `?error=`. */
 export const SIGN_IN_PAGE = '/sign-in'
-/** Where our routes tell the library the caller's address; it is never taken from the caller's own headers. */
+/** Header in which our routes pass the caller's address to the library; the caller's own header is never passed on. */
 export const CLIENT_IP_HEADER = 'x-cds-client-ip'
 
-/** The sign-in library, behind the one function of it that we call. */
+/** The sign-in library, reduced to its request handler. */
 export interface Auth {
   handle(request: Request): Promise<Response>
-  /** false when the configured OpenID provider could not be asked for its addresses. */
+  /** false if the discovery document of the configured OpenID provider could not be loaded. */
   hasOidc: boolean
 }
 
@@ -33,14 +33,14 @@ export interface AuthDependencies {
   log: Logger
 }
 
-/** Origin of the address that people use. */
+/** Origin of the service's public address. */
 export function publicOrigin({ publicUrl }: Pick<Config, 'publicUrl'>): string {
   return new URL(publicUrl).origin
 }
 
 /**
- * Makes the way to the library, which is loaded when the first person signs in: an idle service does without it. While
- * a configured OpenID provider does not answer, it is asked again at the next use.
+ * Creates a function that loads the library when the first person signs in: an idle service does not need it. If the
+ * configured OpenID provider does not respond, the next use tries again.
  */
 export function lazyAuth(dependencies: AuthDependencies): () => Promise<Auth> {
   let known: Promise<Auth> | undefined
@@ -73,7 +73,7 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
    */
   async function readProfile({ email, email_verified: verified, name }: Record<string, unknown>) {
     const emailVerified = verified === true || verified === 'true'
-    if (emailVerified && typeof email === 'string') await proveByProvider(stores, { email, name }, clock())
+    if (emailVerified && typeof email === 'string') await verifyByProvider(stores, { email, name }, clock())
     return { emailVerified }
   }
 
@@ -84,23 +84,23 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
     secret: await secret(),
     database: { db: stores.database, type: 'postgres', transaction: true },
     telemetry: { enabled: false },
-    // Ours counts by person too, and for every process alike.
+    // Our own limiter also counts per person.
     rateLimit: { enabled: false },
     logger: {
       level: 'error',
-      // The text alone: what comes with it may hold what people typed.
+      // Only the message: the other arguments may contain what people typed.
       log: (_level, message) => log.error({ sign_in: message }, 'the sign-in library reports an error'),
     },
     onAPIError: {
       errorURL: `${publicOrigin(config)}${SIGN_IN_PAGE}`,
       onError: (error) => {
-        // What is no answer to the caller is ours to turn into one: a store that is away, or a mistake.
+        // Errors that are not responses, such as an unavailable store or a bug, are left to our own error handler.
         if ((error as Error | null)?.name !== 'APIError') throw error
       },
     },
     user: {
       modelName: 'users',
-      // Unique, as the library expects. An address is not.
+      // The library expects a unique address, which `email` is not.
       fields: {
         email: 'sign_in_email',
         emailVerified: 'email_verified',
@@ -150,10 +150,10 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
       enabled: true,
       disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH_MIN,
-      // The library counts code units; our own schemas count characters, which have at most two.
+      // The library counts code units; our own schemas count characters, each at most two code units.
       maxPasswordLength: 2 * PASSWORD_LENGTH_MAX,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => forgetWaitingSteps(stores.database, user.id),
+      onPasswordReset: ({ user }) => deletePendingVerifications(stores.database, user.id),
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
     },
     databaseHooks: {
@@ -192,12 +192,12 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
                   providerId: OIDC_PROVIDER,
                   clientId: oidc.clientId,
                   clientSecret: oidc.clientSecret,
-                  // The operator's own choice, from the configuration; nobody else can make the service call it.
+                  // Set by the operator in the configuration; nobody else can make the service call it.
                   discoveryUrl: `${oidc.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`,
                   scopes: ['openid', 'email', 'profile'],
                   pkce: true,
                   requireIdTokenVerification: true,
-                  // People are invited; the provider only says who they are.
+                  // People join by invitation; the provider only authenticates them.
                   disableSignUp: true,
                   mapProfileToUser: readProfile,
                 },
@@ -218,7 +218,7 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
   return { handle: (request) => auth.handler(request), hasOidc }
 }
 
-/** The second factor is asked for after a provider sign-in as after a password. */
+/** Requires the second factor after a provider sign-in too, not only after a password. */
 function afterEverySignIn<Plugin extends BetterAuthPlugin>(plugin: Plugin): Plugin {
   const after = plugin.hooks?.after?.map(({ matcher, handler }) => ({
     matcher: (context: Parameters<typeof matcher>[0]) => context.path === CALLBACK || matcher(context),

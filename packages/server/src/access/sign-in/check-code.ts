@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../platform/errors.ts'
 import { countWrongCode, requireUnlocked } from '../networks.ts'
 import type { SignedIn } from '../sessions.ts'
-import { giveCodeBack, useCode } from '../used-codes.ts'
+import { releaseCode, useCode } from '../used-codes.ts'
 import { forward } from './forward.ts'
 import { limitSignIn, rememberWhere, type SignInDependencies } from './password-sign-in.ts'
 
@@ -42,7 +42,7 @@ export async function checkCode(
   } catch (error) {
     const isWrong = error instanceof ServiceError && WRONG.has(error.code)
     if (isSigningIn && isWrong) await countWrongCode(database, id, request.ip, clock())
-    if (id !== null) await giveCodeBack(database, id, body.code)
+    if (id !== null) await releaseCode(database, id, body.code)
     throw error
   }
 }

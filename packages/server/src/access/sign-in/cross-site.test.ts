@@ -27,20 +27,20 @@ test('over HTTPS the cookie is Secure', async () => {
 test.each<[string, () => Record<string, string>, number]>([
   ['the public address', () => OWN, 201],
   [
-    'no origin, but a browser that says it is ours',
+    'no origin, but Sec-Fetch-Site: same-origin',
     () => ({ 'sec-fetch-site': 'same-origin', 'x-requested-by': 'dashboard' }),
     201,
   ],
   ['both', () => ({ ...OWN, 'sec-fetch-site': 'same-origin' }), 201],
   ['another site', () => ({ ...OWN, origin: 'https://evil.example' }), 403],
-  ['another site that looks like ours', () => ({ ...OWN, origin: 'https://cdp.example.com.evil.example' }), 403],
+  ['a site whose name starts like ours', () => ({ ...OWN, origin: 'https://cdp.example.com.evil.example' }), 403],
   ['our site over HTTP', () => ({ ...OWN, origin: 'http://cdp.example.com' }), 403],
   ['the address that the service listens on', () => ({ ...OWN, origin: service.url }), 403],
   ['another port', () => ({ ...OWN, origin: 'https://cdp.example.com:8443' }), 403],
   ['an opaque origin', () => ({ ...OWN, origin: 'null' }), 403],
   ['no origin at all', () => ({ 'x-requested-by': 'dashboard' }), 403],
-  ['ours, while the browser says another site', () => ({ ...OWN, 'sec-fetch-site': 'cross-site' }), 403],
-  ['a sister of our site', () => ({ ...OWN, 'sec-fetch-site': 'same-site' }), 403],
+  ['our origin with Sec-Fetch-Site: cross-site', () => ({ ...OWN, 'sec-fetch-site': 'cross-site' }), 403],
+  ['our origin with Sec-Fetch-Site: same-site', () => ({ ...OWN, 'sec-fetch-site': 'same-site' }), 403],
   ['our origin without the header', () => ({ origin: OWN.origin }), 403],
   ['our origin with another header', () => ({ ...OWN, 'x-requested-by': 'me' }), 403],
 ])('a write from %s', async (_from, headers, status) => {
@@ -49,7 +49,7 @@ test.each<[string, () => Record<string, string>, number]>([
   if (status === 403) expect(answer.body.error.code).toBe('cross_site_request')
 })
 
-test('every way to write is checked, also one that only the dashboard has', async () => {
+test('every kind of write is checked, also those that only the dashboard uses', async () => {
   const id = await tenant.contact('target@example.com')
   const bare = { origin: 'https://evil.example' }
   for (const [method, path] of [
@@ -71,14 +71,14 @@ test('every way to write is checked, also one that only the dashboard has', asyn
   expect([read.status, read.headers.get('cache-control')]).toEqual([200, 'no-store'])
 })
 
-test('a program with an API key sends no such header, and a cookie beside the key changes nothing', async () => {
+test('a request with an API key needs no such header, and a cookie beside the key changes nothing', async () => {
   const headers = { authorization: `Bearer ${await tenant.keyWith('contacts:read')}` }
   const refused = await browser.call('POST', '/v1/contacts', { email: 'k@example.com' }, headers)
   expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
   expect((await tenant.call('POST', '/v1/contacts', { email: 'k@example.com' })).status).toBe(201)
 })
 
-test('an API key opens nothing that is for people', async () => {
+test('an API key cannot use routes for people', async () => {
   for (const [method, path] of [
     ['GET', '/api/me'],
     ['POST', '/api/tenants'],
@@ -88,7 +88,7 @@ test('an API key opens nothing that is for people', async () => {
   }
 })
 
-test('no other site is let in by CORS', async () => {
+test('CORS admits no other site', async () => {
   const preflight = await call(service, 'OPTIONS', '/v1/contacts', {
     headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
   })

@@ -11,7 +11,7 @@ export interface ForwardDependencies {
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** An endpoint of the library, without its `/api/auth`, and what it is sent. */
+/** An endpoint of the library, without its prefix `/api/auth`, and the body to send. */
 export interface Endpoint {
   method: 'GET' | 'POST'
   path: string
@@ -19,9 +19,9 @@ export interface Endpoint {
 }
 
 /**
- * Calls the sign-in library for a request that has passed our own checks, gives its cookies to the caller, and answers
- * its body or redirection. Of the request it sees the cookies, the browser's name and the address.
- * @throws ServiceError with the library's code in lower case when it refuses.
+ * Calls the sign-in library for a request that has passed our own checks, and returns its cookies, body or redirect to
+ * the caller. From the request, the library receives only the cookies, the user agent and the address.
+ * @throws ServiceError with the library's code in lower case if it rejects the request.
  */
 export async function forward(
   { config, auth }: ForwardDependencies,
@@ -39,7 +39,7 @@ export async function forward(
   const { handle } = await auth()
   const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const response = await handle(new Request(`${origin}/api/auth${path}`, sent)).catch((error) => {
-    throw isGone(error) ? accountGone(error) : error
+    throw isAccountReplaced(error) ? accountReplaced(error) : error
   })
   const newCookies = response.headers.getSetCookie()
   if (newCookies.length > 0) reply.header('set-cookie', newCookies)
@@ -48,24 +48,24 @@ export async function forward(
   const parsed = (answer.startsWith('{') ? JSON.parse(answer) : {}) as Record<string, unknown>
   const location = response.headers.get('location')
   if (response.status >= 300 && response.status < 400 && location !== null) {
-    // A path where it is ours: people may have come by another name of the host.
+    // Only the path for our own pages: the person may have used another name of the host.
     reply.code(302).header('location', location.startsWith(`${origin}/`) ? location.slice(origin.length) : location)
     return parsed
   }
   if (!response.ok) throw refusal(response.status, parsed)
-  // The session's token belongs into the cookie, where no script reads it. Of the user only the id: what the library
-  // takes for the address may be another.
+  // The session's token belongs in the cookie, where no script can read it. Of the user, only the id is returned: the
+  // library's address may not be the real one.
   const { token: _token, user, ...shown } = parsed
   const { id } = (user ?? {}) as { id?: unknown }
   return id === undefined ? shown : { ...shown, user_id: id }
 }
 
 /** Whether another account replaced this one during the request, because its address was verified. */
-function isGone(error: unknown): boolean {
+function isAccountReplaced(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
 }
 
-function accountGone(cause: unknown): ServiceError {
+function accountReplaced(cause: unknown): ServiceError {
   return new ServiceError(401, 'account_replaced', 'This account was replaced during the request. Sign in again.', {
     cause,
   })

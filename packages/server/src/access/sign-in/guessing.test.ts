@@ -8,7 +8,7 @@ import { createTenantUser } from '../users.ts'
 let limited: TestService
 let tenant: TestTenant
 let mailbox: TestMailbox
-// However long the guesses take, they are of one minute.
+// A fixed clock, so that all guesses count within one minute however long they take.
 let now = new Date()
 const later = (minutes: number) => {
   now = new Date(now.getTime() + minutes * 60_000)
@@ -21,7 +21,7 @@ beforeAll(async () => {
     CDS_RATE_LIMITS: 'on',
     CDS_TRUST_PROXY: '1',
     CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE: '8',
-    // Every guess costs what a password costs.
+    // Every guess costs one password hash.
     CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE: '12',
   }
   limited = await startTestService(settings, { clock: () => now })
@@ -32,7 +32,7 @@ afterAll(async () => {
   await mailbox.close()
 })
 
-/** None of them is the authenticator's, but once in a million times. */
+/** Each is the valid code only once in a million times. */
 const WRONG = ['000001', '000002', '000003', '000004', '000005']
 
 let people = 0
@@ -59,11 +59,11 @@ test('wrong passwords from elsewhere lock nobody out', async () => {
   expect(byAttacker).toEqual([401, 401, 401, 401, 401, 429, 429])
   const upper = await signIn(` ${email.toUpperCase()} `, '10.0.0.1')
   expect([upper.status, upper.body.error.code]).toEqual([429, 'rate_limited'])
-  // The person, at an address never seen before.
+  // The person signs in from a network never seen before.
   expect((await signIn(email, '10.0.0.2', PASSWORD)).status).toBe(200)
 })
 
-test('many addresses together get some guesses a minute, and none of them takes away those of an address that is known', async () => {
+test('unknown networks share a limit of guesses per minute, which does not affect known ones', async () => {
   const email = await person()
   expect((await signIn(email, '2001:db8:1:2::10', PASSWORD)).status).toBe(200)
   later(2)
@@ -71,14 +71,14 @@ test('many addresses together get some guesses a minute, and none of them takes 
   for (let i = 0; i < 12; i++) byMany.push((await signIn(email, `10.3.0.${i}`)).status)
   expect(byMany).toEqual([...Array(8).fill(401), ...Array(4).fill(429)])
   expect((await signIn(email, '10.3.1.1', PASSWORD)).status).toBe(429)
-  // The same network, in which devices change their own part of the address.
+  // Same network: devices change the lower half of their IPv6 address.
   expect((await signIn(email, '2001:db8:1:2::99', PASSWORD)).status).toBe(200)
   const byKnown: number[] = []
   for (let i = 0; i < 8; i++) byKnown.push((await signIn(email, '2001:db8:1:2::10')).status)
   expect(byKnown.slice(-2)).toEqual([429, 429])
 })
 
-test('what an answer says of the limits tells nobody who has signed in from the same network', async () => {
+test('the rate limit headers do not reveal who has signed in from the same network', async () => {
   const email = await person()
   expect((await signIn(email, '10.4.0.1', PASSWORD)).status).toBe(200)
   later(3)
@@ -100,7 +100,7 @@ test('the limit per IP address covers guesses at all people together', async () 
   expect((await signIn('another@example.com', '10.2.2.2')).status).toBe(401)
 })
 
-test('wrong codes from elsewhere lock the second factor there, and not where the person has signed in', async () => {
+test('wrong codes from unknown networks lock the second factor there, but not where the person has signed in', async () => {
   const home = '10.5.0.1'
   const { browser } = await signIn(await person(), home, PASSWORD)
   const { email } = (await browser.call('GET', '/api/me')).body.user
@@ -134,7 +134,7 @@ test('an address gets five password reset mails per hour, whoever requests them'
     (await post(new Browser(limited), ip, 'request-password-reset', { email: address })).status
   const answers: number[] = []
   for (let i = 0; i < 8; i++) answers.push(await ask(email, `10.8.0.${i}`))
-  // Known or not, the answer is the same.
+  // The response is the same for known and unknown addresses.
   expect(answers).toEqual(Array(8).fill(200))
   await ask(other, '10.8.1.1')
   await mailbox.newest(other)

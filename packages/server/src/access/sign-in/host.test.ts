@@ -4,7 +4,7 @@ import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { setupTokenOf } from '../../../test/setup-link.ts'
 
-/** What a page sends whose site has let its name lead to the service. */
+/** Headers from a page whose site has pointed its domain at the service (DNS rebinding). */
 const rebound = (host: string) => ({ host, origin: `http://${host}`, 'x-requested-by': 'dashboard' })
 
 describe('without CDS_PUBLIC_URL', () => {
@@ -25,7 +25,7 @@ describe('without CDS_PUBLIC_URL', () => {
     expect((await new Browser(service).call('GET', '/api/setup')).body.needed).toBe(true)
   })
 
-  test('every route under /api, and a session on every other, is for the own host only', async () => {
+  test('routes under /api, and sessions on all routes, work only with the own host', async () => {
     tenant = await createTestTenant(service)
     const owner = await signedIn(service, tenant.id, 'owner')
     const headers = { ...rebound('evil.example'), cookie: owner.cookie }
@@ -78,7 +78,7 @@ describe('without CDS_PUBLIC_URL', () => {
   })
 })
 
-test('at a public address only that one is answered, whatever X-Forwarded-Host says', async () => {
+test('with a public address, only that host is accepted, whatever X-Forwarded-Host says', async () => {
   const service = await startTestService({ CDS_PUBLIC_URL: 'https://cdp.example.com', CDS_TRUST_PROXY: '1' })
   try {
     const ask = async (headers: Record<string, string>) =>

@@ -48,7 +48,7 @@ const BODIES = [
   `${'['.repeat(10_000)}`,
 ]
 
-test('garbage is refused with a 400 and never breaks anything', async () => {
+test('garbage is rejected with 400 and breaks nothing', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   for (const path of POSTS) {
     for (const body of BODIES) {
@@ -60,7 +60,7 @@ test('garbage is refused with a 400 and never breaks anything', async () => {
   expect((await person.call('GET', '/api/me')).status).toBe(200)
 })
 
-test('an address that cannot be one belongs to nobody', async () => {
+test('a malformed address matches no account', async () => {
   const addresses = [
     'no address',
     'a@b',
@@ -79,7 +79,7 @@ test('an address that cannot be one belongs to nobody', async () => {
   }
 })
 
-test('ten megabytes are cut off', async () => {
+test('a body of ten megabytes is rejected', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const body = JSON.stringify({ email: 'x'.repeat(10_000_000), password: 'y' })
   for (const path of ['/api/auth/sign-in/email', '/api/tenants', '/api/setup']) {
@@ -88,7 +88,7 @@ test('ten megabytes are cut off', async () => {
   }
 })
 
-test('what the sign-in library could do beyond our rules does not exist', async () => {
+test('endpoints of the sign-in library that would bypass our rules do not exist', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   for (const path of [
     'sign-up/email',
@@ -119,11 +119,11 @@ test('what the sign-in library could do beyond our rules does not exist', async 
   }
 })
 
-test('a forged or broken cookie is nobody', async () => {
+test('a forged or broken cookie signs nobody in', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const value = decodeURIComponent(person.cookies.get('cds.session_token') ?? '')
   const [token = '', signature = ''] = value.split('.')
-  // The first character: the last one but the padding says four bits only, and would often be the right one.
+  // Changes the first character: the last one before the padding has only four significant bits and may stay valid.
   const altered = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
   const own = createHmac('sha256', 'a guessed secret').update(token).digest('base64')
   for (const forged of [
@@ -146,7 +146,7 @@ test('a forged or broken cookie is nobody', async () => {
   expect((await new Browser(service).call('GET', '/v1/contacts', undefined, good)).status).toBe(200)
 })
 
-test('a session that somebody else chose is not taken over by the sign-in', async () => {
+test('a sign-in does not reuse a session that someone else chose', async () => {
   const attacker = await signedIn(service, tenant.id, 'viewer')
   const victim = await signedIn(service, tenant.id, 'owner')
   const browser = new Browser(service)
@@ -156,7 +156,7 @@ test('a session that somebody else chose is not taken over by the sign-in', asyn
   expect((await browser.call('GET', '/api/me')).body.user.email).toBe(victim.email)
 })
 
-test('without a provider its callback leads nowhere', async () => {
+test('without a provider, the callback does not exist', async () => {
   const { status, body } = await new Browser(service).call('GET', '/api/auth/callback/oidc?code=x&state=y')
   expect([status, body.error.code]).toEqual([404, 'oidc_not_configured'])
 })

@@ -55,7 +55,7 @@ test.each([
   ['a line break', 'Eve\r\nBcc: all@example.com\r\n\r\nClick here'],
   ['a link', 'Your invoice: https://evil.example/pay'],
   ['the name of a site', 'Claim your prize at evil.example'],
-])('%s in a name that was kept before names were checked stays out of the mail', async (_what, name) => {
+])('%s in a name stored before names were checked does not appear in the mail', async (_what, name) => {
   const owner = await signedIn(service, tenant.id, 'owner')
   await service.stores.database.updateTable('users').set({ name }).where('id', '=', owner.userId).execute()
   const email = `${owner.userId}@example.com`
@@ -66,7 +66,7 @@ test.each([
   for (const part of ['Bcc', 'Click', 'evil']) expect(text).not.toContain(part)
 })
 
-test('an invitation remains when the mail server rejects it, and its link is shown to nobody', async () => {
+test('an invitation stays valid if the mail server rejects it, and its link is shown to nobody', async () => {
   mailbox.refuses = true
   const { owner, invited } = await invite('guest3@example.com')
   mailbox.refuses = false
@@ -76,7 +76,7 @@ test('an invitation remains when the mail server rejects it, and its link is sho
   expect((await mailbox.newest('guest3@example.com')).text).toContain('/invitation/')
 })
 
-test('a link for a new password is mailed to a person, and to nobody else', async () => {
+test('a password reset link is mailed only to an address with an account', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const browser = new Browser(service)
   expect((await browser.call('GET', '/api/sign-in-options')).body.password_reset).toBe('mail')
@@ -92,7 +92,7 @@ test('a link for a new password is mailed to a person, and to nobody else', asyn
   expect(JSON.stringify(stored)).not.toContain(reset.token)
 })
 
-test('an invitation gets the same answer for an address with an account elsewhere and for one without', async () => {
+test('an invitation gets the same response for an address with and without an account elsewhere', async () => {
   const elsewhere = await signedIn(service, (await createTestTenant(service)).id, 'member')
   const { owner } = await invite('first@example.com')
   const seen = async (email: string) => {
@@ -102,7 +102,7 @@ test('an invitation gets the same answer for an address with an account elsewher
     const listed = invitations.find((each: { email: string }) => each.email === email)
     const page = await owner.call('GET', `/api/invitations/${tokenIn(await mailbox.newest(email))}`)
     const all = { status, body, headers: [...headers.keys()], renewed: renewed.body, listed, page: page.body }
-    // What differs between any two invitations.
+    // Removes what differs between any two invitations.
     return JSON.stringify(all)
       .replaceAll(email, 'ADDRESS')
       .replace(/"(invitation_id|expires_at)":"[^"]+"/g, '"$1":""')

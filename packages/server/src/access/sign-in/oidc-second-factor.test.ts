@@ -40,7 +40,7 @@ async function protectedPerson() {
 const verify = (browser: Browser, kind: string, body: object) =>
   browser.call('POST', `/api/auth/two-factor/verify-${kind}`, body)
 
-test('a provider sign-in asks for the second factor, then continues', async () => {
+test('a sign-in at the provider requires the second factor, then continues', async () => {
   const { person, address } = await protectedPerson()
   const browser = new Browser(service)
   const target = await visitProvider(service, browser, '/contacts?page=2')
@@ -52,7 +52,7 @@ test('a provider sign-in asks for the second factor, then continues', async () =
   expect((await browser.call('GET', '/api/me')).body.user.email).toBe(person.email)
 })
 
-test('a recovery code and a trusted device work there too', async () => {
+test('recovery codes and trusted devices work there too', async () => {
   const { codes } = await protectedPerson()
   const browser = new Browser(service)
   await visitProvider(service, browser)

@@ -42,7 +42,7 @@ function comes(email: string, more: object = {}): void {
 
 const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
 
-test('a person of the service signs in at the provider, again and again, and keeps their name', async () => {
+test('an existing person can sign in at the provider repeatedly, and keeps their name', async () => {
   const { email } = await signedIn(service, tenant.id, 'member')
   comes(email)
   for (const target of ['/', '/contacts?page=2']) {
@@ -54,7 +54,7 @@ test('a person of the service signs in at the provider, again and again, and kee
   expect(options.body.oidc).toEqual({ label: 'Example SSO' })
 })
 
-test('an invited person needs no password where there is a provider: they sign in there, then accept', async () => {
+test('with a provider, an invited person needs no password: they sign in there, then accept', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
   const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
   const token = body.link.split('/').at(-1)
@@ -70,7 +70,7 @@ test('an invited person needs no password where there is a provider: they sign i
   expect((await new Browser(service).call('POST', '/api/auth/sign-in/email', guess)).status).toBe(401)
 })
 
-test('a name from the provider that could not be kept is left out', async () => {
+test('an invalid name from the provider is ignored', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
   await owner.call('POST', '/v1/invitations', { email: 'linked@example.com', role: 'viewer' })
   comes('linked@example.com', { name: 'Click https://evil.example' })
@@ -79,7 +79,7 @@ test('a name from the provider that could not be kept is left out', async () => 
   expect((await me(browser)).user.name).toBe('linked@example.com')
 })
 
-test('nobody becomes a person of the service by having an account at the provider', async () => {
+test('an account at the provider alone creates no person', async () => {
   comes('stranger@example.com')
   const browser = new Browser(service)
   expect(await visitProvider(service, browser)).toMatch(/^\/sign-in\?error=\w+/)
@@ -93,7 +93,7 @@ test.each<[string, () => void]>([
   ['no address', () => Object.assign(provider.lies, { email: undefined })],
   ['a token of another issuer', () => Object.assign(provider.lies, { iss: 'https://evil.example' })],
   ['a token for another service', () => Object.assign(provider.lies, { aud: 'another' })],
-  ['a token of another visit', () => Object.assign(provider.lies, { nonce: 'another' })],
+  ['a token of another sign-in', () => Object.assign(provider.lies, { nonce: 'another' })],
   ['an expired token', () => Object.assign(provider.lies, { exp: 1_000 })],
   ['a forged signature', () => Object.assign(provider, { forges: true })],
 ])('%s signs nobody in', async (_what, lie) => {
@@ -105,7 +105,7 @@ test.each<[string, () => void]>([
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
 })
 
-test('the way back is for the browser that went, once', async () => {
+test('the callback works once, and only for the browser that started the sign-in', async () => {
   const { email } = await signedIn(service, tenant.id, 'owner')
   comes(email)
   const victim = new Browser(service)
@@ -126,7 +126,7 @@ test('the way back is for the browser that went, once', async () => {
   }
 })
 
-test('the way back leads to no other site', async () => {
+test('the callback never redirects to another site', async () => {
   for (const callbackURL of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '']) {
     const body = { providerId: 'oidc', callbackURL }
     const { status } = await new Browser(service).call('POST', '/api/auth/sign-in/oauth2', body)

@@ -15,7 +15,7 @@ export interface PasswordMailDependencies {
   log: Logger
 }
 
-/** Mails a link for a new password to an address that has an account, within the limits of the hour. */
+/** Mails a password reset link to an address that has an account, within the hourly limit. */
 export async function mailPasswordLink(
   { config, stores, mailer, clock }: PasswordMailDependencies,
   email: string,
@@ -27,6 +27,6 @@ export async function mailPasswordLink(
   await mailer.send({
     to: email,
     subject: 'Choose a new password',
-    text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, ignore this mail.`,
+    text: `Someone, probably you, requested a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, ignore this mail.`,
   })
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { accountsOpenedBy, beginIn, tenantsOf } from '../accounts.ts'
+import { accountsOpenedBy, startNextSessionIn, tenantsOf } from '../accounts.ts'
 import { accountsIn, rememberNetwork } from '../networks.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
 
@@ -14,10 +14,10 @@ export interface SignInDependencies extends ForwardDependencies {
 }
 
 /**
- * Limits attempts per address and, when the person is known, per person: strictly from one address, and loosely from
- * all addresses where the person has never signed in. So nobody can guess without limit, and nobody can lock out
- * others. @returns the accounts that may be tried; null for all. Signing in to one account of an e-mail address makes
- * the network known to no other. @throws ServiceError 429 `rate_limited`.
+ * Limits attempts per IP address and, if the person is known, per person: strictly from one IP address, and loosely from
+ * all networks where the person has never signed in. So nobody can guess without limit or lock out others. A network is
+ * known per account, not per e-mail address.
+ * @returns the accounts that may be tried; null for all. @throws ServiceError 429 `rate_limited`.
  */
 export async function limitSignIn(
   { stores, rateLimiter }: SignInDependencies,
@@ -38,13 +38,13 @@ interface Attempt {
   email: string
   password: string
   rememberMe?: boolean
-  /** Where the person wants to go, which tells accounts with one password apart. */
+  /** The tenant that the person chose, if their password opens several accounts. */
   tenant_id?: string
 }
 
 /**
- * Signs a person in by password; with a second factor, only up to its code. Where the password opens several accounts,
- * the answer names their tenants for the person to choose from.
+ * Signs a person in by password; with a second factor, the code is still required. If the password opens several
+ * accounts, the response lists their tenants for the person to choose from.
  * @param only the accounts that may be tried; null for all. @throws ServiceError 401 `invalid_email_or_password`.
  */
 export async function signInWithPassword(
@@ -66,14 +66,14 @@ export async function signInWithPassword(
   const isAnywhere = tenantId === undefined && accounts.size === 0
   const account = opened.find(({ id }) => isAnywhere || accounts.has(id))
   if (!account) throw new ServiceError(401, 'invalid_email_or_password', 'Invalid email or password')
-  if (tenantId !== undefined) await beginIn(database, account, tenantId, dependencies.clock())
+  if (tenantId !== undefined) await startNextSessionIn(database, account, tenantId, dependencies.clock())
   const body = { email: account.signInEmail, password, rememberMe }
   const answer = await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
   await rememberWhere(dependencies, request, answer)
   return answer
 }
 
-/** Remembers the network of the person whom the library has just signed in. */
+/** Records the network of the person whom the library has just signed in. */
 export async function rememberWhere(
   { stores, clock }: SignInDependencies,
   { ip }: FastifyRequest,

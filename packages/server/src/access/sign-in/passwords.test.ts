@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { forgetEnded } from '../forget.ts'
+import { deleteExpired } from '../delete-expired.ts'
 import { allowNewPassword } from '../password-reset.ts'
 
 const NEW = 'an entirely new one'
@@ -20,7 +20,7 @@ const outcome = ({ status, body }: { status: number; body: { error?: { code: str
 const signIn = (email: string, password: string) =>
   new Browser(service).call('POST', '/api/auth/sign-in/email', { email, password })
 
-test('a wrong password, an unknown address and a person without password look the same', async () => {
+test('a wrong password, an unknown address and a person without a password get the same response', async () => {
   const { email } = await signedIn(service, tenant.id, 'viewer')
   const refused = [401, 'invalid_email_or_password']
   expect(outcome(await signIn(email, 'not the password'))).toEqual(refused)
@@ -62,7 +62,7 @@ test('a link from the command line sets a new password once, and ends every sess
   await expect(allowNewPassword(service.stores, 'no@example.com', false, now)).rejects.toThrow('no such user')
 })
 
-test('a new password ends every other link of its person', async () => {
+test("a new password invalidates the person's other links", async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const stranger = await signedIn(service, tenant.id, 'viewer')
   const link = async (email = person.email) => (await allowNewPassword(service.stores, email, false, new Date())).token
@@ -70,17 +70,17 @@ test('a new password ends every other link of its person', async () => {
     new Browser(service).call('POST', '/api/auth/reset-password', { token, newPassword })
   const [first, second, foreign] = [await link(), await link(), await link(stranger.email)]
   expect((await reset(first, NEW)).status).toBe(200)
-  expect(outcome(await reset(second, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  expect(outcome(await reset(second, 'of someone else'))).toEqual([400, 'invalid_token'])
   const third = await link()
   const browser = await new Browser(service).signIn(person.email, NEW)
   const change = { currentPassword: NEW, newPassword: PASSWORD }
   expect((await browser.call('POST', '/api/auth/change-password', change)).status).toBe(200)
-  expect(outcome(await reset(third, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  expect(outcome(await reset(third, 'of someone else'))).toEqual([400, 'invalid_token'])
   expect((await signIn(person.email, PASSWORD)).status).toBe(200)
   expect((await reset(foreign, NEW)).status).toBe(200)
 })
 
-test('asking for a link says the same for every address, and without a mail server none is sent', async () => {
+test('requesting a link returns the same for every address, and sends none without a mail server', async () => {
   const { email } = await signedIn(service, tenant.id, 'viewer')
   const ask = (address: string) =>
     new Browser(service).call('POST', '/api/auth/request-password-reset', { email: address })
@@ -102,7 +102,7 @@ test('a session ends a week after it was last renewed, and a visit renews it', a
   expect((await person.call('GET', '/v1/contacts')).status).toBe(200)
   now = inDays(7.1)
   expect(outcome(await person.call('GET', '/v1/contacts'))).toEqual([401, 'not_signed_in'])
-  await forgetEnded(database, now)
+  await deleteExpired(database, now)
   now = new Date()
   expect((await person.call('GET', '/v1/contacts')).status).toBe(401)
 })

@@ -6,10 +6,10 @@ import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
 const strict = { additionalProperties: false }
 
 export const Address = Type.String({ minLength: 1, maxLength: 254 })
-/** How long a new one must be is said where it is set; an old one is only compared. */
+/** The minimum length is checked where a new password is set; an existing one is only compared. */
 export const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX })
 export const Code = Type.String({ minLength: 1, maxLength: 64 })
-/** Where the browser goes afterwards: never to another site. */
+/** A redirect target, which must not be another site. */
 export const LocalPath = Type.String({
   pattern: '^/(?![/\\\\])[A-Za-z0-9/_.~?&=%:,+-]{0,500}$',
   'x-expected': 'a path of the dashboard, such as /contacts',
@@ -34,7 +34,7 @@ export const SignInOptions = success({
   setup_needed: Type.Boolean(),
   oidc: Nullable(Type.Object({ label: Type.String() })),
   password_reset: Type.Enum(['mail', 'operator'], {
-    description: 'mail: a link is sent on request; operator: only the command line makes one.',
+    description: 'mail: a link is sent on request; operator: only the command line creates one.',
   }),
 })
 
@@ -45,7 +45,7 @@ export const MyNameBody = Type.Object({ name: PersonName }, strict)
 
 const TenantName = Type.Object({ tenant_id: Id, name: Type.String() })
 
-/** Who is signed in. A session whose person was removed from its tenant has none until another is chosen. */
+/** Who is signed in. If the person was removed from the session's tenant, `tenant` is null until they choose another. */
 export const Me = success({
   user: Type.Object({
     user_id: Id,
@@ -64,7 +64,6 @@ export const Me = success({
   sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String()) }) }),
 })
 
-/** What the page of an invitation shows before the person joins. */
 export const InvitationSeen = success({
   email: Type.String(),
   tenant_name: Type.String(),

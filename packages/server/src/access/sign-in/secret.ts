@@ -1,7 +1,7 @@
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { keepServiceSecret } from '../service-secrets.ts'
+import { ensureServiceSecret } from '../service-secrets.ts'
 
 /**
  * Creates the function that returns the secret for signing sessions and encrypting second factors: CDS_AUTH_SECRET,
@@ -15,7 +15,7 @@ export function signInSecret(
   clock: Clock,
 ): () => Promise<string> {
   let known: Promise<string> | undefined
-  const load = async () => authSecret ?? keepServiceSecret(database, secrets, 'sign-in', clock())
+  const load = async () => authSecret ?? ensureServiceSecret(database, secrets, 'sign-in', clock())
 
   return () => {
     known ??= load().catch((error) => {

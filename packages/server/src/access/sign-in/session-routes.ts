@@ -21,11 +21,11 @@ interface Dependencies extends SignInDependencies {
 
 const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
 
-/** The first start, who is signed in, and which tenant the session works in. */
+/** Setup, the signed-in person, and the session's tenant. */
 export function sessionRoutes(app: App, dependencies: Dependencies): void {
   const { config, stores, secrets, mailer, rateLimiter, clock } = dependencies
   const { database } = stores
-  /** A session is renewed once a day of use, by the page that every visit asks for. */
+  /** A session is renewed at most once a day, by /api/me, which every visit requests. */
   const isOld = (expiresAt: Date) => expiresAt.getTime() - clock().getTime() < RENEW_BELOW_MS
 
   app.get(
@@ -68,7 +68,7 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
 
   app.get('/api/me', { config: { access: 'signed-in' }, schema: { response: { 200: Me } } }, async (request, reply) => {
     const { user, membership, expiresAt } = personOf(request)
-    // The library moves the end on, in the database and in the cookie.
+    // The library extends the session, in the database and in the cookie.
     if (isOld(expiresAt)) await forward(dependencies, request, reply, { method: 'GET', path: '/get-session' })
     const { tenants, hasPassword } = await profileOf(database, user.id)
     const active = tenants.find(({ tenant_id }) => tenant_id === membership?.tenantId)

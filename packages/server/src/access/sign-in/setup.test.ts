@@ -74,7 +74,7 @@ test('the token works once: only one of several concurrent requests succeeds', a
   expect(await database.selectFrom('tenants').selectAll().execute()).toHaveLength(1)
   expect(await service.findSetupLink()).toBeNull()
 
-  // Should everybody be removed one day, the old link stays dead.
+  // Even if all users are removed later, the old link stays invalid.
   await database.deleteFrom('users').execute()
   expect((await setUp(token, {}, '192.0.2.6')).body.error.code).toBe('setup_token_invalid')
   expect(await setupTokenOf(service)).not.toBe(token)

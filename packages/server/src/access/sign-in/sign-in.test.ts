@@ -26,7 +26,7 @@ test('a session reads and writes on /v1 as its role allows, and signs out', asyn
   expect([after.status, after.body.error.code]).toEqual([401, 'not_signed_in'])
 })
 
-test('the cookie is HttpOnly, SameSite=Lax, and every sign-in makes a session of its own', async () => {
+test('the cookie is HttpOnly and SameSite=Lax, and every sign-in creates a new session', async () => {
   const browser = await signedIn(service, tenant.id, 'viewer')
   const before = browser.cookie
   const { headers, body } = await browser.call('POST', '/api/auth/sign-in/email', {

@@ -18,7 +18,7 @@ interface Dependencies {
   log: Logger
 }
 
-/** What signing in needs of the service; nothing of it is loaded or asked before the first person comes. */
+/** Prepares sign-in without loading or querying anything before the first person signs in. */
 export function prepareSignIn({ config, stores, secrets, clock, log }: Dependencies) {
   const secret = signInSecret(config, stores, secrets, clock)
   const mailer = createMailer(config)

@@ -17,7 +17,7 @@ async function protectedPerson(): Promise<{ person: Person; address: string; cod
   const person = await signedIn(service, tenant.id, 'member')
   const { status, body } = await person.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
   expect(status).toBe(200)
-  // Until a code has been shown to work, nothing is asked at the sign-in.
+  // Until the first correct code, sign-in does not ask for one.
   expect((await person.call('GET', '/api/me')).body.user.two_factor_enabled).toBe(false)
   const verified = await person.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(body.totpURI) })
   expect(verified.status).toBe(200)
@@ -34,7 +34,7 @@ async function halfSignedIn(email: string): Promise<Browser> {
 
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
-test('with a second factor the password alone opens nothing; the code of the authenticator does', async () => {
+test('with a second factor, signing in needs the password and a code', async () => {
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)
   expect(outcome(await browser.call('GET', '/v1/contacts'))[0]).toBe(401)
@@ -73,13 +73,13 @@ test('an authenticator code works once, even for two concurrent requests', async
   const late = await halfSignedIn(person.email)
   const verify = (text: string) => late.call('POST', '/api/auth/two-factor/verify-totp', { code: text })
   expect(outcome(await verify(code))).toEqual([401, 'invalid_code'])
-  // White space makes no other code of it.
+  // White space does not make it a different code.
   expect((await verify(`${code.slice(0, 3)} ${code.slice(3)}`)).status).toBe(401)
   const recovery = await late.call('POST', '/api/auth/two-factor/verify-backup-code', { code: codes[0] })
   expect(recovery.status).toBe(200)
 })
 
-test('a cookie that is written in quotes opens nothing, and a used code with it neither', async () => {
+test('a quoted cookie does not work, not even with a used code', async () => {
   const { person, address } = await protectedPerson()
   const code = { code: codeOf(address, 1) }
   const first = await halfSignedIn(person.email)
@@ -91,7 +91,7 @@ test('a cookie that is written in quotes opens nothing, and a used code with it 
   expect((await replayer.call('GET', '/api/me')).status).toBe(401)
 })
 
-test('after some wrong codes the password is asked again, and the right code comes too late', async () => {
+test('after several wrong codes the password is required again, and the right code comes too late', async () => {
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)
   const wrong = String((Number(codeOf(address, 1)) + 7) % 1_000_000).padStart(6, '0')
@@ -105,7 +105,7 @@ test('after some wrong codes the password is asked again, and the right code com
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
 })
 
-test('changing the second factor needs the password, and one without it is told so', async () => {
+test('changing the second factor needs the password, and a person without one is told so', async () => {
   const { person } = await protectedPerson()
   for (const path of ['disable', 'generate-backup-codes', 'get-totp-uri']) {
     const { status } = await person.call('POST', `/api/auth/two-factor/${path}`, { password: 'not the password' })
@@ -127,7 +127,7 @@ test('secret and backup codes are not readable in the database', async () => {
   for (const code of codes) expect(stored).not.toContain(code)
 })
 
-test('a trusted device does without a code, until there is a new password', async () => {
+test('a trusted device needs no code until the password changes', async () => {
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)
   const waiting = await halfSignedIn(person.email)
@@ -142,6 +142,6 @@ test('a trusted device does without a code, until there is a new password', asyn
   const again = { email: person.email, password: change.newPassword }
   expect((await browser.call('POST', '/api/auth/sign-in/email', again)).body.twoFactorRedirect).toBe(true)
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
-  // One who knew the old password alone has no half of a sign-in left.
+  // A sign-in that was started with the old password cannot be completed.
   expect((await waiting.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(401)
 })

@@ -62,7 +62,7 @@ test.each([
   [{ visitor_id: '', company_data: {} }],
   [{ company_data: { domain: '', name: null } }],
   [{ visitor_id: ' ', company_data: { domain: ' ', name: '\t' } }],
-])('%j beside the contact is as good as absent: the lead is kept', async (blank) => {
+])('%j beside the contact counts as absent, and the lead is stored', async (blank) => {
   for (let n = 0; n < 7; n++) {
     const { status, body } = await submit({ contact_data: { email: `ada${n}@example.com` }, ...blank })
     expect([status, body.company_id]).toEqual([200, null])
@@ -81,7 +81,7 @@ test('fields may nest one level', async () => {
   expect(company.properties).toEqual({ 'address.city': 'Bonn' })
 })
 
-test('a form fills the blanks of an existing contact, as source form; fields left blank do not change', async () => {
+test('a form fills the blanks of an existing contact, as the source form; blank fields change nothing', async () => {
   const id = await tenant.contact('ada@example.com', { firstname: 'Ada', city: 'London' })
   const answer = await submit({
     contact_data: { email: 'ADA@example.com', firstname: 'Augusta', city: '', plan: 'pro' },
@@ -111,7 +111,7 @@ test("it links the visitor, moves the visitor's earlier events, and records a fo
   })
 })
 
-test('many submissions of one new person at once make one contact', async () => {
+test('concurrent submissions of one new person create one contact', async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, n) =>
       submit({
@@ -131,7 +131,7 @@ describe('who may submit', () => {
   test.each([
     ['another site', { origin: 'https://evil.example' }],
     ['no page', { origin: '' }],
-    ['a site that only looks alike', { origin: 'https://notexample.com' }],
+    ['a site with a similar name', { origin: 'https://notexample.com' }],
     ['an opaque origin', { origin: 'null' }],
   ])('%s is 403', async (_, headers) => {
     const answer = await submit(body, headers)
@@ -147,7 +147,7 @@ describe('who may submit', () => {
     expect((await other.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
   })
 
-  test('a subdomain and the Referer alone will do', async () => {
+  test('a subdomain, or only a Referer, is accepted', async () => {
     expect((await submit(body, { origin: `https://www.${tenant.site}` })).status).toBe(200)
     const headers = { referer: `https://${tenant.site}/page` }
     const path = `/v1/public/form-submission/${tenant.id}/f`
@@ -155,7 +155,7 @@ describe('who may submit', () => {
     expect(answer.status).toBe(200)
   })
 
-  test('a preflight of the site is answered, one of another is not', async () => {
+  test('a preflight from the site succeeds, one from another site fails', async () => {
     const preflight = (origin: string) =>
       call(service, 'OPTIONS', `/v1/public/form-submission/${tenant.id}/f`, {
         headers: { origin, 'access-control-request-method': 'POST' },

@@ -30,7 +30,7 @@ export const FormSubmissionBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** What a submission says, in the names of properties. @throws ServiceError 400 naming every wrong place. */
+/** Maps a submission to property names. @throws ServiceError 400 that names every invalid field. */
 export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): Omit<FormSubmission, 'formId' | 'page'> {
   const details: ErrorDetail[] = []
   const { email: sentEmail, ...properties } = toProperties(body.contact_data)
@@ -65,7 +65,7 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
       }
 }
 
-/** A field that was left blank says nothing: it must not erase what is known. */
+/** Drops blank fields, which must not erase stored values. */
 function toProperties(data: Record<string, unknown>): Record<string, unknown> {
   const filled = Object.entries(flattenTraits(data)).filter(([, value]) => !isBlank(value))
   return underPropertyNames(Object.fromEntries(filled))

@@ -27,7 +27,7 @@ export interface FormDependencies extends SubmissionDependencies {
   rateLimiter: RateLimiter
 }
 
-/** Forms on the tenant's pages. The page's domain says who may submit. */
+/** Forms on the tenant's pages. The page's domain decides who may submit. */
 export async function formRoutes(app: App, dependencies: FormDependencies): Promise<void> {
   const { stores, findTenantOfHost, rateLimiter } = dependencies
 
@@ -35,7 +35,7 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
     const { tenant_id, form_id } = request.params as Type.Static<typeof Path>
     const host = sendingHost(request.headers)
     const tenantId = host === null ? null : await findTenantOfHost(host)
-    // An unknown tenant answers as one whose domain this is not: nobody learns which tenants there are.
+    // An unknown tenant gets the same response as a foreign domain, so that nobody learns which tenants exist.
     if (tenantId === null || tenantId !== tenant_id.toLowerCase()) throw domainNotAllowed(host)
     allowPage(request, reply)
     if (request.method !== 'OPTIONS') rateLimiter.checkForm(tenantId, form_id, request.ip, reply)
@@ -59,7 +59,7 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
         body: FormSubmissionBody,
         response: { 200: success({ contact_id: Id, company_id: Nullable(Id) }) },
       },
-      // Before the body is checked, so that every request counts.
+      // Before the body is validated, so that every request counts.
       preValidation: async (request, reply) => {
         for (const person of personsOf(request.body)) {
           rateLimiter.checkFormPerson(request.params.tenant_id.toLowerCase(), person, reply)
@@ -82,10 +82,10 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
   )
 }
 
-/** Whom a body names, before it is known to be valid. */
+/** The visitor and e-mail address in a body that is not validated yet. */
 function personsOf(body: unknown): string[] {
   const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
-  // `Email` names the same person as `email`.
+  // `Email` counts as `email`.
   const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
     ...(typeof visitor_id === 'string' && visitor_id.trim() !== '' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),

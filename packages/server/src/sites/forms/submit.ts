@@ -15,7 +15,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { isOriginMismatch, locate } from '../track/location.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 
-/** A form that somebody filled in on a page of the tenant. */
+/** A form that a person submitted on a page of the tenant. */
 export interface FormSubmission {
   formId: string
   visitorId: string | null
@@ -25,7 +25,7 @@ export interface FormSubmission {
   page: Page
 }
 
-/** What the request says of the page and the browser. */
+/** The page and the browser, from the request's headers. */
 export interface Page {
   url: string
   /** From the Origin, else the Referer. */
@@ -44,8 +44,8 @@ export interface SubmissionDependencies extends WriteDependencies {
 }
 
 /**
- * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or
- * nothing. Anybody can submit anybody's email, so its values are unverified. If the tenant requires signed
+ * Finds or creates the contact and the company, links the visitor and records a form_submission event, all in one
+ * transaction. Anyone can submit another person's email, so the values are unverified. If the tenant requires signed
  * identification, the visitor is not linked.
  */
 export async function submitForm(
@@ -70,7 +70,7 @@ export async function submitForm(
     const linking = await linkVisitorsThatFit(tx, log, visitorIds, row, SOURCE.source, now)
     const record = toRecord(tenant.id, row.contact_id, submission, now)
     log.records.push(record)
-    // Where the visitor was never seen, its first page is that of the form.
+    // If the visitor was never seen, the form's page is its first.
     const beginning = beginningOf([record])
     if (linking.linked > 0 && beginning) await recordFirstTouch(tx, log, linking.row, beginning, now)
     const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
@@ -81,7 +81,7 @@ export async function submitForm(
   return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...leftOutWarnings(leftOut)] }
 }
 
-/** The event names the form and the fields that were filled in; what was filled in is the contact's. */
+/** The event has the form and the names of the submitted fields; their values are stored with the contact only. */
 function toRecord(tenantId: string, contactId: string, submission: FormSubmission, now: Date): EventRecord {
   const { formId, visitorId, properties, page } = submission
   const { domain, path } = locate(page.url)

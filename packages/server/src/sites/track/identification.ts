@@ -24,18 +24,18 @@ export interface IdentificationDependencies extends WriteDependencies {
   findIdentificationKeys: FindIdentificationKeys
 }
 
-/** Who a page says its visitor is. */
+/** A page's claim of who its visitor is. */
 interface PageClaim {
   userId: string | null
   email: string | null
   properties: PropertyChanges
-  /** What could not be used; the rest holds without it. */
+  /** The parts that were ignored; the rest takes effect. */
   warnings: string[]
 }
 
 /**
- * Acts on what a page says of its visitor, before the visitor's events are recorded.
- * @returns warnings: what cannot be used is left out, because the events must not be lost with it.
+ * Applies a page's identification of its visitor before the visitor's events are recorded.
+ * @returns warnings: invalid parts are ignored, because rejecting them would lose the events too.
  */
 export async function identifyVisitor(
   tenant: Tenant,
@@ -70,7 +70,7 @@ function trustOf({ userId, email }: PageClaim, hash: unknown, keys: Identificati
   return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
 }
 
-/** Warns about a hash that did not match; without a hash there is no warning. */
+/** Warns about a hash that does not match; a missing hash causes no warning. */
 function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
   if (hash === undefined) return []
   const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'
@@ -86,7 +86,7 @@ function warningsOf({ trust, leftOut: keys }: Identified, sent: Trust): string[]
   ]
 }
 
-/** What makes an identification unusable; a store that is away is another matter. */
+/** The problem with an identification. Errors that are not the caller's fault, such as a store that is down, are rethrown. */
 function problemOf(error: unknown): string {
   if (error instanceof ServiceError && error.status < 500) return error.message
   throw error
@@ -111,12 +111,12 @@ function parseClaim(claim: unknown): PageClaim | { problem: string } {
   return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
 }
 
-/** Pages send what they do not know as an empty text (`email: user.email ?? ''`): that says nothing. */
+/** Pages send unknown values as empty texts (`email: user.email ?? ''`), which count as absent. */
 function unlessBlank(value: unknown): unknown {
   return typeof value === 'string' && value.trim() === '' ? null : (value ?? null)
 }
 
-/** Names parts of a claim that cannot be used, the first ones one by one. */
+/** Warnings about the ignored parts of a claim: one for each of the first ones, and a count of the rest. */
 function partWarnings(problems: readonly ErrorDetail[]): string[] {
   const named = problems
     .slice(0, WARNINGS_MAX)

@@ -1,4 +1,4 @@
-/** The parts of an event's URL that are stored beside it; '' where there are none. */
+/** The parts of an event's URL that are stored beside it; '' if missing. */
 export interface Location {
   domain: string
   path: string
@@ -6,35 +6,35 @@ export interface Location {
 
 const NOWHERE: Location = { domain: '', path: '' }
 
-/** Host and path of a web address; nothing for what is no web address (`about:blank`, a bare path). */
+/** Host and path of a web address; empty for anything else (`about:blank`, a bare path). */
 export function locate(url: string | undefined): Location {
   const parsed = parseWebUrl(url)
   return parsed ? { domain: parsed.hostname, path: parsed.pathname } : NOWHERE
 }
 
-/** The referrer's host without `www.`; '' when there is none or it is the event's own site. */
+/** The referrer's host without `www.`; '' if there is none or it is the event's own site. */
 export function referringDomain(referrer: string, ownDomain: string): string {
   const host = withoutWww(parseWebUrl(referrer)?.hostname ?? '')
   return host === withoutWww(ownDomain) ? '' : host
 }
 
-/** Whether an event's URL names a different host from the page that sent it; false when either names no host. */
+/** Whether an event's URL has a different host from the page that sent it; false if either has no host. */
 export function isOriginMismatch(domain: string, pageHost: string | null): boolean {
   return domain !== '' && pageHost !== null && withoutRoot(domain) !== pageHost
 }
 
-/** The host that sent a request, from its Origin, else its Referer; null when neither names one. */
+/** The host of the page that sent a request, from its Origin, else its Referer; null if neither has one. */
 export function sendingHost(headers: { origin?: string | undefined; referer?: string | undefined }): string | null {
   const host = parseWebUrl(headers.origin ?? headers.referer)?.hostname
   return host === undefined ? null : withoutRoot(host)
 }
 
-/** Whether the page that sent a request came over HTTPS; behind a proxy only the page itself tells. */
+/** Whether the page that sent a request uses HTTPS. Behind a proxy, only these headers reveal it. */
 export function isSecurePage(headers: { origin?: string | undefined; referer?: string | undefined }): boolean {
   return parseWebUrl(headers.origin ?? headers.referer)?.protocol === 'https:'
 }
 
-/** `example.com.` is the same host, spelled from the root. */
+/** Removes the root dot: `example.com.` is the same host as `example.com`. */
 function withoutRoot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host
 }

@@ -17,7 +17,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-/** Sends an event and reads it again. */
+/** Sends an event and reads it back. */
 async function sent(url: string | undefined, headers: Record<string, string> = {}) {
   const event = crypto.randomUUID()
   await tenant.track({ visitor_id: 'v', events: [{ event, url }] }, headers)
@@ -27,7 +27,7 @@ async function sent(url: string | undefined, headers: Record<string, string> = {
 test.each([
   ['its own page', (site: string) => `https://${site}/pricing`, false],
   ['another port and scheme of its host', (site: string) => `http://${site}:8080/`, false],
-  ['its host in capitals and spelled from the root', (site: string) => `https://${site.toUpperCase()}./`, false],
+  ['its host in capitals and with a root dot', (site: string) => `https://${site.toUpperCase()}./`, false],
   ['a foreign host', () => 'https://evil.example/', true],
   ['a subdomain', (site: string) => `https://www.${site}/`, true],
   ['the domain above', (site: string) => `https://${site.replace(/^[^.]+\./, '')}/`, true],
@@ -82,7 +82,7 @@ test('lists, counts, aggregation and CSV files filter by it, not by data of that
   expect(String(file.body).trim().split('\r\n').slice(1)).toEqual(['evil.example,true', 'evil.example,true'])
 })
 
-test('what the service records itself has no page', async () => {
+test('system events have no page', async () => {
   const id = await tenant.contact('system@example.com')
   const { events } = (await tenant.call('GET', `/v1/events?contact_id=${id}&include=system`)).body
   expect(events).toMatchObject([{ event: 'contact_created', origin_mismatch: false }])

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../platform/errors.ts'
 import { sendingHost } from './location.ts'
 
-/** Finds the tenant that has verified a host's domain; null when none has. */
+/** Finds the tenant that has verified a host's domain; null if none has. */
 export type FindTenantOfHost = (host: string) => Promise<string | null>
 
 /** The tenant whose page sent a request. @throws ServiceError 403 `domain_not_allowed`. */
@@ -13,16 +13,16 @@ export async function tenantOfPage(request: FastifyRequest, findTenantOfHost: Fi
   return tenantId
 }
 
-/** 403: nobody, or not the tenant that is meant, has verified the domain of the page. */
+/** 403: the page's domain is not verified, or not by the tenant in question. */
 export function domainNotAllowed(host: string | null): ServiceError {
   const message =
     host === null
-      ? 'The request names no page: it needs an Origin or a Referer header.'
-      : `The domain ${host.slice(0, 253)} is not verified for this. Add and verify it in the settings.`
+      ? 'The request has no page: it needs an Origin or a Referer header.'
+      : `The domain ${host.slice(0, 253)} is not verified for this tenant. Add and verify it in the settings.`
   return new ServiceError(403, 'domain_not_allowed', message)
 }
 
-/** CORS for this very page: it may read the answer, and its cookies come along. */
+/** CORS for this page only: it may read the response and send cookies. */
 export function allowPage(request: FastifyRequest, reply: FastifyReply): void {
   const { origin } = request.headers
   reply.header('vary', 'Origin')
@@ -30,7 +30,7 @@ export function allowPage(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true')
 }
 
-/** Answers a preflight: a page of the tenant may POST JSON. */
+/** Answers a preflight: pages of the tenant may POST JSON. */
 export async function answerPreflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .headers({

@@ -8,7 +8,7 @@ const Event = Type.Object(
     event_id: Type.Optional(
       Type.String({
         description:
-          'A UUID made by the caller: an event is recorded once, however often its visitor sends it within 24 hours. It becomes the id of the event. An id that another event has, and a UUIDv7 whose time is more than 12 hours away, are replaced by a new one.',
+          'A UUID chosen by the caller: an event is recorded once, however often its visitor sends it within 24 hours. It becomes the id of the event. An id that another event has, and a UUIDv7 whose time is more than 12 hours away, are replaced by a new one.',
         pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
         'x-expected': 'a UUID',
       }),
@@ -31,7 +31,7 @@ export const TrackBody = Type.Object(
     visitor_id: Type.Optional(Name),
     session_id: Type.Optional(Name),
     external_contact_id: Type.Optional(Name),
-    // Checked where it is used: one that cannot be used must not cost the events.
+    // Validated later: an invalid identification must not reject the events.
     identify: Type.Optional(
       Type.Unknown({
         'x-null': 'absent',
@@ -48,12 +48,14 @@ export const TrackBody = Type.Object(
         examples: ['5e8f0c3f1d7f4f1a8c9b0e6d2a4c6b8e0f1a3c5d7e9b2d4f6a8c0e1b3d5f7a9c'],
       }),
     ),
-    // Whatever a tracker knows about the browser; what is not known here is ignored.
+    // What a tracker knows about the browser; unknown fields are ignored.
     context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
     events: Type.Optional(
-      Type.Array(Event, { maxItems: 10, description: '1 to 10 events; beside `identify` they may be left out.' }),
+      Type.Array(Event, { maxItems: 10, description: '1 to 10 events; optional if `identify` is sent.' }),
     ),
-    sent_at: Type.Optional(Type.String({ description: "The sender's clock at sending, to correct its timestamps." })),
+    sent_at: Type.Optional(
+      Type.String({ description: "The sender's clock when it sends, used to correct the timestamps." }),
+    ),
   },
   {
     additionalProperties: false,

@@ -31,7 +31,7 @@ export interface CollectorDependencies extends Omit<IdentificationDependencies, 
   findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
   metrics: Metrics
-  /** Where events are accepted, beside /track; recovery is beside it. */
+  /** The path that accepts events in addition to /track; recover-visitor is beside it. */
   collectPath: string
 }
 
@@ -42,7 +42,7 @@ declare module 'fastify' {
   }
 }
 
-/** The endpoints that pages call. Who may use them follows from the page's domain. */
+/** The endpoints that pages call. The page's domain decides who may use them. */
 export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
   const { stores, groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
@@ -50,7 +50,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
   const seenNetworks = createSeenNetworks(dependencies)
 
   app.decorateRequest('siteTenantId', '')
-  // text/plain needs no preflight, which saves a page one request.
+  // text/plain needs no preflight, which saves pages a request.
   app.addContentTypeParser('text/plain', readJsonBody)
   app.addHook('onRequest', async (request, reply) => {
     request.siteTenantId = await tenantOfPage(request, findTenantOfHost)
@@ -117,7 +117,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         const sender = senderOf(namedVisitor)
         if (events.length > 0) await groupCommit.record({ tenantId, visitorId, sender, events, sentIds })
         await noted
-        // The events are recorded: nothing that follows from them may make the page send them again.
+        // The events are recorded: a failure from here on must not make the page send them again.
         await watchFirstTouch(tenant, events).catch((error: unknown) =>
           request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
         )

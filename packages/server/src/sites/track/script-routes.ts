@@ -5,13 +5,13 @@ import { sendTrackerScript, type TrackerScript } from './script.ts'
 
 export interface ScriptDependencies {
   script: TrackerScript
-  /** Where the script is served, beside /tracker.js. */
+  /** The path that serves the script in addition to /tracker.js. */
   scriptPath: string
   findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
 }
 
-/** The tracker script. A page that says where it is must be of a verified domain; one that does not say is served. */
+/** The tracker script. Pages that send an Origin or Referer must be on a verified domain; others are served. */
 export async function scriptRoutes(app: App, dependencies: ScriptDependencies): Promise<void> {
   const { script, scriptPath, findTenantOfHost, rateLimiter } = dependencies
   app.addHook('onRequest', async (request, reply) => {
@@ -28,7 +28,7 @@ export async function scriptRoutes(app: App, dependencies: ScriptDependencies): 
           operationId: 'trackerScript',
           summary: 'The tracker script',
           description:
-            'Minified, as brotli or gzip where the browser takes it, with an ETag. Include it with one async script tag.',
+            'Minified, as brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/tracker.js',

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** fetch would decompress; here the bytes count. */
+/** Not fetch, which would decompress: the bytes are compared. */
 async function ask(headers: Record<string, string> = {}, path = '/tracker.js') {
   const { request } = await import('node:http')
   return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
@@ -34,7 +34,7 @@ async function ask(headers: Record<string, string> = {}, path = '/tracker.js') {
 }
 
 describe('the tracker script', () => {
-  test('is compressed as the browser takes it, brotli before gzip', async () => {
+  test('is compressed as the browser accepts it, preferring brotli to gzip', async () => {
     const plain = await ask()
     expect(plain.status).toBe(200)
     expect(plain.headers).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8', vary: 'Accept-Encoding' })
@@ -52,19 +52,19 @@ describe('the tracker script', () => {
     }
   })
 
-  test('is not sent again to a browser that has it', async () => {
+  test('is not sent again to a browser that has cached it', async () => {
     const { headers } = await ask({ 'accept-encoding': 'br' })
     expect(headers['cache-control']).toContain('max-age=3600')
     for (const known of [`${headers.etag}`, `W/${headers.etag}`, `"other", ${headers.etag}`]) {
       const again = await ask({ 'accept-encoding': 'br', 'if-none-match': known })
       expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag])
     }
-    // The same tag for other bytes would make a cache serve brotli to whoever cannot read it.
+    // The same tag for different bytes would make a cache serve brotli to clients that cannot read it.
     const other = await ask({ 'accept-encoding': 'gzip', 'if-none-match': `${headers.etag}` })
     expect(other.status).toBe(200)
   })
 
-  test('is served to verified domains and to whoever names no page, and refused to a stranger', async () => {
+  test('is served to verified domains and to requests without a page, and refused to other sites', async () => {
     expect((await ask({ referer: `https://www.${tenant.site}/a` })).status).toBe(200)
     expect((await ask({ origin: `https://${tenant.site}` })).status).toBe(200)
     const strangers: Record<string, string>[] = [
@@ -79,7 +79,7 @@ describe('the tracker script', () => {
     }
   })
 
-  test('is served at a path of the own choice too, and sends its events to the path chosen for them', async () => {
+  test('is also served at the configured path, and sends its events to the configured path', async () => {
     const chosen = await ask({}, '/stats/app.js')
     expect(chosen.body).toEqual((await ask()).body)
     expect(chosen.body.toString()).toContain('"../data/in"')
@@ -98,7 +98,7 @@ describe('the tracker script', () => {
 })
 
 test.each(['tracker.js', '/v1/x', '/', '/a b', '/docs', '/a/../b', '/x/recover-visitor'])(
-  'the path %s is no path for the tracker',
+  'the path %s is rejected in the configuration',
   (path) => {
     expect(() => readConfig({ CDS_TRACKER_COLLECT_PATH: path })).toThrow('CDS_TRACKER_COLLECT_PATH')
   },

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { brotli, buildScript } from '@customer-data-service/tracker/build'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** A change of the script reaches every visitor within an hour; a day-old copy serves while it is asked for. */
+/** A new script reaches every visitor within an hour; a copy up to a day old is used while it is revalidated. */
 const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400'
 
 interface Variant {
@@ -12,21 +12,21 @@ interface Variant {
   encoding: string | null
 }
 
-/** The tracker script as it is served: bundled and compressed once. */
+/** The tracker script, bundled and compressed once. */
 export interface TrackerScript {
   brotli: Variant
   gzip: Variant
   identity: Variant
 }
 
-const made = new Map<string, Promise<TrackerScript>>()
+const scripts = new Map<string, Promise<TrackerScript>>()
 
-/** Bundles the script that sends its events to `collectPath`. Processes that start several services make it once. */
-export function makeTrackerScript(scriptPath: string, collectPath: string): Promise<TrackerScript> {
-  // Relative, so that a site which serves both under a path of its own needs no setting.
+/** Bundles the script that sends its events to `collectPath`. A process that starts several services builds it once. */
+export function buildTrackerScript(scriptPath: string, collectPath: string): Promise<TrackerScript> {
+  // Relative, so that a site that proxies both under its own path needs no option.
   const collect = relativePath(scriptPath, collectPath)
-  const script = made.get(collect) ?? compress(collect)
-  made.set(collect, script)
+  const script = scripts.get(collect) ?? compress(collect)
+  scripts.set(collect, script)
   return script
 }
 
@@ -40,7 +40,7 @@ async function compress(collect: string): Promise<TrackerScript> {
   }
 }
 
-/** Answers with the smallest form that the browser takes, or with 304 when it has that already. */
+/** Sends the smallest variant that the browser accepts, or 304 if it has cached it. */
 export function sendTrackerScript(script: TrackerScript, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const variant = variantFor(script, request.headers['accept-encoding'])
   reply.headers({ 'cache-control': CACHE_CONTROL, etag: variant.etag, vary: 'Accept-Encoding' })
@@ -52,7 +52,7 @@ export function sendTrackerScript(script: TrackerScript, request: FastifyRequest
 }
 
 function variantFor(script: TrackerScript, accepted = ''): Variant {
-  const takes = (encoding: string) =>
+  const isAccepted = (encoding: string) =>
     accepted.split(',').some((part) => {
       const [name, quality] = part
         .trim()
@@ -60,11 +60,11 @@ function variantFor(script: TrackerScript, accepted = ''): Variant {
         .split(/\s*;\s*q=/)
       return name === encoding && quality !== '0' && !/^0\.0*$/.test(quality ?? '')
     })
-  if (takes('br')) return script.brotli
-  return takes('gzip') ? script.gzip : script.identity
+  if (isAccepted('br')) return script.brotli
+  return isAccepted('gzip') ? script.gzip : script.identity
 }
 
-/** `/a/s.js` to `/a/t` is `t`; to `/b/t` it is `../b/t`. */
+/** From `/a/s.js`, `/a/t` is `t` and `/b/t` is `../b/t`. */
 function relativePath(from: string, to: string): string {
   const origin = from.split('/').slice(1, -1)
   const target = to.split('/').slice(1)

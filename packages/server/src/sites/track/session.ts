@@ -2,29 +2,27 @@ const SESSION_COOKIE = 'service_session_id'
 const VISITOR_COOKIE = 'service_visitor_id'
 /** A session ends after half an hour without an event. */
 const SESSION_SECONDS = 1_800
-/** What the service sets itself is a UUID; a page may choose others of this form. */
+/** The service itself sets UUIDs; pages may choose other ids of this form. */
 const USABLE = /^[A-Za-z0-9._~-]{1,200}$/
 
-/** The session of the request's cookie. */
 export function sessionOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, SESSION_COOKIE)
 }
 
 /**
- * The session that a tracker proposes in its context before it has had an answer. It comes after the cookie, which knows
- * of a visit to another subdomain.
+ * The session that a tracker proposes in its context before its first response. The cookie takes precedence, because it
+ * may come from a visit to another subdomain.
  */
 export function proposedSession({ context }: { context?: Record<string, unknown> }): string | undefined {
   const proposed = context?.session_id
   return typeof proposed === 'string' && USABLE.test(proposed) ? proposed : undefined
 }
 
-/** The visitor of the request's cookie. */
 export function visitorOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, VISITOR_COOKIE)
 }
 
-/** Keeps the session for another half hour. */
+/** Extends the session by another half hour. */
 export function sessionCookie(sessionId: string, secure: boolean): string {
   const attributes = `Path=/; Max-Age=${SESSION_SECONDS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   return `${SESSION_COOKIE}=${encodeURIComponent(sessionId)}; ${attributes}`

@@ -8,14 +8,14 @@ import { isOriginMismatch, locate, referringDomain } from './location.ts'
 import type { TrackBody, TrackedEvent } from './requests.ts'
 import type { UserAgent } from './user-agent.ts'
 
-/** A sender's clock that is wrong by less is left alone: the difference may be the network's. */
+/** A smaller difference of the sender's clock is not corrected: it may be network latency. */
 const CLOCK_TOLERANCE_MS = 60_000
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
 const FUTURE_MS_MAX = 86_400_000
 const DATA_BYTES_MAX = 32 * 1024
 const CONTEXT_LENGTH_MAX = 1_000
 
-/** What is known of a request beside its body. */
+/** A request without its body. */
 export interface Received {
   tenantId: string
   visitorId: string
@@ -28,14 +28,14 @@ export interface Received {
 }
 
 /**
- * Turns a checked body into the records to store: clock corrected, enriched, cut to size.
- * @throws ServiceError 400 naming every event that cannot be recorded.
+ * Converts a validated body to the records to store: corrects the clock, enriches, truncates.
+ * @throws ServiceError 400 that names every invalid event.
  */
 export function toRecords(body: TrackBody, received: Received): { events: EventRecord[]; sentIds: SentId[] } {
   const details: ErrorDetail[] = []
   const correction = clockCorrection(body.sent_at, received.at, details)
   const context = readContext(body.context ?? {})
-  // Events without timestamps of their own have the same: their ids keep them in the order in which they were sent.
+  // Events without a timestamp share one; their ids preserve the order in which they were sent.
   const nextId = idsInOrder()
   const sentIds: SentId[] = []
   const events = (body.events ?? []).map((event, index) => {
@@ -74,7 +74,7 @@ function toRecord(event: TrackedEvent, { id, timestamp, data, context, received 
     received_at: received.at.getTime(),
     visitor_id: received.visitorId,
     session_id: received.sessionId,
-    // Whose the event is, is known when it is recorded.
+    // The owner is set when the event is recorded.
     owner_id: NOBODY,
     is_anonymous: true,
     url: event.url ?? '',
@@ -101,7 +101,7 @@ function toRecord(event: TrackedEvent, { id, timestamp, data, context, received 
   }
 }
 
-/** How far the sender's clock is off, in milliseconds to add. */
+/** The correction of the sender's clock, in milliseconds to add. */
 function clockCorrection(sentAt: string | undefined, receivedAt: Date, details: ErrorDetail[]): number {
   if (sentAt === undefined) return 0
   const sent = parseTimestamp(sentAt)
@@ -131,7 +131,7 @@ function dataOf(event: TrackedEvent, problem: Problem): Parts['data'] {
   const sent = event.data
   const values = event.title === undefined || sent?.title !== undefined ? (sent ?? {}) : { ...sent, title: event.title }
   const text = JSON.stringify(values)
-  // A character is at most three bytes here, so most texts need no exact count.
+  // A character has at most three bytes here, so most texts need no exact count.
   if (text.length * 3 > DATA_BYTES_MAX && Buffer.byteLength(text) > DATA_BYTES_MAX) {
     problem('data', `must be at most ${DATA_BYTES_MAX} bytes of JSON`)
   }
@@ -163,7 +163,7 @@ function readContext(context: Record<string, unknown>): Context {
   }
 }
 
-/** `1920x1080`, or the same as an object. */
+/** Accepts `1920x1080` or `{width, height}`. */
 function screenOf(screen: unknown): string {
   if (screen !== null && typeof screen === 'object') {
     const { width, height } = screen as Record<string, unknown>

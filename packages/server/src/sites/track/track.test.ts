@@ -85,7 +85,7 @@ test('an event is readable as soon as the request is answered, enriched with bro
   expect(one.body.event).toEqual(event)
 })
 
-test('an answer does not wait for ClickHouse, and a read that begins after it sees the events', async () => {
+test('a response does not wait for ClickHouse, and a read that starts after it sees the events', async () => {
   await fresh()
   const { clickhouse } = service.stores
   const { insert } = clickhouse
@@ -105,7 +105,7 @@ test('an answer does not wait for ClickHouse, and a read that begins after it se
     isRead = true
   })
   await inserting.promise
-  // A read that did not wait would have been answered before a later request.
+  // A read that did not wait would finish before a later request.
   expect((await call(service, 'GET', '/v1/health')).status).toBe(200)
   expect(isRead).toBe(false)
   gate.resolve()
@@ -123,7 +123,7 @@ test('text/plain holding JSON is accepted, so that a page needs no preflight', a
   expect(headers.get('access-control-allow-credentials')).toBe('true')
 })
 
-test('a preflight of a verified domain is allowed, of another refused', async () => {
+test('a preflight from a verified domain is allowed, from another rejected', async () => {
   await fresh()
   const ask = (origin: string) =>
     call(service, 'OPTIONS', '/track', { headers: { origin, 'access-control-request-method': 'POST' } })
@@ -135,15 +135,15 @@ test('a preflight of a verified domain is allowed, of another refused', async ()
   expect(refused.headers.get('access-control-allow-origin')).toBeNull()
 })
 
-describe('the tenant follows from the page', () => {
-  test('a subdomain of a verified domain is the tenant, its own verified domain comes first', async () => {
+describe('the page determines the tenant', () => {
+  test("a subdomain of a verified domain counts as the tenant's, unless another tenant has verified it", async () => {
     const above = await fresh()
     const answer = await above.track({ events: [{ event: 'sub' }] }, { origin: `https://deep.blog.${above.site}:8443` })
     expect(answer.status).toBe(200)
     expect(await events()).toHaveLength(1)
   })
 
-  test('the Referer serves where there is no Origin', async () => {
+  test('without an Origin, the Referer counts', async () => {
     await fresh()
     const body = JSON.stringify({ events: [{ event: 'x' }] })
     const { status } = await call(service, 'POST', '/track', {
@@ -167,7 +167,7 @@ describe('the tenant follows from the page', () => {
     expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
   })
 
-  test('a domain that is not verified yet does not count, and counts from the moment it is', async () => {
+  test('a domain counts only once it is verified', async () => {
     await fresh()
     const { addVerifiedDomain } = await import('../../access/domains.ts')
     const { addDomain } = await import('../../access/domains-of-tenant.ts')
@@ -181,7 +181,7 @@ describe('the tenant follows from the page', () => {
 })
 
 describe('visitor and session', () => {
-  test('come from the body, else from the cookies, else are made', async () => {
+  test('come from the body, else from the cookies, else are created', async () => {
     await fresh()
     const made = await tenant.track({ events: [{ event: 'x' }] })
     expect(made.body.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
@@ -192,7 +192,7 @@ describe('visitor and session', () => {
     expect(body.body).toMatchObject({ visitor_id: 'v', session_id: 's' })
   })
 
-  test('a session that the tracker proposes counts where no cookie names another', async () => {
+  test('a session that the tracker proposes counts unless a cookie names another', async () => {
     await fresh()
     const propose = (session_id: unknown, cookie = '') =>
       tenant.track({ context: { session_id }, events: [{ event: 'x' }] }, { cookie })
@@ -223,7 +223,7 @@ describe('visitor and session', () => {
 })
 
 describe('repetitions', () => {
-  test('an event with an id is recorded once, however often and whoever sends it at once', async () => {
+  test('an event with an id is recorded once, however often it is sent concurrently', async () => {
     await fresh()
     const batch = {
       visitor_id: 'v',
@@ -239,7 +239,7 @@ describe('repetitions', () => {
     expect((await events()).map(({ event }) => event).sort()).toEqual(['a', 'b', 'c'])
   })
 
-  test('the same id twice in one batch is one event, and belongs to one tenant only', async () => {
+  test('the same id twice in one batch is one event, and tenants do not share ids', async () => {
     const first = await fresh()
     const event_id = crypto.randomUUID()
     await first.track({
@@ -259,7 +259,7 @@ describe('repetitions', () => {
 describe('clocks', () => {
   test("a sender's clock that is off by more than a minute is corrected, a smaller difference is not", async () => {
     await fresh()
-    /** What was recorded of an event of ten seconds ago, by the sender's clock. @returns how old it was, at least and at most. */
+    /** Sends an event of ten seconds ago by the sender's clock. @returns the bounds of its recorded age. */
     const send = async (offsetMs: number) => {
       const startedAt = Date.now()
       const clock = startedAt + offsetMs
@@ -278,7 +278,7 @@ describe('clocks', () => {
     expect((await send(30_000))[0]).toBe(-20_000)
   })
 
-  test('more than a day ahead becomes now, before 2000 is 400', async () => {
+  test('a timestamp more than a day ahead becomes now, and one before 2000 is 400', async () => {
     await fresh()
     const startedAt = Date.now()
     const ahead = await tenant.track({
@@ -315,7 +315,7 @@ describe('bad batches', () => {
     ['data that is a list', { events: [ok, { event: 'x', data: [] }] }, 'events[1].data'],
     ['data over 32 KiB', { events: [ok, { event: 'x', data: { a: 'ü'.repeat(17_000) } }] }, 'events[1].data'],
     ['an unknown field', { events: [ok, { event: 'x', evil: 1 }] }, 'events[1].evil'],
-    ['an unknown field beside', { events: [ok], evil: 1 }, 'evil'],
+    ['an unknown field in the body', { events: [ok], evil: 1 }, 'evil'],
     ['a visitor of 201 characters', { visitor_id: 'v'.repeat(201), events: [ok] }, 'visitor_id'],
     ['a broken sent_at', { sent_at: 'now', events: [ok] }, 'sent_at'],
     ['a NUL', { events: [ok, { event: 'a\u0000' }] }, 'events[1].event'],
@@ -347,7 +347,7 @@ describe('bad batches', () => {
   })
 })
 
-test('hostile texts come back as they were sent', async () => {
+test('hostile texts are returned as sent', async () => {
   await fresh()
   const hostile = [
     "'; DROP TABLE events; --",
@@ -378,7 +378,7 @@ test('robots are recorded and marked', async () => {
   expect((await events())[0]).toMatchObject({ is_bot: true })
 })
 
-test("the events of a contact's visitor are the contact's, with the contact and its company beside them", async () => {
+test("the events of a contact's visitor are the contact's, and include the contact and its company", async () => {
   await fresh()
   const company_id = newId()
   const company = { company_id, domain: 'acme.example', name: 'Acme', created_at: new Date(), updated_at: new Date() }

@@ -8,19 +8,19 @@ export interface UserAgent {
   isBot: boolean
 }
 
-const REMEMBERED = 5_000
-/** Longer ones are no browser's, and parsing runs regular expressions over them. */
+const CACHED_MAX = 5_000
+/** No browser sends longer ones, and parsing runs regular expressions over them. */
 const LENGTH_MAX = 1_024
 
 const known = new Map<string, UserAgent>()
 
-/** Browser, operating system and device by bowser's names ('' when unknown), and whether it is a robot. */
+/** Browser, operating system and device as named by bowser ('' if unknown), and whether it is a robot. */
 export function parseUserAgent(header: string | undefined): UserAgent {
   const text = (header ?? '').slice(0, LENGTH_MAX)
   const remembered = known.get(text)
   if (remembered) return remembered
   const parsed = parse(text)
-  if (known.size >= REMEMBERED) known.clear()
+  if (known.size >= CACHED_MAX) known.clear()
   known.set(text, parsed)
   return parsed
 }

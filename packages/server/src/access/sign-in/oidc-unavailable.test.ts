@@ -5,9 +5,9 @@ import { OPENID_CLIENT, startOpenIdProvider } from '../../../test/openid-provide
 import { Browser, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService } from '../../../test/service.ts'
 
-test('while the provider is away passwords work, and it is used as soon as it is back', async () => {
+test('passwords work while the provider is down, and it is used again once it is back', async () => {
   const person = { sub: '1', email: 'x@example.com', email_verified: true, name: 'X' }
-  // Whoever has its place meanwhile says nothing: while the place was empty, any program might be given its port.
+  // A silent server keeps the port, which the system could otherwise assign to another program.
   const silent = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const { port } = silent.address() as AddressInfo

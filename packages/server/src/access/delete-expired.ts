@@ -2,13 +2,13 @@ import type { Database } from '../platform/postgres/database.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
-/** A network counts as unknown when a person has not signed in from it for this long. */
+/** A network becomes unknown when a person has not signed in from it for this long. */
 const NETWORK_DAYS = 90
 
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
 
-/** Deletes expired sign-ins and invitations, and counts that no longer matter. */
-export async function forgetEnded(database: Database, now: Date): Promise<void> {
+/** Deletes expired sessions, invitations and codes, and the counts that no limit uses any more. */
+export async function deleteExpired(database: Database, now: Date): Promise<void> {
   await database.deleteFrom('user_sessions').where('expires_at', '<', now).execute()
   await database.deleteFrom('user_verifications').where('expires_at', '<', now).execute()
   await database.deleteFrom('invitations').where('expires_at', '<', now).execute()

@@ -4,27 +4,27 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import { lockAddress, verifiedAccount } from './accounts.ts'
 
 /**
- * The inviter could accept an invitation whose link they saw. So an account created from such a link is unverified:
- * only the inviting tenant vouches for it, and every tenant that invites the address may have one. Call this at the
- * first verification, by mail, the OpenID provider or the operator.
+ * Verifies an e-mail address. An inviter who saw an invitation's link could accept it themselves, so an account created
+ * from such a link is unverified: only the inviting tenant vouches for it, and every tenant that invites the address may
+ * have one. Call this at the first verification, by mail, the OpenID provider or the operator.
  *
- * One new account takes the place of all unverified ones, with the name of the first, their memberships and nothing
- * else. Passwords, sessions, second factors, trusted devices and links reference the old ones and are deleted with
+ * One new account replaces all unverified ones. It gets the name of the first and the memberships of all, and nothing
+ * else. Passwords, sessions, second factors, trusted devices and links reference the old accounts and are deleted with
  * them. Requests in progress for them fail too: a session cannot be created for a deleted account.
  *
- * Once there is a verified account, later unverified ones stay what they are: a tenant that vouches for an account of
- * its own making would otherwise learn, when it is replaced, that the address has an account elsewhere.
- * @param stores the transaction's database, which holds the address until its end.
- * @returns the id of the new account; null when the address has a verified account, or none at all.
+ * Once there is a verified account, later unverified ones are not merged into it: the tenant that created one would
+ * otherwise learn from the replacement that the address has an account elsewhere.
+ * @param stores the transaction's database; the address is locked until the transaction ends.
+ * @returns the id of the new account; null if the address has a verified account, or no account at all.
  */
-export async function proveAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
+export async function verifyAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
   const { database } = stores
   await lockAddress(database, email)
   if ((await verifiedAccount(database, email)) !== null) return null
   const unverified = database.selectFrom('users').where('email', '=', email)
   const found = (await unverified.select('id').execute()).map(({ id }) => id)
   if (found.length === 0) return null
-  // Memberships before the accounts: invitations lock them in that order, so another order could deadlock.
+  // Locks memberships before accounts, as invitations do: another order could deadlock.
   const locked = database.selectFrom('tenant_users').select('role').where('user_id', 'in', found)
   await locked.orderBy('tenant_id').orderBy('user_id').forUpdate().execute()
   const before = await unverified
@@ -45,7 +45,7 @@ export async function proveAddress(stores: Stores, email: string, now: Date): Pr
     .orderBy('tenant_id')
     .orderBy('created_at')
     .execute()
-  // Otherwise the previous holder of the account could return through an invitation that they sent.
+  // Otherwise the previous user of the account could return through an invitation that they sent.
   const invitations = await database
     .deleteFrom('invitations')
     .where('invited_by', 'in', ids)
