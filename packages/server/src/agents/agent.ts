@@ -46,7 +46,7 @@ export interface LlmConfig {
   max_tokens?: number
 }
 
-/** An agent's settings, as they are stored and as a run keeps them. */
+/** An agent's settings, as stored with the agent and copied into each run. */
 export interface AgentConfiguration {
   name: string
   description: string | null

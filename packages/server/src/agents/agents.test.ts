@@ -47,7 +47,7 @@ test('an agent needs a name and nothing else', async () => {
   expect(read.body).toEqual({ status: 'success', agent })
 })
 
-test('everything that is sent is kept, a template brings its capabilities', async () => {
+test('all sent fields are stored, and a template sets its capabilities', async () => {
   const sender = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
   const { identity } = (await tenant.call('POST', '/v1/identities', sender)).body
   const body = {
@@ -76,7 +76,7 @@ test('everything that is sent is kept, a template brings its capabilities', asyn
   expect(agent).toMatchObject({ ...body, capabilities: ['email', 'notes'], next_run_at: '2026-03-03T08:00:00.000Z' })
 })
 
-test('PATCH changes what is sent, also inside of settings, and null takes away', async () => {
+test('PATCH changes only the sent fields, also inside settings, and null removes one', async () => {
   const { agent_id: id } = await create({
     description: 'x',
     capabilities: ['email', 'email', 'notes'],
@@ -107,7 +107,7 @@ test('PATCH changes what is sent, also inside of settings, and null takes away',
   expect(fewer.monitoring).not.toHaveProperty('filter')
   expect((await patch({ enabled: false })).next_run_at).toBeNull()
   expect(await patch({})).toMatchObject({ name: 'Test' })
-  // Another template leaves what the agent may do as somebody chose it.
+  // Changing the template keeps capabilities that a user chose.
   const other = await patch({ playbook_template: 'cold_outreach', capabilities: ['notes', 'notes'] })
   expect(other).toMatchObject({ playbook_template: 'cold_outreach', capabilities: ['notes'] })
   const without = await patch({ playbook_template: null })
@@ -142,7 +142,7 @@ test('agents are listed newest first, filtered, and paged by offset', async () =
   }
 })
 
-test('a deleted agent is gone; its changes stay in the audit log', async () => {
+test('a deleted agent is not found; its audit entries stay', async () => {
   const { agent_id: id } = await create()
   await tenant.call('PATCH', `/v1/agents/${id}`, { name: 'Renamed' })
   expect((await tenant.call('DELETE', `/v1/agents/${id}`)).body).toEqual({
@@ -164,7 +164,7 @@ test('a deleted agent is gone; its changes stay in the audit log', async () => {
   expect(log[1]).toMatchObject({ actor: { kind: 'api_key', name: 'all' }, details: { changed: ['name'] } })
 })
 
-describe('a field that cannot be', () => {
+describe('an invalid field', () => {
   const prompt = (playbook_md: string) => ({ playbook: { playbook_md } })
   test.each([
     ['name', { name: '' }],
@@ -271,7 +271,7 @@ test('identities and segments of another tenant are unknown', async () => {
   ])
 })
 
-test('a deleted identity leaves its agents without one', async () => {
+test('deleting an identity removes it from its agents', async () => {
   const sender = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
   const { identity_id } = (await tenant.call('POST', '/v1/identities', sender)).body.identity
   const { agent_id } = await create({ identity_id })
@@ -282,14 +282,14 @@ test('a deleted identity leaves its agents without one', async () => {
 describe('a schedule', () => {
   const scheduled = async (monitoring: object) => (await create({ enabled: true, monitoring })).next_run_at
 
-  test('is meant in the time zone of the tenant, unless the agent names its own', async () => {
+  test('is in the time zone of the tenant, unless the agent sets its own', async () => {
     const actor = { kind: 'service' } as const
     await setAgentSettings(tenant.handle, { time_zone: 'America/New_York' }, actor, now)
     expect(await scheduled({ schedule_cron: '0 9 * * *' })).toBe('2026-03-02T14:00:00.000Z')
     expect(await scheduled({ schedule_cron: '0 9 * * *', time_zone: 'Asia/Tokyo' })).toBe('2026-03-03T00:00:00.000Z')
   })
 
-  test('keeps its hour when summer time begins', async () => {
+  test('keeps its hour when summer time starts', async () => {
     now = new Date('2026-03-28T12:00:00Z')
     expect(await scheduled({ schedule_cron: '0 9 * * *', time_zone: 'Europe/Berlin' })).toBe('2026-03-29T07:00:00.000Z')
   })

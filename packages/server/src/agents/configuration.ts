@@ -96,14 +96,14 @@ async function checkFilter(
     try {
       return parseSegmentFilter(filter, 'monitoring.filter')
     } catch (error) {
-      // Problems in other fields are reported in the same answer.
+      // Problems in other fields are reported in the same response.
       details.push(...((error as { details?: ErrorDetail[] }).details ?? []))
       return undefined
     }
   }
   const { segment_id: id, ...more } = filter as { segment_id: unknown }
   for (const name of Object.keys(more)) {
-    details.push({ path: `monitoring.filter.${name.slice(0, 128)}`, message: 'cannot stand beside segment_id' })
+    details.push({ path: `monitoring.filter.${name.slice(0, 128)}`, message: 'cannot be combined with segment_id' })
   }
   const segmentId = typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
   const segment =
@@ -132,9 +132,9 @@ function checkSchedule(
 function checkLlmConfig({ provider, model, base_url }: LlmConfig): ErrorDetail[] {
   if (base_url === undefined) return []
   if (provider !== 'openai_compatible') {
-    return [{ path: 'llm_config.base_url', message: 'goes with the provider openai_compatible only; remove it' }]
+    return [{ path: 'llm_config.base_url', message: 'is only for the provider openai_compatible; remove it' }]
   }
-  return model === undefined ? [{ path: 'llm_config.model', message: 'is required beside base_url' }] : []
+  return model === undefined ? [{ path: 'llm_config.model', message: 'is required with base_url' }] : []
 }
 
 /** Checks the address of a model server. It may query DNS, so call it outside transactions. @throws ServiceError 400. */

@@ -91,7 +91,7 @@ export const AGENT_OPERATIONS = [
     http: 'PATCH /v1/agents/:agent_id',
     command: 'agent update',
     scope: 'agents:write',
-    summary: 'Change an agent; what is not sent stays, and null removes a setting',
+    summary: 'Change an agent; omitted fields keep their values, and null removes a setting',
     description:
       'Inside playbook, monitoring and llm_config, too, only what is sent changes. Runs that are under way keep the settings they began with.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },

@@ -6,7 +6,7 @@ const OFFSET_MAX = 2_147_483_647
 /** Characters. */
 export const PLAYBOOK_LENGTH_MAX = 50_000
 
-/** A field of a PATCH that null takes away. */
+/** A field of a PATCH that null removes. */
 function Removable<const Schema extends TSchema>(schema: Schema, expected: string) {
   return Type.Optional(Type.Union([schema, Type.Null()], { 'x-expected': `${expected}, or null for none` }))
 }
@@ -16,7 +16,7 @@ const FreeObject = <T>(description: string) =>
 
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
 
-/** null in place of a value takes it away; every other field of these objects stays as it is. */
+/** null removes a value; omitted fields keep theirs. */
 const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | null }>(
   Type.Object(
     {
@@ -24,7 +24,7 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
         Type.String({
           minLength: 1,
           maxLength: PLAYBOOK_LENGTH_MAX,
-          description: 'What the agent is told, in Markdown; {{contact.firstname | there}} stands for a value.',
+          description: 'Instructions for the agent, in Markdown, with variables such as {{contact.firstname | there}}.',
         }),
         `a text of 1 to ${PLAYBOOK_LENGTH_MAX} characters`,
       ),
@@ -70,7 +70,7 @@ const MonitoringInput = Type.Unsafe<{ [Key in keyof Monitoring]: Monitoring[Key]
         `a whole number from ${MAX_CONTACTS.min} to ${MAX_CONTACTS.max}`,
       ),
     },
-    { additionalProperties: false, description: 'Which contacts are looked at, and when.' },
+    { additionalProperties: false, description: 'Which contacts are evaluated, and when.' },
   ),
 )
 
@@ -119,6 +119,6 @@ export type AgentInput = Type.Static<typeof AgentInput>
 export const windowParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records per page.' })),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many records to skip.' }),
+    Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'Number of records to skip.' }),
   ),
 }

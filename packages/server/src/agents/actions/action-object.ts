@@ -10,7 +10,6 @@ export const ACTION_STATUSES = ['pending_approval', 'approved', 'rejected', 'exe
 
 export type ActionStatus = (typeof ACTION_STATUSES)[number]
 
-/** The columns that are shown. */
 export const ACTION_COLUMNS = [
   'run_id',
   'contact_id',
@@ -59,7 +58,6 @@ const ActorObject = Type.Object({
   name: Type.Optional(Type.String()),
 })
 
-/** An action that an agent proposed, wherever it is shown. */
 export const Action = Type.Object(
   {
     run_id: Id,
@@ -71,11 +69,13 @@ export const Action = Type.Object(
     }),
     status: Type.Enum([...ACTION_STATUSES]),
     identity_id: Nullable(Id),
-    auto_approved: Type.Boolean({ description: 'No person was asked.' }),
-    guardrails: Type.Array(GuardrailObject, { description: 'What was checked when it was proposed and executed.' }),
+    auto_approved: Type.Boolean({ description: 'Whether it was approved automatically.' }),
+    guardrails: Type.Array(GuardrailObject, {
+      description: 'The results of the checks when it was proposed and executed.',
+    }),
     decided_by: Nullable(ActorObject),
     decided_at: Nullable(Timestamp),
-    due_at: Nullable(Type.String({ format: 'date-time', description: 'Not before this moment is it executed.' })),
+    due_at: Nullable(Type.String({ format: 'date-time', description: 'The earliest time at which it is executed.' })),
     executed_at: Nullable(Timestamp),
     result: Nullable(Type.Record(Type.String(), Type.Unknown())),
     error: Nullable(

@@ -27,7 +27,7 @@ async function waiting(more: object = {}) {
   return { ...proposed, place, path: `/v1/agents/runs/${runId}/contacts/${contactId}/actions/${actionIndex}` }
 }
 
-test('what waits is listed with contact, agent, sender and reasoning, page by page', async () => {
+test('waiting actions are listed with contact, agent, sender and reasoning, and paged', async () => {
   const { place } = await waiting()
   const { body } = await member.call('GET', '/v1/approvals?limit=1')
   expect(body.actions).toMatchObject([
@@ -45,7 +45,7 @@ test('what waits is listed with contact, agent, sender and reasoning, page by pa
   expect([none.actions, none.pagination.total_items]).toEqual([[], 0])
 })
 
-test('an action is approved with the text that a person wrote instead, and the audit log keeps both', async () => {
+test('an action can be approved with an edited text', async () => {
   const { path, place } = await waiting()
   const params = { subject: 'Better', message: 'Written by a person.' }
   const { status, body } = await member.call('POST', `${path}/approve`, { params })
@@ -55,14 +55,14 @@ test('an action is approved with the text that a person wrote instead, and the a
   expect(entry ?? entries[0]).toMatchObject({ actor: { kind: 'user', name: 'The member' } })
 })
 
-test('an edited action that does not fit is refused by name and goes on waiting', async () => {
+test('an invalid edit is refused with the field, and the action keeps waiting', async () => {
   const { path } = await waiting()
   const wrong = await member.call('POST', `${path}/approve`, { params: { subject: '', to: 'else@example.com' } })
   expect([wrong.status, wrong.body.error.code]).toEqual([400, 'validation_error'])
   expect((await member.call('POST', `${path}/approve`)).status).toBe(200)
 })
 
-test('whoever decides second is told who was first and when', async () => {
+test('the second person to decide is told who decided first and when', async () => {
   const { path } = await waiting()
   expect((await admin.call('POST', `${path}/reject`, { reason: 'Too soon.' })).body.action.status).toBe('rejected')
   const late = await member.call('POST', `${path}/approve`)
@@ -71,7 +71,7 @@ test('whoever decides second is told who was first and when', async () => {
   expect((await admin.call('POST', `${path}/reject`)).body.error.message).toMatch(/^You already rejected/)
 })
 
-test('several are decided at once, each for itself', async () => {
+test('several actions can be decided in one call, independently', async () => {
   const [first, second, gone] = [await waiting(), await waiting(), await waiting()]
   await admin.call('POST', `${gone.path}/approve`)
   const unknown = { ...first.place, action_index: 7 }
@@ -89,7 +89,7 @@ test('several are decided at once, each for itself', async () => {
   expect((await member.call('POST', '/v1/approvals/reject', { actions: many })).status).toBe(400)
 })
 
-test('agents are listed with how they last ran; a run is read page by page and ended', async () => {
+test('agents are listed with their latest run; a run is paged and can be cancelled', async () => {
   const made = await admin.call('POST', '/v1/agents', { name: 'Runner', capabilities: ['notes'] })
   const { agent_id } = made.body.agent
   const contacts = [await tenant.contact('run1@example.com'), await tenant.contact('run2@example.com')]
@@ -114,7 +114,7 @@ test('agents are listed with how they last ran; a run is read page by page and e
   expect((await member.call('POST', `/v1/agents/runs/${runId}/cancel`)).body.error.code).toBe('run_ended')
 })
 
-test('the rules for all agents are read by everybody and set by administrators', async () => {
+test('all members can read the rules for all agents; only administrators can change them', async () => {
   const { body } = await member.call('GET', '/v1/agent-settings')
   expect(body).toMatchObject({ settings: { outreach_interval_days: 7, quiet_hours: null }, cost_this_month_usd: 0 })
   const quiet_hours = { from: '20:00', to: '08:00' }
@@ -125,7 +125,7 @@ test('the rules for all agents are read by everybody and set by administrators',
   expect((await member.call('PATCH', '/v1/agent-settings', {})).status).toBe(403)
 })
 
-test('templates, variables and schedules are there to choose from', async () => {
+test('templates, variables and schedules are listed', async () => {
   const { playbooks } = (await member.call('GET', '/v1/playbooks')).body
   expect(playbooks.templates.map(({ name }: { name: string }) => name)).toContain('cold_outreach')
   expect(playbooks).toMatchObject({ default_model: null, configured_providers: [] })

@@ -2,12 +2,12 @@ import { type Actor, audit } from '../../operations/audit.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionRef } from './queue.ts'
 
-/** How an action is named in the audit log. */
+/** The id of an action in the audit log. */
 export function subjectOf({ runId, contactId, actionIndex }: ActionRef): string {
   return `${runId}/${contactId}/${actionIndex}`
 }
 
-/** Writes down who decided about an action, or what came of it. */
+/** Records a decision about an action, or its result. */
 export async function auditAction(
   tx: Tenant,
   verb: 'approved' | 'rejected' | 'executed' | 'failed',

@@ -11,48 +11,48 @@ import { hashOfParams } from './params-hash.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { finish } from './record.ts'
 
-/** How long a claim holds unless it is renewed; after a crash the action rests for so long. */
+/** How long a claim lasts unless it is renewed. After a crash, the action waits for this long. */
 export const LEASE_MS = 30_000
-/** What could not be sent for so long is not sent any more: nobody expects it now. */
+/** An approval expires after this time, because a late message is no longer expected. */
 const APPROVAL_DAYS = 30
 const APPROVAL_MS = APPROVAL_DAYS * 86_400_000
 
-/** What is kept of an execution, so that another process can go on after a crash. */
+/** The stored state of an execution, so that another process can continue it after a crash. */
 export interface Execution {
-  /** Whose turn it is. */
+  /** The process's claim. */
   claim: string
   claimed_until: string
-  /** Sendings begun; one that was begun may have arrived. */
+  /** Started attempts to send. A started one may have arrived. */
   attempts: number
-  /** Attempts that failed without our knowing why, or for a reason that should pass. */
+  /** Attempts that failed for an unknown or temporary reason. */
   failures: number
-  /** The Message-ID or the key under which the other side takes it once. */
+  /** The Message-ID or idempotency key, with which it is accepted only once. */
   key: string
-  /** false: the last attempt ended, and certainly nothing was sent. */
+  /** false: the last attempt ended and definitely sent nothing. */
   may_have_been_sent: boolean
 }
 
-/** An approved action that this process alone may execute now. */
+/** An approved action that this process has claimed. */
 export interface ClaimedAction extends GuardedAction {
   params: unknown
   execution: Execution
-  /** An earlier attempt began to send and did not write down how it ended. */
+  /** An earlier attempt started to send and did not store its result. */
   mayHaveBeenSent: boolean
-  /** Guardrail that would stop it; set only when it may have been sent already. */
+  /** The guardrail that would stop it; set only if it may already have been sent. */
   blockedBy: Guardrail | null
 }
 
 interface Dependencies {
   jobs: Pick<Jobs, 'send'>
   now: Date
-  /** The key under which an action is sent. */
+  /** Returns the idempotency key of an action. */
   keyOf(action: GuardedAction): Promise<string> | string
 }
 
 /**
- * Takes an approved outreach for execution, in a transaction: what the guardrails count is written down before anything is
- * sent, so that of two actions for one contact one finds the other.
- * @returns null when there is nothing to do now: it is executed or failed, or it waits and comes again.
+ * Claims an approved outreach for execution. The transaction stores what the guardrails count before anything is sent, so
+ * that of two actions for one contact, one finds the other.
+ * @returns null if there is nothing to do now: the action has ended, or it is delayed and queued again.
  */
 export async function claimAction(
   tx: Tenant,
@@ -60,7 +60,7 @@ export async function claimAction(
   ref: ActionRef,
   { jobs, now, keyOf }: Dependencies,
 ): Promise<ClaimedAction | null> {
-  // One claim of a tenant at a time: each sees what the others are about to send.
+  // Serializes the claims of a tenant, so that each sees what the others are about to send.
   await lock(tx.db, 'action_claims', tx.id)
   const row = await lockApproved(tx, ref)
   if (!row) return null
@@ -73,7 +73,7 @@ export async function claimAction(
   }
   const mayHaveBeenSent = earlier?.may_have_been_sent ?? false
   const fail = async (error: ActionError) => {
-    // Whatever ends it now: what an earlier attempt may have sent counts as outreach.
+    // However it ends, a message that an earlier attempt may have sent counts as outreach.
     await finish(tx, events, action, { status: 'failed', error, mayHaveArrived: mayHaveBeenSent }, now)
     return null
   }
@@ -89,7 +89,7 @@ export async function claimAction(
   const { guardrails, blockedBy, waitUntil } = await checkGuardrails(tx, action, 'execution', now)
   await showGuardrails(tx, ref, [...row.guardrails.filter(({ checked }) => checked === 'proposal'), ...guardrails])
   if (!mayHaveBeenSent && blockedBy) return fail(errorOf(blockedBy))
-  // Another attempt may be the one that arrives, so it waits like the first. One that is only looked for need not.
+  // Another attempt may be the one that arrives, so it is delayed like the first. A mere search for the message is not.
   if (!blockedBy && waitUntil) {
     await update(tx, ref, { due_at: waitUntil })
     await queueAction(tx, jobs, ref, waitUntil, now)
@@ -108,12 +108,12 @@ export async function claimAction(
   return { ...action, params: row.params, execution, mayHaveBeenSent, blockedBy }
 }
 
-/** What is said of an action that a guardrail stops. */
+/** The error of an action that a guardrail stopped. */
 export function errorOf({ rule, message }: Guardrail): ActionError {
   return rule === 'contact_exists' ? { code: 'contact_deleted', message } : { code: 'guardrail', rule, message }
 }
 
-/** Keeps a claim while its sending takes long. @returns false when it is somebody else's. */
+/** Renews a claim during a long send. @returns false if another process has claimed the action. */
 export async function renewClaim(tenant: Tenant, ref: ActionRef, execution: Execution, now: Date): Promise<boolean> {
   const until = new Date(now.getTime() + LEASE_MS).toISOString()
   const { numUpdatedRows } = await tenant.db
@@ -128,7 +128,7 @@ export async function renewClaim(tenant: Tenant, ref: ActionRef, execution: Exec
   return numUpdatedRows > 0n
 }
 
-/** An approved action, held until the transaction ends. */
+/** Reads an approved action and locks it until the transaction ends. */
 export async function lockApproved(tx: Tenant, { runId, contactId, actionIndex }: ActionRef) {
   const row = await tx.db
     .selectFrom('agent_actions')

@@ -36,7 +36,7 @@ const waiting = (actionIndex = 0, runId?: string, agentId?: string) =>
     ...(agentId === undefined ? {} : { agentId }),
   })
 
-test('an approval says what was approved, and the log says by whom', async () => {
+test('an approval returns the approved action, and the audit log has its actor', async () => {
   const { path, ref, status } = await waiting()
   expect(status).toBe('pending_approval')
   const { status: code, body } = await tenant.call('POST', `${path}/approve`)
@@ -67,7 +67,7 @@ test('an approval says what was approved, and the log says by whom', async () =>
   ])
 })
 
-test('a rejection is for good, and keeps its reason in the log', async () => {
+test('a rejection is final, and its reason is in the audit log', async () => {
   const { path, ref } = await waiting()
   const { body } = await tenant.call('POST', `${path}/reject`, { reason: 'Too pushy' })
   expect(body.action).toMatchObject({ status: 'rejected', type: 'email_message', error: null })
@@ -106,7 +106,7 @@ test('a NUL character in a reason is 400', async () => {
   await expect(typed).rejects.toMatchObject({ status: 400 })
 })
 
-describe('places where there is no action', () => {
+describe('a reference to no action', () => {
   const ODD = ['1', '-1', '00x', '1e3', '0.0', '%20', '2147483648', '99999999999999999999', '%F0%9F%92%A9', 'undefined']
   test.each(ODD)('the index %s is 404', async (index) => {
     const { path } = await waiting()
@@ -116,7 +116,7 @@ describe('places where there is no action', () => {
     }
   })
 
-  test("another tenant's, an unknown run, a foreign contact and ill-formed ids are 404, and change nothing", async () => {
+  test("another tenant's action, an unknown run, another contact and malformed ids are 404 and change nothing", async () => {
     const { path, ref } = await waiting()
     const stranger = await createTestTenant(service)
     const other = await tenant.contact('other@example.com')
@@ -135,7 +135,7 @@ describe('places where there is no action', () => {
     expect((await listAudit(stranger.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
   })
 
-  test('ids in capitals name the same action', async () => {
+  test('ids are case-insensitive', async () => {
     const { path } = await waiting()
     expect(
       (
@@ -148,7 +148,7 @@ describe('places where there is no action', () => {
   })
 })
 
-test('the scope agents:approve is needed', async () => {
+test('the scope agents:approve is required', async () => {
   const { path } = await waiting()
   const key = await tenant.keyWith('agents:read', 'agents:write', 'agents:trigger')
   const { status, body } = await call(service, 'POST', `${path}/approve`, {
@@ -157,7 +157,7 @@ test('the scope agents:approve is needed', async () => {
   expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
 })
 
-test('without an identity an approval is 409, until the agent has one', async () => {
+test('without an identity an approval is 409 until the agent has one', async () => {
   const { path, ref, agentId } = await propose(tenant.handle, service.jobs, {
     contactId,
     ...MAIL,
@@ -175,7 +175,7 @@ test('without an identity an approval is 409, until the agent has one', async ()
   expect([status, body.action.identity_id]).toEqual([200, identityId])
 })
 
-test('fifty decisions at once: one wins, the others are 409, the log has one line', async () => {
+test('of fifty concurrent decisions one wins, the others are 409, and there is one audit entry', async () => {
   const { path, ref } = await waiting()
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => tenant.call('POST', `${path}/${index % 2 ? 'approve' : 'reject'}`)),
@@ -189,7 +189,7 @@ test('fifty decisions at once: one wins, the others are 409, the log has one lin
 })
 
 describe('edits', () => {
-  test('an approval can carry other params, which are checked, and the log says which, without their text', async () => {
+  test('an approval can have edited params, which are checked and named in the audit log without their text', async () => {
     const { ref } = await waiting()
     const params = { ...MAIL.params, message: 'Edited' }
     const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
@@ -209,7 +209,7 @@ describe('edits', () => {
     [{ ...MAIL.params, message: '\u0000' }],
     [null],
     ['text'],
-  ])('params %j are refused and nothing is decided', async (params) => {
+  ])('the params %j are refused and the action keeps waiting', async (params) => {
     const { ref } = await waiting()
     const approval = approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
     await expect(approval).rejects.toMatchObject({ status: 400, code: 'validation_error' })
@@ -217,7 +217,7 @@ describe('edits', () => {
   })
 })
 
-test('several are approved at once, each for itself', async () => {
+test('several actions can be approved in one call, independently', async () => {
   const first = await waiting()
   const second = await waiting(1, first.ref.runId, first.agentId)
   await tenant.call('POST', `${second.path}/reject`)
@@ -232,7 +232,7 @@ test('several are approved at once, each for itself', async () => {
   ])
 })
 
-test('the inbox lists what waits, newest first, with everything beside it', async () => {
+test('waiting actions are listed newest first, with their context', async () => {
   const first = await waiting()
   const second = await waiting(1, first.ref.runId, first.agentId)
   await propose(tenant.handle, service.jobs, { contactId, type: 'note', params: { content: 'done' } })

@@ -18,7 +18,7 @@ export interface DecisionServices {
 
 export interface Approval {
   actor: Actor
-  /** Executed in place of what the agent proposed. */
+  /** Edited params that replace the proposed ones. */
   params?: unknown
 }
 
@@ -34,9 +34,9 @@ const REASON_LENGTH_MAX = 1_000
 const DECIDED_AT_ONCE_MAX = 100
 
 /**
- * Approves a proposed action, for exactly the params that it has now, and queues it for execution in the same
- * transaction. Of two decisions at once one wins.
- * @throws ServiceError 404, 409 `invalid_action_state` or `identity_required`, 400 for edited params that do not fit.
+ * Approves a proposed action with exactly its current params, and queues it for execution in the same transaction. Of
+ * concurrent decisions, one wins.
+ * @throws ServiceError 404, 409 `invalid_action_state` or `identity_required`, 400 for invalid edited params.
  */
 export async function approveAction(
   tenant: Tenant,
@@ -52,7 +52,7 @@ export async function approveAction(
     if (details.length > 0) throw validationError(details)
     const identityId = row.identity_id ?? (isOutbound(type) ? await identityOfAgent(tx, row.agent_id) : null)
     if (isOutbound(type) && identityId === null) {
-      const message = 'There is no identity to send this from. Give the agent an identity_id, then approve again.'
+      const message = 'There is no identity to send this from. Set the identity_id of the agent, then approve again.'
       throw conflict('identity_required', message)
     }
     const params = edited ?? row.params
@@ -71,7 +71,7 @@ export async function approveAction(
 
 type Params = Record<string, unknown>
 
-/** What a person changed before approving. Entries outlive the contact's erasure: they name the params, and hold no text. */
+/** The params that a person edited. Audit entries outlive the erasure of the contact, so they contain names but no texts. */
 function editOf(proposed: Params, approved: Params) {
   const keys = [...new Set([...Object.keys(proposed), ...Object.keys(approved)])]
   const edited = keys.filter((key) => hashOfParams(proposed[key] ?? null) !== hashOfParams(approved[key] ?? null))
@@ -101,7 +101,7 @@ export async function rejectAction(
 }
 
 /**
- * Decides about several actions, each for itself: one that cannot be decided does not stop the others.
+ * Decides about several actions independently: an error with one does not affect the others.
  * @throws ServiceError 400 for too many at once.
  */
 export async function decideMany(
@@ -123,7 +123,7 @@ export async function decideMany(
   return decided
 }
 
-/** The action, locked until the decision is stored. @throws ServiceError 404, 409 `invalid_action_state`. */
+/** Reads an action and locks it until the transaction ends. @throws ServiceError 404, 409 `invalid_action_state`. */
 async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: ActionRef, actor: Actor): Promise<ActionRow> {
   const row = await tx.db
     .selectFrom('agent_actions')
@@ -140,7 +140,7 @@ async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: Action
   return row
 }
 
-/** Tells the later of two people who decide about an action who the other was. */
+/** Tells the second of two people who decide about an action who decided first. */
 function whoDecided({ status, decided_by, decided_at }: ActionRow, actor: Actor): string {
   if (!decided_at) return `The action is ${status}; only one that is pending_approval can be approved or rejected.`
   const by = nameOf(decided_by as Actor | null, actor)
@@ -179,7 +179,7 @@ function decide(
     .executeTakeFirstOrThrow()
 }
 
-/** An identity that the agent was given after it proposed the action. */
+/** The agent's current identity, which may have been set after it proposed the action. */
 async function identityOfAgent(tx: Tenant, agentId: string): Promise<string | null> {
   const agent = await tx.db
     .selectFrom('agents')

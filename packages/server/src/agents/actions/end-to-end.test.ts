@@ -7,7 +7,7 @@ import { createSegment } from '../../segments/segments.ts'
 
 const EMAIL = 'grace@example.com'
 
-/** From the trigger of an agent to the mail in the contact's mailbox, through nothing but the public endpoints. */
+/** From the trigger of an agent to the mail in the contact's mailbox, using only the public API. */
 describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
   let bench: MailBench
   let tenant: TestTenant
@@ -60,7 +60,7 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
       return found
     })
 
-  test('proposes a mail; fifty approve it at once; it is sent once; the next run keeps its distance', async () => {
+  test('proposes a mail; after fifty concurrent approvals it is sent once; the next run respects the interval', async () => {
     const agentId = await createAgent()
     const run = await runOf(agentId)
     expect(run.summary).toMatchObject({ actions_proposed: 1, actions_pending_approval: 1, errors: 0 })
@@ -87,7 +87,7 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
     expect(accepted).toHaveLength(1)
   })
 
-  test('whose playbook needs no approval sends at once, and the run says that nobody was asked', async () => {
+  test('whose playbook requires no approval sends immediately, and the action is auto_approved', async () => {
     const run = await runOf(await createAgent({ playbook: { require_approval: false } }))
     expect(run.summary).toMatchObject({ actions_auto_approved: 1, actions_pending_approval: 0 })
     expect(await executed(run._id)).toMatchObject({
@@ -97,17 +97,17 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
     expect(bench.servers.smtp.accepted).toHaveLength(1)
   })
 
-  test('is deleted with its runs: what was not executed by then never is', async () => {
+  test('is deleted with its runs, and pending actions are never executed', async () => {
     const agentId = await createAgent()
     const run = await runOf(agentId)
     expect((await tenant.call('DELETE', `/v1/agents/${agentId}`)).status).toBe(200)
     expect((await tenant.call('POST', `${actionPath(run._id)}/approve`)).status).toBe(404)
   })
 
-  test('moves nobody through a segment without a trace: what an agent changes is followed like any change', async () => {
+  test('changes contacts like any writer: segments and events follow', async () => {
     const filter = { match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'sql' }] }
     const { segmentId } = await createSegment(tenant.handle, { name: 'SQL', description: null, filter }, bench.now())
-    // Only from its first evaluation on does it follow changes.
+    // A segment follows changes only after its first evaluation.
     await until(async () => {
       const { evaluated_at } = await tenant.handle.db
         .selectFrom('segments')
@@ -120,7 +120,7 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
     await executed(run._id)
     const members = await tenant.call('GET', `/v1/segments/${segmentId}/contacts`)
     expect(members.body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([contactId])
-    // It is in ClickHouse a moment after the status is in PostgreSQL.
+    // ClickHouse has it shortly after PostgreSQL has the status.
     await until(async () => {
       const { body } = await tenant.call('GET', '/v1/events?event_type=segment_entered')
       expect(body.events).toHaveLength(1)

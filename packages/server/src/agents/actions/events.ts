@@ -8,7 +8,7 @@ const NAMES = {
   failed: 'agent_action_failed',
 } as const
 
-/** The service's own event of what became of an action. What it says to the contact stays out of it. */
+/** The system event of an action's result, without the content of its message. */
 export function actionEvent(
   what: keyof typeof NAMES,
   { runId, contactId, actionIndex, agentId, type, identityId }: GuardedAction,

@@ -7,8 +7,8 @@ import { createSandbox } from '../../identities/social/sandbox.ts'
 import { listAudit } from '../../operations/audit-list.ts'
 import { createSegment } from '../../segments/segments.ts'
 import { executeAction } from './execute.ts'
-import type { ExecutionDependencies } from './execution-dependencies.ts'
 import type { ActionRef } from './queue.ts'
+import type { ExecutionDependencies } from './senders.ts'
 import { createSenders, type Senders } from './senders.ts'
 import { setAgentSettings } from './settings.ts'
 
@@ -16,7 +16,7 @@ let service: TestService
 let tenant: TestTenant
 let contactId: string
 let dependencies: ExecutionDependencies
-/** How far the service's clock is ahead. */
+/** The offset of the service's clock. */
 let ahead = 0
 const now = () => new Date(Date.now() + ahead)
 
@@ -42,7 +42,7 @@ const ended = (ref: ActionRef) =>
 const contact = async () => (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact
 
 describe('a note', () => {
-  test('is written once, however many execute it', async () => {
+  test('is written once by concurrent executions', async () => {
     const { ref, status } = await proposeTo(NOTE)
     expect(status).toBe('approved')
     await Promise.all(Array.from({ length: 20 }, () => executeAction(tenant.handle, dependencies, ref)))
@@ -58,7 +58,7 @@ describe('a note', () => {
     })
   })
 
-  test('for a deleted contact fails with a word', async () => {
+  test('for a deleted contact fails with a reason', async () => {
     await tenant.call('DELETE', `/v1/contacts/${contactId}`)
     const { status, guardrails } = await proposeTo(NOTE)
     expect([status, guardrails]).toMatchObject(['rejected', [{ rule: 'contact_exists', passed: false }]])
@@ -78,7 +78,7 @@ describe('a change of properties', () => {
     expect((await contact()).properties).toMatchObject({ lifecyclestage: 'mql', score: 7, city: 'London' })
     const { body } = await tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)
     expect(body.contact.properties_provenance.score).toMatchObject({ source: 'agent' })
-    // They are in ClickHouse a moment after the status is in PostgreSQL.
+    // ClickHouse has them shortly after PostgreSQL has the status.
     await until(async () => {
       const events = await tenant.call('GET', '/v1/events?include=system&limit=100')
       const names = events.body.events.map(({ event }: { event: string }) => event)
@@ -87,12 +87,12 @@ describe('a change of properties', () => {
     })
   })
 
-  test('that is outdated by the time it executes is still what was proposed', async () => {
+  test('is executed as proposed, even if it is outdated by then', async () => {
     const { ref } = await update({ city: 'London' })
     expect(await ended(ref)).toMatchObject({ status: 'executed', result: { changed: [] } })
   })
 
-  test('withdraws with null only what an agent said', async () => {
+  test('with null removes only values that an agent wrote', async () => {
     await ended((await update({ score: 7 })).ref)
     await ended((await update({ score: null, city: null })).ref)
     const { properties } = await contact()
@@ -113,7 +113,7 @@ describe('a change of properties', () => {
     ['email', 'eve@example.com'],
     ['lifecyclestage', 'nonsense'],
     ['do_not_contact', 'false'],
-  ])('of %s to %s is refused even where it got past the proposal', async (key, value) => {
+  ])('of %s to %s is refused even if the proposal was stored', async (key, value) => {
     const { ref } = await update({ [key]: value })
     expect(await ended(ref)).toMatchObject({ status: 'failed', error: { code: 'invalid_params' } })
     expect((await contact()).properties).toMatchObject({ email: 'ada@example.com', lifecyclestage: 'lead' })
@@ -135,7 +135,7 @@ describe('a social message', () => {
     return proposeTo({ type: 'social_message', params: { message: 'Hi' }, identityId, requireApproval: false })
   }
 
-  test('and an invitation arrive once each', async () => {
+  test('and an invitation are delivered once each', async () => {
     const identityId = await identity()
     const { ref } = await message(identityId)
     await Promise.all(Array.from({ length: 10 }, () => executeAction(tenant.handle, dependencies, ref)))
@@ -150,7 +150,7 @@ describe('a social message', () => {
     ])
   })
 
-  test('needs a profile of the contact and of the identity', async () => {
+  test('requires a profile of the contact and of the identity', async () => {
     const nowhere = await proposeTo({
       type: 'social_message',
       params: { message: 'Hi' },
@@ -162,7 +162,7 @@ describe('a social message', () => {
     expect((await ended(mute.ref)).error).toMatchObject({ code: 'identity_without_social' })
   })
 
-  test('that the network refuses fails; one over its limit waits a day; one that it does not answer is tried again', async () => {
+  test('fails if the network refuses it, waits a day if a limit is reached, and is retried without an answer', async () => {
     const refused = await message(await identity(), 'nobody')
     expect((await ended(refused.ref)).error).toMatchObject({ code: 'social_refused' })
     const limited = await message(await identity('refuse@example.com'))
@@ -185,7 +185,7 @@ describe('a social message', () => {
     expect((await actionOf(tenant.handle, lost.ref)).status).toBe('executed')
   })
 
-  /** One that the network may have taken: it did not answer. */
+  /** A message that the network may have accepted, because it did not answer. */
   async function lost(): Promise<{ ref: ActionRef; identityId: string }> {
     const identityId = await identity()
     const { ref } = await message(identityId, 'unreachable')
@@ -197,7 +197,7 @@ describe('a social message', () => {
   }
   const counted = () => tenant.handle.db.selectFrom('agent_outreach').select('run_id').execute()
 
-  test('that may have arrived is tried again outside the quiet hours only, and does not wait for itself', async () => {
+  test('that may have arrived is retried only outside quiet hours, and does not block itself', async () => {
     const { ref } = await lost()
     ahead += 3_600_000
     const at = (ms: number) => new Date(now().getTime() + ms).toISOString().slice(11, 16)
@@ -215,7 +215,7 @@ describe('a social message', () => {
     expect((await actionOf(tenant.handle, ref)).status).toBe('executed')
   })
 
-  test('that may have arrived counts as outreach, whatever ends it', async () => {
+  test('that may have arrived counts as outreach, however it ends', async () => {
     const refused = await lost()
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('nobody') })
     ahead += 3_600_000
@@ -231,7 +231,7 @@ describe('a social message', () => {
     expect(await counted()).toHaveLength(2)
   })
 
-  test('of an agent that is deleted while it is on the way is in the audit log as sent', async () => {
+  test('of an agent that is deleted during the send is in the audit log as sent', async () => {
     const { ref } = await lost()
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
     ahead += 3_600_000
@@ -250,7 +250,7 @@ describe('a social message', () => {
     expect(entries[0]).toMatchObject({ action: 'action.executed', details: { deleted_meanwhile: true } })
   })
 
-  test('is given up after it has failed for days, and counts as sent, because it may have been', async () => {
+  test('fails after days of retries, and counts as sent because it may have been', async () => {
     const { ref } = await message(await identity(), 'unreachable')
     await until(async () => expect((await actionOf(tenant.handle, ref)).error).not.toBeNull())
     for (let round = 0; round < 100; round++) {

@@ -6,15 +6,15 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { lockApproved } from './claim.ts'
-import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { hashOfParams } from './params-hash.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { finish } from './record.ts'
+import type { ExecutionDependencies } from './senders.ts'
 
-/** Who writes when an agent changes a contact. */
+/** The source of an agent's changes to a contact. */
 const AGENT = { source: 'agent', kind: 'agent' } as const
 
-/** The type of an action that is to be executed; null when there is none, or it has ended. */
+/** The type of an approved action; null if there is none or it has ended. */
 export async function typeOf(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<ActionType | null> {
   const row = await tenant.db
     .selectFrom('agent_actions')
@@ -28,8 +28,8 @@ export async function typeOf(tenant: Tenant, { runId, contactId, actionIndex }: 
 }
 
 /**
- * Executes an action that stays inside the service: what it does and that it is done are one transaction, so that it
- * happens once, and events and segments follow as they do when a person does it.
+ * Executes an action that stays inside the service. Its effect and its result are stored in one transaction, so that it
+ * happens once. Events and segments follow, as for a person's change.
  */
 export async function executeInside(
   tenant: Tenant,
@@ -40,7 +40,7 @@ export async function executeInside(
   try {
     await changeContacts(tenant, dependencies, async (tx, log) => {
       const now = clock()
-      // The contact first, in the order in which everything else locks.
+      // The contact is locked first, in the same order as everywhere else.
       const contact = await lockContact(tx, ref.contactId)
       const row = await lockApproved(tx, ref)
       if (!row) return
@@ -59,7 +59,7 @@ export async function executeInside(
     })
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status >= 500) throw error
-    // What the contact's own rules refuse, such as one property too many: nothing of it was written.
+    // The contact's own rules rejected the change, for example too many properties, and nothing was stored.
     const { code, message } = error
     await changeContacts(tenant, dependencies, async (tx, log) => {
       const row = await lockApproved(tx, ref)

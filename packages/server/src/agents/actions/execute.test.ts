@@ -9,9 +9,9 @@ import { suppressionOf } from '../../identities/suppressions.ts'
 import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
 import { executeAction } from './execute.ts'
-import type { ExecutionDependencies } from './execution-dependencies.ts'
 import type { Guardrail } from './guardrails.ts'
 import type { ActionRef } from './queue.ts'
+import type { ExecutionDependencies } from './senders.ts'
 import { createSenders } from './senders.ts'
 import { setAgentSettings } from './settings.ts'
 
@@ -29,7 +29,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
 
   beforeAll(async () => {
     bench = await startMailBench()
-    // It is noon, so that no day with its limit ends in the middle of a test.
+    // Noon, so that the day of a daily limit does not end during a test.
     bench.pass((1.5 * DAY_MS - (bench.now().getTime() % DAY_MS)) % DAY_MS)
     const { writing, mail, jobs } = bench.service
     dependencies = {
@@ -74,10 +74,10 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     (guardrails as Guardrail[])
       .filter(({ passed, checked }) => !passed && checked === 'execution')
       .map(({ rule }) => rule)
-  /** Does what the job would do, now. */
+  /** Executes the action like its job. */
   const execute = (ref: ActionRef) => executeAction(tenant.handle, dependencies, ref)
 
-  test('an approved mail reaches the contact once, from the identity, and all of it is written down', async () => {
+  test('an approved mail is sent once to the contact from the identity, and recorded completely', async () => {
     const { path, ref } = await proposeMail()
     expect(sent()).toHaveLength(0)
     await tenant.call('POST', `${path}/approve`)
@@ -95,9 +95,9 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     const { entries } = await listAudit(tenant.handle, { subject_kind: 'action' }, { page: 1, limit: 10 })
     expect(entries.map((entry) => entry.action)).toEqual(['action.executed', 'action.approved'])
     expect(entries[0]?.details).toMatchObject({ message_id })
-    // It is kept when the contact is erased.
+    // Audit entries outlive the erasure of the contact.
     expect(JSON.stringify(entries)).not.toContain(EMAIL)
-    // It is in ClickHouse a moment after the status is in PostgreSQL.
+    // ClickHouse has it shortly after PostgreSQL has the status.
     const own = await until(async () => {
       const { body } = await tenant.call('GET', '/v1/events?include=system&limit=100')
       const found = body.events.filter(({ event }: { event: string }) => event.startsWith('agent_action_'))
@@ -111,7 +111,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     })
   })
 
-  test('executed by fifty at once, it is sent once', async () => {
+  test('fifty concurrent executions send it once', async () => {
     await setAgentSettings(tenant.handle, { quiet_hours: null }, CLI, bench.now())
     const { path, ref } = await proposeMail()
     await Promise.all([tenant.call('POST', `${path}/approve`), ...Array.from({ length: 50 }, () => execute(ref))])
@@ -120,17 +120,17 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  test('without approval where the playbook says so, it is sent at once', async () => {
+  test('it is sent immediately if the playbook requires no approval', async () => {
     const { ref, status } = await proposeMail({ requireApproval: false })
     expect(status).toBe('approved')
     expect(await ended(ref)).toMatchObject({ status: 'executed', auto_approved: true })
   })
 
-  test('params that are not the approved ones any more are not sent', async () => {
+  test('params that changed after the approval are not sent', async () => {
     const { path, ref } = await proposeMail()
     await tenant.call('POST', `${path}/approve`)
     const { ref: other, path: otherPath } = await proposeMail({ contactId: await tenant.contact('b@example.com') })
-    // As one who can write to the database, but not approve, would do it: while the action waits for its time.
+    // Like an attacker who can write to the database but not approve, while the action is delayed.
     await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
     await ended(ref)
     await tenant.call('POST', `${otherPath}/approve`)
@@ -142,7 +142,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  test('a guardrail that has come down since the approval stops it', async () => {
+  test('a guardrail that failed after the approval stops it', async () => {
     const { path, ref } = await proposeMail()
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { do_not_contact: true } })
     await tenant.call('POST', `${path}/approve`)
@@ -152,7 +152,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(0)
   })
 
-  test('of two approved outreaches to one contact at once, one is sent', async () => {
+  test('of two concurrent approved outreaches to one contact, one is sent', async () => {
     const proposals = await Promise.all(Array.from({ length: 6 }, () => proposeMail()))
     await Promise.all(proposals.map(({ path }) => tenant.call('POST', `${path}/approve`)))
     const actions = await Promise.all(proposals.map(({ ref }) => ended(ref)))
@@ -162,14 +162,14 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  test('an agent that was deleted since has reached the contact all the same', async () => {
+  test('outreach of an agent that was deleted later still counts', async () => {
     const { ref, agentId } = await proposeMail({ requireApproval: false })
     await ended(ref)
     await tenant.handle.db.deleteFrom('agents').where('agent_id', '=', agentId).execute()
     expect((await proposeMail()).status).toBe('rejected')
   })
 
-  test('a deleted contact, identity or mailbox fails it with a word', async () => {
+  test('a deleted contact, identity or account fails it with a reason', async () => {
     const deleted = await proposeMail()
     await tenant.call('DELETE', `/v1/contacts/${contactId}`)
     await tenant.call('POST', `${deleted.path}/approve`)
@@ -197,7 +197,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(await tenant.handle.db.selectFrom('agent_outreach').select('run_id').execute()).toHaveLength(1)
   })
 
-  test('a refused recipient fails it for good, and is not counted as reached', async () => {
+  test('a refused recipient fails it permanently, and does not count as outreach', async () => {
     bench.servers.smtp.onRecipient = () => ({ code: 550, text: '5.1.1 no such user' })
     const { ref } = await proposeMail({ requireApproval: false })
     expect(await ended(ref)).toMatchObject({ status: 'failed', error: { code: 'mail_refused' }, executed_at: null })
@@ -209,7 +209,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     })
   })
 
-  test('a mail server that is away for a while delays it, and says so', async () => {
+  test('an unavailable mail server delays it with a reason', async () => {
     bench.servers.smtp.onRecipient = () => ({ code: 451, text: '4.3.0 try again later' })
     const { ref } = await proposeMail({ requireApproval: false })
     const resting = await waiting(ref)
@@ -224,7 +224,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  test("the mailbox's own limit delays it until there is room", async () => {
+  test("the account's own limit delays it until a mail is allowed again", async () => {
     sender = await bench.addSender(tenant, { dailyLimit: 1 })
     await ended((await proposeMail({ requireApproval: false })).ref)
     contactId = await tenant.contact('second@example.com')
@@ -237,14 +237,14 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(2)
   })
 
-  test('quiet hours hold it back until they end', async () => {
+  test('quiet hours delay it until they end', async () => {
     const at = (ms: number) => new Date(bench.now().getTime() + ms).toISOString().slice(11, 16)
     const quiet_hours = { from: at(-HOUR_MS), to: at(HOUR_MS) }
     await setAgentSettings(tenant.handle, { quiet_hours }, CLI, bench.now())
     const { ref } = await proposeMail({ requireApproval: false })
     await execute(ref)
     expect(await actionOf(tenant.handle, ref)).toMatchObject({ status: 'approved', execution: null })
-    // One who moves the moment forward finds the hours still quiet.
+    // Changing due_at does not bypass the quiet hours.
     await tenant.handle.db.updateTable('agent_actions').set({ due_at: null }).execute()
     await execute(ref)
     const held = await actionOf(tenant.handle, ref)
@@ -254,7 +254,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect((await actionOf(tenant.handle, ref)).status).toBe('executed')
   })
 
-  test('an approval holds for a month', async () => {
+  test('an approval expires after 30 days', async () => {
     await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
     await ended((await proposeMail({ requireApproval: false })).ref)
     contactId = await tenant.contact('second@example.com')
@@ -265,7 +265,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
   })
 
-  test('a connection that breaks before the answer is looked up in the Sent folder, never sent again', async () => {
+  test('after a broken connection it is searched for in the Sent folder and never resent', async () => {
     bench.servers.smtp.onMail = () => 'drop'
     const { ref } = await proposeMail({ requireApproval: false })
     const action = await ended(ref)
@@ -273,7 +273,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
     await execute(ref)
     expect(sent()).toHaveLength(1)
-    // It may have arrived, so the contact is left alone.
+    // It may have arrived, so it counts as outreach.
     expect((await proposeMail()).status).toBe('rejected')
   })
 

@@ -8,19 +8,19 @@ import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
 import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
-import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { type Ending, finish, forgetOutreach, lasting } from './record.ts'
 import type { SendOutcome } from './send-outcome.ts'
+import type { ExecutionDependencies } from './senders.ts'
 
-/** Failures that should pass, before an action is given up: about three days. */
+/** Temporary failures after which an action fails: about three days of retries. */
 const FAILURES_MAX = 80
 const RETRY_MS_MIN = 30_000
 const RETRY_MS_MAX = 3_600_000
 
 /**
- * Executes an approved action, if it is still to be executed; however often this is called, and on however many
- * processes at once, it is executed once. Returns when the end is written down, or when it has been queued for later.
+ * Executes an approved action once, however many calls and processes do this. Returns when the result is stored or the
+ * action is queued for a later attempt.
  */
 export async function executeAction(
   tenant: Tenant,
@@ -37,7 +37,11 @@ export async function executeAction(
   if (!claimed) return
   const renewal = every(LEASE_MS / 3, async () => {
     const isOurs = await renewClaim(tenant, ref, claimed.execution, clock()).catch(() => true)
-    if (!isOurs) dependencies.log.warn({ ...ref, tenantId: tenant.id }, 'an action was taken over while it was sent')
+    if (!isOurs)
+      dependencies.log.warn(
+        { ...ref, tenantId: tenant.id },
+        'another process claimed an action while it was being sent',
+      )
   })
   let outcome: SendOutcome
   try {
@@ -45,7 +49,7 @@ export async function executeAction(
   } finally {
     await renewal.stop()
   }
-  await settle(tenant, dependencies, claimed, outcome)
+  await storeOutcome(tenant, dependencies, claimed, outcome)
 }
 
 async function attempt(
@@ -55,20 +59,20 @@ async function attempt(
 ): Promise<SendOutcome> {
   try {
     if (action.blockedBy) {
-      // It may have been sent, and a guardrail forbids to send it again: it can only be looked for.
+      // It may have been sent, and a guardrail forbids sending it again, so it can only be searched for.
       const found = await senders.find(tenant, action)
       if (found) return { outcome: 'sent', result: found }
       return { outcome: 'failed', error: errorOf(action.blockedBy), mayHaveArrived: true }
     }
     return await senders.send(tenant, action)
   } catch (error) {
-    log.error({ err: error, tenantId: tenant.id, runId: action.runId }, 'an action could not be executed')
-    const message = 'Something went wrong on our side; it is tried again.'
+    log.error({ err: error, tenantId: tenant.id, runId: action.runId }, 'could not execute an action; will retry')
+    const message = 'An internal error occurred. The action will be retried.'
     return { outcome: 'later', error: { code: 'internal_error', message }, mayHaveBeenSent: true }
   }
 }
 
-async function settle(
+async function storeOutcome(
   tenant: Tenant,
   dependencies: ExecutionDependencies,
   action: ClaimedAction,
@@ -81,12 +85,12 @@ async function settle(
       const isWritten = await finish(tx, log.events, action, ending, now, action.execution.claim)
       if (!isWritten && ending.status === 'executed') await auditDeleted(tx, action, ending.result, now)
     } else if (outcome.outcome === 'later') {
-      await rest(tx, dependencies.jobs, action, outcome, now)
+      await postpone(tx, dependencies.jobs, action, outcome, now)
     }
   })
 }
 
-/** An agent that is deleted while its message is on the way takes the action along; that it was sent is kept. */
+/** If the agent was deleted during the send, the action was deleted with it. Its result is kept in the audit log. */
 async function auditDeleted(
   tx: Tenant,
   action: ClaimedAction,
@@ -117,8 +121,8 @@ function endingOf({ execution }: ClaimedAction, outcome: SendOutcome): Ending | 
   return { status: 'failed', error, mayHaveArrived: outcome.mayHaveBeenSent }
 }
 
-/** Puts an action aside until it is tried again, and says why. */
-async function rest(
+/** Delays an action until its next attempt, and stores the reason. */
+async function postpone(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   action: ClaimedAction,

@@ -30,7 +30,7 @@ const proposeMail = (more: Partial<TestProposal> = {}) =>
 const failedRules = ({ guardrails }: { guardrails: { rule: string; passed: boolean }[] }) =>
   guardrails.filter(({ passed }) => !passed).map(({ rule }) => rule)
 
-/** As if an action had reached the contact. */
+/** Records an outreach to the contact. */
 async function reached(at: Date, agentId = newId()): Promise<void> {
   const place = { run_id: newId(), contact_id: contactId, action_index: 0, agent_id: agentId, identity_id: identityId }
   await tenant.handle.db
@@ -63,7 +63,7 @@ async function writes(from: string, sentAt: Date, isAutomatic = false): Promise<
   ])
 }
 
-test('an outreach that nothing forbids waits for approval, and shows what was checked', async () => {
+test('an outreach that passes all guardrails waits for approval, and shows the checks', async () => {
   const proposed = await proposeMail()
   expect(proposed.status).toBe('pending_approval')
   expect(proposed.guardrails.map(({ rule, passed, checked }) => [rule, passed, checked])).toEqual(
@@ -82,7 +82,7 @@ test('an outreach that nothing forbids waits for approval, and shows what was ch
   expect((await actionOf(tenant.handle, proposed.ref)).guardrails).toEqual(proposed.guardrails)
 })
 
-test('outreach to a merged contact counts for the survivor; an action of the merged contact says where it went', async () => {
+test('outreach to a merged contact counts for the survivor; an action for the merged contact names the survivor', async () => {
   const survivor = await tenant.contact('survivor@example.com')
   const waiting = await proposeMail()
   await reached(new Date())
@@ -102,7 +102,7 @@ test('outreach to a merged contact counts for the survivor; an action of the mer
     )
 })
 
-describe('a contact that must not be written to', () => {
+describe('a contact that must not be contacted', () => {
   test.each([
     [{ do_not_contact: true }, 'do_not_contact'],
     [{ do_not_contact: 'TRUE' }, 'do_not_contact'],
@@ -111,7 +111,7 @@ describe('a contact that must not be written to', () => {
     [{ do_not_contact: 'on' }, 'do_not_contact'],
     [{ unsubscribed: '2026-01-31' }, 'unsubscribed'],
     [{ unsubscribed: true }, 'unsubscribed'],
-  ])('with %j is offered to nobody, with or without approval', async (properties, rule) => {
+  ])('with %j gets no outreach, with or without approval', async (properties, rule) => {
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
     for (const requireApproval of [true, false]) {
       const proposed = await proposeMail({ requireApproval })
@@ -149,13 +149,13 @@ describe('a contact that must not be written to', () => {
     ['complained', 'unsubscribed'],
     ['manual', 'unsubscribed'],
     ['bounced', 'bounced'],
-  ])('because its address is %s fails at the rule %s', async (reason, rule) => {
+  ])('whose address is suppressed as %s fails the rule %s', async (reason, rule) => {
     await suppress(tenant.handle, { address: EMAIL, reason, details: '550 no such user' }, new Date())
     const proposed = await proposeMail()
     expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', [rule]])
   })
 
-  test('another tenant knows nothing of that', async () => {
+  test('is not affected by suppressions of another tenant', async () => {
     await suppress(tenant.handle, { address: EMAIL, reason: 'unsubscribed', details: null }, new Date())
     tenant = await createTestTenant(service)
     contactId = await tenant.contact(EMAIL)
@@ -164,8 +164,8 @@ describe('a contact that must not be written to', () => {
   })
 })
 
-describe('one outreach in some days', () => {
-  test('a contact that any agent has reached is left alone for a week', async () => {
+describe('the outreach interval', () => {
+  test('prevents outreach of any agent for a week', async () => {
     await reached(new Date(Date.now() - 7 * DAY_MS + 60_000))
     const proposed = await proposeMail()
     expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', ['outreach_interval']])
@@ -173,7 +173,7 @@ describe('one outreach in some days', () => {
     expect((await proposeMail()).status).toBe('pending_approval')
   })
 
-  test('the days can be set, to none too', async () => {
+  test('can be changed, and set to 0', async () => {
     await reached(new Date(Date.now() - 7 * DAY_MS - 60_000))
     expect((await proposeMail()).status).toBe('pending_approval')
     const actor = { kind: 'command_line' } as const
@@ -184,11 +184,11 @@ describe('one outreach in some days', () => {
     expect((await proposeMail()).status).toBe('pending_approval')
   })
 
-  test('actions that wait for a person hold nothing up; one on its way does', async () => {
+  test('is affected by approved actions, but not by those that wait for approval', async () => {
     const first = await proposeMail()
     const second = await proposeMail()
     expect([first.status, second.status]).toEqual(['pending_approval', 'pending_approval'])
-    // Far enough in the future, so that nothing executes meanwhile.
+    // Far enough in the future that nothing executes during the test.
     await tenant.handle.db
       .updateTable('agent_actions')
       .set({ status: 'approved', due_at: new Date('2100-01-01') })
@@ -200,7 +200,7 @@ describe('one outreach in some days', () => {
 })
 
 describe('a reply', () => {
-  test('since the last outreach ends the sequence; an earlier letter and a machine do not', async () => {
+  test('after the last outreach stops further outreach; an earlier mail and an automatic reply do not', async () => {
     const actor = { kind: 'command_line' } as const
     await setAgentSettings(tenant.handle, { outreach_interval_days: 1 }, actor, new Date())
     await reached(new Date(Date.now() - 5 * DAY_MS))
@@ -217,21 +217,21 @@ describe('a reply', () => {
     expect((await proposeMail()).status).toBe('pending_approval')
   })
 
-  test('means nothing to a contact that nobody has reached', async () => {
+  test('has no effect without an earlier outreach', async () => {
     await writes(EMAIL, new Date())
     expect((await proposeMail()).status).toBe('pending_approval')
   })
 })
 
-describe('what a person can still mend', () => {
-  test('is shown with a proposal, which waits', async () => {
+describe('a problem that a person can still fix', () => {
+  test('is shown with the proposal, which waits for approval', async () => {
     const proposed = await proposeMail({ type: 'social_message', params: { message: 'Hi' } })
     expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['reachable']])
     const homeless = await proposeMail({ identityId: null, requireApproval: false })
     expect([homeless.status, failedRules(homeless)]).toEqual(['pending_approval', ['identity']])
   })
 
-  test('an identity that was deleted during the run is none', async () => {
+  test('includes an identity that was deleted during the run', async () => {
     const agentId = await insertAgent(tenant.handle)
     const proposed = await proposeMail({ agentId, identityId: newId(), requireApproval: false })
     expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['identity']])
@@ -240,14 +240,14 @@ describe('what a person can still mend', () => {
 
 describe('quiet hours', () => {
   const actor = { kind: 'command_line' } as const
-  /** Around the clock, but for a minute twelve hours from now. */
+  /** All day, except one minute twelve hours from now. */
   const quiet = () => {
     const now = Date.now()
     const at = (ms: number) => new Date(now + ms).toISOString().slice(11, 16)
     return { from: at(DAY_MS / 2 + 60_000), to: at(DAY_MS / 2) }
   }
 
-  test('put an approved action off till they end', async () => {
+  test('delay an approved action until they end', async () => {
     await setAgentSettings(tenant.handle, { quiet_hours: quiet() }, actor, new Date())
     const { path } = await proposeMail()
     const { body } = await tenant.call('POST', `${path}/approve`)
@@ -258,10 +258,10 @@ describe('quiet hours', () => {
     expect(due_at?.getTime()).toBeGreaterThan(Date.now() + DAY_MS / 2 - 180_000)
   })
 
-  test("are the contact's own where it has a time zone", async () => {
+  test("are in the contact's time zone if it has one", async () => {
     const hour = new Date().getUTCHours()
     const two = (n: number) => String((n + 24) % 24).padStart(2, '0')
-    // Quiet for two hours around now in UTC; twelve hours away it is loud.
+    // Quiet for two hours around now in UTC, but not in a zone twelve hours away.
     const quiet_hours = { from: `${two(hour - 1)}:00`, to: `${two(hour + 2)}:00` }
     await setAgentSettings(tenant.handle, { quiet_hours }, actor, new Date())
     const noteOf = async () => (await proposeMail()).guardrails.find(({ rule }) => rule === 'quiet_hours')?.message
@@ -273,9 +273,9 @@ describe('quiet hours', () => {
   })
 })
 
-test('the limit of an identity puts an action off till tomorrow', async () => {
+test('the daily limit of an identity delays an action until tomorrow', async () => {
   const actor = { kind: 'command_line' } as const
-  // A day of somewhere where it is noon, so that it does not end in the middle of the test.
+  // In a time zone where it is noon, so that the day does not end during the test.
   const now = new Date()
   const ahead = 12 - now.getUTCHours()
   const time_zone = ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
@@ -294,7 +294,7 @@ test('the limit of an identity puts an action off till tomorrow', async () => {
 describe('settings', () => {
   const actor = { kind: 'user', id: newId(), name: 'Ada' } as const
 
-  test('have defaults, keep what is not named, and each change is in the audit log', async () => {
+  test('have defaults, keep omitted fields, and record changes in the audit log', async () => {
     expect(await getAgentSettings(tenant.handle)).toMatchObject({ outreach_interval_days: 7, quiet_hours: null })
     await setAgentSettings(tenant.handle, { outreach_interval_days: 3 }, actor, new Date())
     const quiet_hours = { from: '20:00', to: '08:00' }
@@ -334,7 +334,7 @@ describe('settings', () => {
     expect((await listAudit(tenant.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
   })
 
-  test('two changes at once are both kept', async () => {
+  test('keep both of two concurrent changes', async () => {
     const changes = [{ outreach_interval_days: 3 }, { reply_pause_days: 5 }, { daily_limit_per_identity: 9 }]
     await Promise.all(changes.map((change) => setAgentSettings(tenant.handle, change, actor, new Date())))
     expect(await getAgentSettings(tenant.handle)).toMatchObject(Object.assign({}, ...changes))

@@ -11,7 +11,6 @@ import { dayOf, isTimeZone, quietUntil } from './local-time.ts'
 import type { ActionRef } from './queue.ts'
 import { type AgentSettings, getAgentSettings } from './settings.ts'
 
-/** What stands between an agent and a contact. */
 export type GuardrailRule =
   | 'contact_exists'
   | 'do_not_contact'
@@ -24,17 +23,17 @@ export type GuardrailRule =
   | 'quiet_hours'
   | 'daily_limit'
 
-/** What one rule found, as the run shows it. */
+/** The result of one rule. */
 export interface Guardrail {
   rule: GuardrailRule
-  /** false: the action does not execute as things are. A rule that only delays it passes and says until when. */
+  /** false: the rule stops the action. A rule that only delays it passes, with the time until which it waits. */
   passed: boolean
   message: string
   checked: 'proposal' | 'execution'
   at: string
 }
 
-/** The action that is asked about. */
+/** The action to check. */
 export interface GuardedAction {
   runId: string
   contactId: string
@@ -46,15 +45,15 @@ export interface GuardedAction {
 
 export interface Verdict {
   guardrails: Guardrail[]
-  /** The first rule that forbids the action for good; a proposal ends with it too. */
+  /** The first rule that stops the action permanently, even as a proposal. */
   blockedBy: Guardrail | null
-  /** Until then it waits; null when it may go now. */
+  /** When it may execute; null: now. */
   waitUntil: Date | null
 }
 
 /**
- * Rules that a person cannot overrule by approving. The others of a proposal tell what is missing: a contact's address or
- * an agent's identity may be given before the action executes.
+ * Rules that an approval cannot overrule. The other rules of a proposal report what is missing: a contact's address or an
+ * agent's identity can still be set before the action executes.
  */
 const FORBIDDING: readonly GuardrailRule[] = [
   'contact_exists',
@@ -75,8 +74,8 @@ interface Finding {
 }
 
 /**
- * Asks every guardrail about an outreach. What stays inside the service (notes, changes of properties) has none but that
- * the contact is there.
+ * Checks all guardrails for an outreach. Actions that stay inside the service (notes, changes of properties) require only
+ * that the contact exists.
  */
 export async function checkGuardrails(
   tenant: Tenant,
@@ -142,7 +141,7 @@ function doNotContact(properties: Properties): Finding {
   }
 }
 
-/** Whoever asked for no more mail is not written to on another channel either; a bounce only says that mail fails. */
+/** An unsubscribed contact is not contacted on other channels either. A bounce only stops mail. */
 async function mailFindings(tenant: Tenant, properties: Properties, email: string | null): Promise<Finding[]> {
   const suppression = email === null ? null : await suppressionOf(tenant, email)
   const isBounce = suppression?.reason === 'bounced'
@@ -158,7 +157,7 @@ async function mailFindings(tenant: Tenant, properties: Properties, email: strin
     {
       rule: 'bounced',
       passed: !isBounce,
-      message: isBounce ? `Mail to the contact came back${detailsOf(suppression.details)}.` : 'No mail has come back.',
+      message: isBounce ? `Mail to the contact bounced${detailsOf(suppression.details)}.` : 'No mail has bounced.',
     },
   ]
 }
@@ -176,7 +175,7 @@ function reachable(type: ActionType, email: string | null, properties: Propertie
   return { rule, passed, message }
 }
 
-/** Where a contact is reached on the social network. */
+/** The URL of a contact's social-network profile. */
 export function profileUrlOf(properties: Properties): string | null {
   const urls = [properties.linkedin_url, properties.social_profile_url]
   return urls.find((url): url is string => typeof url === 'string' && url !== '') ?? null
@@ -184,7 +183,7 @@ export function profileUrlOf(properties: Properties): string | null {
 
 function identity(identityId: string | null): Finding {
   const passed = identityId !== null
-  const message = passed ? 'An identity is set.' : 'No identity to send from is set: give the agent one.'
+  const message = passed ? 'An identity is set.' : 'No identity to send from is set. Set one on the agent.'
   return { rule: 'identity', passed, message }
 }
 
@@ -197,14 +196,14 @@ async function outreachInterval(
   now: Date,
 ): Promise<Finding> {
   const rule = 'outreach_interval'
-  if (days === 0) return { rule, passed: true, message: 'Outreach may follow outreach at any time.' }
+  if (days === 0) return { rule, passed: true, message: 'No interval between outreaches is set.' }
   if (lastAt && lastAt > new Date(now.getTime() - days * DAY_MS)) {
-    const message = `The contact was reached on ${lastAt.toISOString().slice(0, 10)}; once in ${days} days is allowed.`
+    const message = `The contact was reached on ${lastAt.toISOString().slice(0, 10)}; one in ${days} days is allowed.`
     return { rule, passed: false, message }
   }
-  // At its execution, an action is first among the approved ones or finds the other's outreach.
+  // Not checked during execution: claims are serialized, so the other outreach is already counted.
   if (checked === 'proposal' && (await hasApproved(tenant, action))) {
-    return { rule, passed: false, message: `Another outreach is about to execute; once in ${days} days is allowed.` }
+    return { rule, passed: false, message: `Another outreach is about to execute; one in ${days} days is allowed.` }
   }
   return { rule, passed: true, message: `The contact was not reached in the last ${days} days.` }
 }
@@ -219,7 +218,7 @@ async function replied(
   const rule = 'replied'
   const since = lastAt && new Date(Math.max(lastAt.getTime(), now.getTime() - days * DAY_MS))
   const reply = since && days > 0 ? await lastInboundFrom(tenant, action.contactId, since) : null
-  if (!reply) return { rule, passed: true, message: 'There is no reply that a person should answer.' }
+  if (!reply) return { rule, passed: true, message: 'There is no unanswered reply.' }
   const message = `The contact replied on ${reply.sentAt.toISOString().slice(0, 10)}: a person should answer.`
   return { rule, passed: false, message }
 }
@@ -255,25 +254,25 @@ async function dailyLimit(
     .executeTakeFirstOrThrow()
   const isReached = Number(sent) >= limit
   const used = `${sent} of ${limit} outreach actions a day`
-  const message = `The identity has made ${used}${isReached ? ': waits till tomorrow' : ''}.`
+  const message = `The identity has made ${used}${isReached ? ': waits until tomorrow' : ''}.`
   return { rule, passed: true, message, waitUntil: isReached ? end : null }
 }
 
-/** When any agent reached a contact last, or one that was merged into it, the asked action aside. */
-async function lastOutreachAt(tenant: Tenant, asked: GuardedAction): Promise<Date | null> {
-  const merged = await mergedInto(tenant, asked.contactId)
+/** When an agent last reached a contact or one merged into it, apart from the checked action. */
+async function lastOutreachAt(tenant: Tenant, checked: GuardedAction): Promise<Date | null> {
+  const merged = await mergedInto(tenant, checked.contactId)
   const row = await tenant.db
     .selectFrom('agent_outreach')
     .select('at')
-    .where('contact_id', 'in', [asked.contactId, ...merged])
-    .where(others(asked))
+    .where('contact_id', 'in', [checked.contactId, ...merged])
+    .where(others(checked))
     .orderBy('at', 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.at ?? null
 }
 
-/** Outreach but that of the asked action, which an earlier attempt may have counted. */
+/** A condition that excludes the checked action's own outreach, which an earlier attempt may have counted. */
 function others({ runId, contactId, actionIndex }: ActionRef) {
   return ({ not, and, eb }: ExpressionBuilder<TenantTables, 'agent_outreach'>) =>
     not(and([eb('run_id', '=', runId), eb('contact_id', '=', contactId), eb('action_index', '=', actionIndex)]))

@@ -18,10 +18,10 @@ test.each([
   [NIGHT, 'Europe/Berlin', '2026-06-01T18:30:00.000Z', '2026-06-02T06:00:00.000Z'],
   [NIGHT, 'America/New_York', '2026-06-01T18:30:00.000Z', undefined],
   [NIGHT, 'Asia/Kathmandu', '2026-06-01T18:30:00.000Z', '2026-06-02T02:15:00.000Z'],
-  // The night in which clocks go forward is an hour shorter, and an hour longer when they go back.
+  // A night is an hour shorter when clocks go forward, and an hour longer when they go back.
   [NIGHT, 'Europe/Berlin', '2026-03-28T20:00:00.000Z', '2026-03-29T06:00:00.000Z'],
   [NIGHT, 'Europe/Berlin', '2026-10-24T20:00:00.000Z', '2026-10-25T07:00:00.000Z'],
-  // At half past two, which that night does not have.
+  // At half past two, which the clocks skip that night.
   [{ from: '01:00', to: '02:30' }, 'Europe/Berlin', '2026-03-29T00:30:00.000Z', '2026-03-29T01:30:00.000Z'],
 ])('quiet hours %j in %s at %s end at %s', (hours, zone, now, end) => {
   expect(until(hours, zone, now)).toBe(end)

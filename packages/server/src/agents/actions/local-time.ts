@@ -1,8 +1,8 @@
-/** A span of the day, as wall-clock times; it may go over midnight. */
+/** A span of wall-clock time, which may include midnight. */
 export interface QuietHours {
-  /** `HH:MM`, the first minute that is quiet. */
+  /** `HH:MM`, inclusive. */
   from: string
-  /** `HH:MM`, the first minute that is not. */
+  /** `HH:MM`, exclusive. */
   to: string
 }
 
@@ -18,13 +18,13 @@ const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
 const ZONE_LENGTH_MAX = 64
 const MINUTE_MS = 60_000
 
-/** Minutes since midnight; null for what is no `HH:MM`. */
+/** Minutes since midnight; null if the text is not `HH:MM`. */
 export function minuteOf(text: string): number | null {
   const match = CLOCK_TIME.exec(text)
   return match ? Number(match[1]) * 60 + Number(match[2]) : null
 }
 
-/** Whether a text names a time zone, such as `Europe/Berlin`. Offsets are none: they do not know summer time. */
+/** Whether a text is a time zone name, such as `Europe/Berlin`. Offsets are rejected, because they ignore summer time. */
 export function isTimeZone(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > ZONE_LENGTH_MAX || !/^[A-Za-z]/.test(text)) return false
   try {
@@ -35,7 +35,7 @@ export function isTimeZone(text: unknown): text is string {
   }
 }
 
-/** When the quiet hours end that a moment lies in; null when it lies in none. */
+/** When the current quiet hours end; null outside quiet hours. */
 export function quietUntil({ from, to }: QuietHours, timeZone: string, now: Date): Date | null {
   const [start, end] = [minuteOf(from), minuteOf(to)]
   if (start === null || end === null || start === end) return null
@@ -48,7 +48,7 @@ export function quietUntil({ from, to }: QuietHours, timeZone: string, now: Date
   return instantOf(timeZone, { ...local, day: local.day + days, minuteOfDay: end })
 }
 
-/** The midnights between which a moment lies. */
+/** The start and the end of the local day. */
 export function dayOf(timeZone: string, now: Date): { start: Date; end: Date } {
   const local = { ...localTime(timeZone, now), minuteOfDay: 0 }
   return { start: instantOf(timeZone, local), end: instantOf(timeZone, { ...local, day: local.day + 1 }) }
@@ -62,11 +62,11 @@ function localTime(timeZone: string, moment: Date): LocalTime {
   return { year, month, day, minuteOfDay: hour * 60 + minute }
 }
 
-/** The moment at which a place's clocks show a time; where they skip it, the moment of the jump or shortly after. */
+/** Converts a local time to an instant. A time that the clocks skip becomes the instant of the change or shortly after. */
 function instantOf(timeZone: string, local: LocalTime): Date {
   const asUtc = utcOf(local)
   const offsetAt = (moment: number) => utcOf(localTime(timeZone, new Date(moment))) - moment
-  // The offset at the guess may be that of the other side of a change of clocks; the second one is right.
+  // The first guess may use the offset from the other side of a clock change. The second one is correct.
   const guess = asUtc - offsetAt(asUtc)
   return new Date(asUtc - offsetAt(guess))
 }

@@ -25,7 +25,7 @@ const ActionPath = {
   action_index: Type.String({ description: 'The position of the action among those of its contact, from 0.' }),
 }
 const Reason = Type.Optional(
-  Type.String({ maxLength: 1_000, description: 'Kept in the audit log.', examples: ['We spoke yesterday.'] }),
+  Type.String({ maxLength: 1_000, description: 'Stored in the audit log.', examples: ['We spoke yesterday.'] }),
 )
 const Places = Type.Array(
   Type.Object(
@@ -53,12 +53,11 @@ export type Decision = Type.Static<typeof Decision>
 
 const SettingsOutput = {
   settings: AgentSettingsObject,
-  cost_this_month_usd: Type.Number({ description: 'What models have cost since the month began (UTC).' }),
+  cost_this_month_usd: Type.Number({ description: 'The cost of models in the current calendar month (UTC).' }),
 }
 
 const actionOperation = operationsWith<ActionServices>()
 
-/** What agents propose and people decide about. */
 export const ACTION_OPERATIONS = [
   actionOperation({
     name: 'approveAction',
@@ -72,7 +71,7 @@ export const ACTION_OPERATIONS = [
       params: Type.Optional(
         Type.Unsafe<Record<string, unknown>>({
           type: 'object',
-          description: 'Executed in place of the proposed params; the fields follow from the type of the action.',
+          description: 'Edited params that replace the proposed ones. The type of the action determines the fields.',
         }),
       ),
     },
@@ -129,8 +128,8 @@ export const ACTION_OPERATIONS = [
     http: 'POST /v1/approvals/approve',
     command: 'approval approve',
     scope: 'agents:approve',
-    summary: 'Approve several proposed actions, each for itself',
-    description: 'An action that cannot be approved does not stop the others: its decision has an `error`.',
+    summary: 'Approve several proposed actions independently',
+    description: 'If an action cannot be approved, its decision has an `error`, and the others are not affected.',
     input: { actions: Places },
     output: { decisions: Type.Array(Decision) },
     async run({ tenant, jobs, actor, now }, { actions }) {
@@ -145,8 +144,8 @@ export const ACTION_OPERATIONS = [
     http: 'POST /v1/approvals/reject',
     command: 'approval reject',
     scope: 'agents:approve',
-    summary: 'Reject several proposed actions, each for itself',
-    description: 'An action that cannot be rejected does not stop the others: its decision has an `error`.',
+    summary: 'Reject several proposed actions independently',
+    description: 'If an action cannot be rejected, its decision has an `error`, and the others are not affected.',
     input: { actions: Places, reason: Reason },
     output: { decisions: Type.Array(Decision) },
     async run({ tenant, actor, now }, { actions, reason }) {
@@ -176,7 +175,7 @@ export const ACTION_OPERATIONS = [
     http: 'PATCH /v1/agent-settings',
     command: 'agent-settings update',
     scope: 'agents:write',
-    summary: "Change the tenant's rules for all its agents; what is not sent stays",
+    summary: "Change the tenant's rules for all its agents; omitted fields keep their values",
     input: AGENT_SETTINGS_FIELDS,
     output: SettingsOutput,
     example: { reply_pause_days: 90 },
@@ -189,7 +188,7 @@ export const ACTION_OPERATIONS = [
   }),
 ]
 
-/** `20:00-08:00` as an object; anything else stays a text, which the schema rejects. */
+/** Parses `20:00-08:00`; anything else is returned unchanged, for the schema to reject. */
 function readQuietHours(text: string): unknown {
   const [from, to, ...rest] = text.split('-')
   return to === undefined || rest.length > 0 ? text : { from, to }
@@ -201,7 +200,7 @@ interface Place {
   action_index: string | number
 }
 
-/** @throws ServiceError 404 for what cannot be the place of an action. */
+/** @throws ServiceError 404 for a malformed reference. */
 function refOf({ run_id, contact_id, action_index }: Place): ActionRef {
   const index = /^\d{1,10}$/.test(String(action_index)) ? Number(action_index) : Number.NaN
   if (!(index <= INDEX_MAX)) throw notFound('proposed action')

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 of params in one spelling, whatever the order of their keys: an approval holds for exactly these. */
+/** SHA-256 of params in canonical form, independent of key order. An approval is valid for exactly these params. */
 export function hashOfParams(params: unknown): string {
-  // As they are read from the database: JSON has no undefined.
+  // Normalized as if read from the database, because JSON has no undefined.
   return createHash('sha256')
     .update(canonical(JSON.parse(JSON.stringify(params))))
     .digest('hex')

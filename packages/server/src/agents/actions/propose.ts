@@ -15,21 +15,21 @@ export interface Proposal extends GuardedAction {
   type: ActionType
   /** Checked with `checkActionParams`. */
   params: unknown
-  /** Of the agent's playbook; internal actions are approved in any case. */
+  /** The playbook's setting. Internal actions never need approval. */
   requireApproval: boolean
   agentName: string
 }
 
 export interface Proposed {
-  /** `rejected`: a guardrail forbids it; it is shown in the run and can never execute. */
+  /** `rejected`: a guardrail stopped it. It is shown in the run and never executes. */
   status: Extract<ActionStatus, 'pending_approval' | 'approved' | 'rejected'>
   guardrails: Guardrail[]
 }
 
 /**
- * Stores an action that an agent proposes, in the caller's transaction: with what the guardrails say and, where nobody
- * has to be asked, with the job that executes it.
- * @param events gets the event that the transaction is to record with it.
+ * Stores a proposed action with the results of the guardrails in the caller's transaction and, if it needs no approval,
+ * queues its execution.
+ * @param events receives the event that the transaction must record.
  */
 export async function proposeAction(
   tx: Tenant,
@@ -81,7 +81,7 @@ export async function proposeAction(
   return { status, guardrails }
 }
 
-/** Without an identity nobody but a person can help: it waits for one, whatever the playbook says. */
+/** Without an identity, an action waits for a person even if the playbook requires no approval. */
 function statusOf({ type, requireApproval, identityId }: Proposal, { blockedBy }: Verdict): Proposed['status'] {
   if (blockedBy) return 'rejected'
   if (!isOutbound(type)) return 'approved'
@@ -93,7 +93,7 @@ function deciderOf({ agentId, agentName }: Proposal, status: Proposed['status'])
   return status === 'approved' ? { kind: 'agent', id: agentId, name: agentName } : { kind: 'service' }
 }
 
-/** An identity, kept from being deleted until the commit; null when it has been. */
+/** Locks an identity against deletion until the commit; null if it was deleted. */
 export async function existingIdentity(tx: Tenant, identityId: string | null): Promise<string | null> {
   if (identityId === null) return null
   const row = await tx.db

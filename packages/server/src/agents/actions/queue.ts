@@ -1,7 +1,7 @@
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** How an action is addressed. */
+/** Identifies an action. */
 export interface ActionRef {
   runId: string
   contactId: string
@@ -9,8 +9,8 @@ export interface ActionRef {
 }
 
 /**
- * Approved actions on their way to execution. A handler ends well for whatever becomes of the action itself; one that
- * throws has met a failure of the service's own (or died), and is tried again for weeks rather than forgotten.
+ * Approved actions to execute. A handler completes whatever the result of the action. It throws only after an internal
+ * failure; its job is then retried for weeks rather than lost.
  */
 export const ACTION_QUEUE = jobQueue<ActionRef>('agent-actions', {
   retryLimit: 10_000,
@@ -23,7 +23,7 @@ export const ACTION_QUEUE = jobQueue<ActionRef>('agent-actions', {
   deleteAfterSeconds: 3_600,
 })
 
-/** Has an action executed, in the transaction that approves it. */
+/** Queues the execution of an action in the caller's transaction. */
 export async function queueAction(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,

@@ -11,13 +11,13 @@ import type { ActionRef } from './queue.ts'
 /** How an execution ended. */
 export type Ending =
   | { status: 'executed'; result: Record<string, unknown> }
-  /** `mayHaveArrived`: the contact may have got it all the same, so that it counts as outreach. */
+  /** `mayHaveArrived`: the contact may have received it nevertheless, so it counts as outreach. */
   | { status: 'failed'; error: ActionError; mayHaveArrived?: boolean }
 
 /**
- * Writes down the end of an approved action, with its event and its line in the audit log, in the caller's transaction.
- * @param claim whose execution it was; nothing is written when it is another's by now.
- * @returns false when the action is not approved any more, or another's.
+ * Records the result of an approved action, with its event and audit entry, in the caller's transaction.
+ * @param claim the claim of the execution. Nothing is recorded if another process has claimed the action.
+ * @returns false if the action is no longer approved or is claimed by another process.
  */
 export async function finish(
   tx: Tenant,
@@ -54,15 +54,15 @@ export async function finish(
 }
 
 /**
- * What the audit log says of an ending. It keeps that for ever, also when the contact is erased: so neither where the contact
- * was reached is in it, nor the words of a server, which may repeat that.
+ * The part of a result that goes into the audit log. Audit entries outlive the erasure of the contact, so they contain
+ * neither its address nor a server's reply, which may contain the address.
  */
 export function lasting(result: Record<string, unknown> | null, error: ActionError | null): Record<string, unknown> {
   const { recipient: _, ...kept } = result ?? {}
   return error ? { ...kept, error: { code: error.code, ...(error.rule ? { rule: error.rule } : {}) } } : kept
 }
 
-/** Takes back what was counted before a sending that certainly did not happen. */
+/** Removes the outreach that was counted before an attempt that definitely sent nothing. */
 export async function forgetOutreach(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<void> {
   await tx.db
     .deleteFrom('agent_outreach')

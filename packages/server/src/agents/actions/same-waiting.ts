@@ -2,7 +2,7 @@ import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
 
-/** An action that a run did not propose, and the one that waits in its place. */
+/** An action that a run did not propose, and the waiting one that is equivalent. */
 export interface SkippedAction {
   type: ActionType
   reason: 'waits_for_approval'
@@ -11,8 +11,8 @@ export interface SkippedAction {
 }
 
 /**
- * What other runs of an agent have proposed for a contact and a person has not decided yet, the oldest of each type.
- * Runs that propose for the same contact at the same time wait for one another, until the caller's commit.
+ * The actions of an agent's other runs that wait for a decision about a contact, the oldest of each type. Concurrent runs
+ * that propose for the same contact are serialized until the caller's commit.
  */
 export async function waitingOf(
   tx: Tenant,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ACTION_PARAMS, ACTION_TYPES, type ActionType, checkActionParams } from '../action-types.ts'
 
-/** What a model can say, in all: whoever adds a field here must be sure that no text can choose a recipient with it. */
+/** All params that a model can set. Before adding one, make sure that no text can use it to choose a recipient. */
 const FIELDS: Record<ActionType, string[]> = {
   email_message: ['message', 'subject'],
   social_message: ['message'],
@@ -31,12 +31,12 @@ const OTHERS = [
   'url',
 ]
 
-test('the params of an action have no other fields than its words', () => {
+test('the params of an action contain only its content', () => {
   const fields = ACTION_TYPES.map((type) => [type, Object.keys(ACTION_PARAMS[type].properties).sort()])
   expect(Object.fromEntries(fields)).toEqual(FIELDS)
 })
 
-test.each(ACTION_TYPES)('%s takes nothing that says who, whence or how', (type) => {
+test.each(ACTION_TYPES)('%s accepts no recipient, sender or transport options', (type) => {
   expect(checkActionParams(type, VALID[type])).toEqual([])
   for (const name of [...SMUGGLED, ...OTHERS, '__proto__', 'constructor']) {
     const params = JSON.parse(
@@ -50,7 +50,7 @@ test.each(ACTION_TYPES)('%s takes nothing that says who, whence or how', (type) 
 })
 
 test.each(['email', 'linkedin_url', 'social_profile_url', 'do_not_contact', 'unsubscribed', 'timezone'])(
-  'an update cannot move what the guardrails and the senders read: %s',
+  'an update cannot change a property that guardrails and senders read: %s',
   (key) => {
     for (const value of ['eve@example.com', true, null]) {
       expect(checkActionParams('crm_update', { properties: { [key]: value } })).toMatchObject([

@@ -11,7 +11,7 @@ import type { ActionParams } from '../action-types.ts'
 import type { ClaimedAction } from './claim.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
-/** Where the identity's own domain cannot stand in a Message-ID. */
+/** Used if the identity's domain is not valid in a Message-ID. */
 const OTHER_DOMAIN = 'mail.invalid'
 const DOMAIN_LENGTH_MAX = 120
 
@@ -22,7 +22,7 @@ export async function messageIdOf(tenant: Tenant, identityId: string, digest: st
   return `${digest}@${domain !== '' && domain.length <= DOMAIN_LENGTH_MAX ? domain : OTHER_DOMAIN}`
 }
 
-/** Whether a mail that may have been sent lies in the sender's Sent folder; null also when nobody can look. */
+/** Searches the Sent folder for a mail that may have been sent; null if it is not found or cannot be searched for. */
 export async function findMail(
   tenant: Tenant,
   dependencies: MailDependencies,
@@ -33,7 +33,7 @@ export async function findMail(
   return found && { message_id: execution.key, sent_at: found.sentAt.toISOString() }
 }
 
-/** Sends the mail of an action to the contact's address; under its Message-ID it is sent once, or its outcome is unknown. */
+/** Sends the mail of an action to the contact's address, at most once per Message-ID. */
 export async function sendMailOf(
   tenant: Tenant,
   dependencies: MailDependencies,
@@ -42,7 +42,7 @@ export async function sendMailOf(
   const { identityId, contactId, execution, mayHaveBeenSent } = action
   const contact = await findContact(tenant, contactId)
   if (!contact?.email || identityId === null) {
-    const error = { code: 'no_recipient', message: 'The contact has no email address any more.' }
+    const error = { code: 'no_recipient', message: 'The contact no longer has an email address.' }
     return { outcome: 'failed', error, mayHaveArrived: mayHaveBeenSent }
   }
   const { subject, message } = action.params as ActionParams<'email_message'>
@@ -64,7 +64,7 @@ function outcomeOf(failure: ServiceError, mayHaveBeenSent: boolean): SendOutcome
   const error = { code, message }
   const until = retryAtOf(failure)
   if (until) return { outcome: 'later', error, mayHaveBeenSent: code === 'mail_in_progress', until }
-  // The server answered, or was never reached: this mail is certainly not on its way.
+  // The server replied or was never reached, so this mail was definitely not sent.
   if (code === 'mail_unavailable') return { outcome: 'later', error, mayHaveBeenSent: false }
   if (status >= 500) return { outcome: 'later', error, mayHaveBeenSent }
   if (code === 'not_found') {

@@ -1,9 +1,9 @@
 import type { ActionError } from './action-object.ts'
 
-/** What came of one attempt to send. */
+/** The result of one attempt to send. */
 export type SendOutcome =
   | { outcome: 'sent'; result: Record<string, unknown> }
-  /** Trying again is useless. */
+  /** Permanent. */
   | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
-  /** It should pass: tried again after a growing pause, or at a moment that was named. */
+  /** Temporary: retried with backoff, or at a given time. */
   | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }

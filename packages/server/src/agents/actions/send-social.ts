@@ -10,7 +10,7 @@ import type { SendOutcome } from './send-outcome.ts'
 
 const DAY_MS = 86_400_000
 
-/** Sends a message or an invitation; under its key the network takes it once, however often this is called. */
+/** Sends a message or an invitation, which the network accepts once per idempotency key. */
 export async function sendSocial(
   tenant: Tenant,
   dependencies: SendDependencies,
@@ -19,7 +19,7 @@ export async function sendSocial(
   const contact = await findContact(tenant, action.contactId)
   const recipientProfileUrl = contact ? profileUrlOf(contact.properties as Properties) : null
   if (recipientProfileUrl === null || action.identityId === null) {
-    const message = 'The contact has no social profile any more.'
+    const message = 'The contact no longer has a social profile.'
     return { outcome: 'failed', error: { code: 'no_recipient', message }, mayHaveArrived: action.mayHaveBeenSent }
   }
   const envelope = { recipientProfileUrl, idempotencyKey: action.execution.key }
@@ -35,13 +35,13 @@ export async function sendSocial(
     if (!(failure instanceof ServiceError)) throw failure
     const { code, message, details, status } = failure
     const error = { code, message }
-    // No answer: the network may have taken it. The key makes it safe to ask again.
+    // Without an answer, the network may have accepted it. The key makes a retry safe.
     if (status >= 500) return { outcome: 'later', error, mayHaveBeenSent: true }
     if (details?.some((detail) => detail.message === 'limit_reached')) {
       const until = new Date(dependencies.clock().getTime() + DAY_MS)
       return { outcome: 'later', error, mayHaveBeenSent: action.mayHaveBeenSent, until }
     }
-    // This attempt was refused; one before it may have arrived without our hearing of it.
+    // This attempt was refused, but an earlier unanswered one may have arrived.
     return { outcome: 'failed', error, mayHaveArrived: action.mayHaveBeenSent }
   }
 }

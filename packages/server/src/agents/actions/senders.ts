@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
 import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import type { SendDependencies } from '../../identities/social/send.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ClaimedAction } from './claim.ts'
 import type { GuardedAction } from './guardrails.ts'
@@ -8,16 +10,22 @@ import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
 import type { SendOutcome } from './send-outcome.ts'
 import { sendSocial } from './send-social.ts'
 
-/** The ways to a contact. */
+/** Services for executing actions. */
+export interface ExecutionDependencies extends WriteDependencies {
+  jobs: Pick<Jobs, 'send'>
+  senders: Senders
+}
+
+/** Sends actions to contacts. */
 export interface Senders {
-  /** The key under which an action is sent: always the same for the same action. */
+  /** The idempotency key of an action: always the same for the same action. */
   keyOf(tenant: Tenant, action: GuardedAction): Promise<string>
-  /** Looks whether an earlier attempt arrived; null when it did not, or when nobody can say. */
+  /** Searches for the result of an earlier attempt; null if there is none or it cannot be determined. */
   find(tenant: Tenant, action: ClaimedAction): Promise<Record<string, unknown> | null>
   send(tenant: Tenant, action: ClaimedAction): Promise<SendOutcome>
 }
 
-/** Sends mail through identities' mailboxes, and the rest through the social network's connector. */
+/** Sends mail through identities' accounts, and other actions through the social-network connector. */
 export function createSenders(mail: MailDependencies, social: SendDependencies): Senders {
   return {
     keyOf: async (tenant, { runId, contactId, actionIndex, identityId, type }) => {

@@ -26,13 +26,13 @@ const FIELDS = {
     'When no outreach is sent, as HH:MM; null: never.',
   ),
   time_zone: Type.String({
-    description: 'An IANA name: for contacts without a `timezone` property, and for daily limits.',
+    description: 'An IANA name, used for contacts without a `timezone` property and for daily limits.',
     examples: ['Europe/Berlin'],
   }),
   daily_limit_per_identity: Type.Integer({
     minimum: 1,
     maximum: DAILY_LIMIT_MAX,
-    description: 'Outreach actions a day through one identity.',
+    description: 'Maximum outreach actions per day and identity.',
   }),
   reply_pause_days: days('After a reply, agents send nothing for so many days; 0: no pause.'),
   monthly_cost_cap_usd: Nullable(
@@ -41,7 +41,7 @@ const FIELDS = {
   ),
 }
 
-/** A tenant's rules for all its agents, beside each agent's own. */
+/** A tenant's rules for all its agents, in addition to each agent's own. */
 export const AgentSettingsObject = Type.Object(FIELDS, { title: 'AgentSettings' })
 export type AgentSettings = Type.Static<typeof AgentSettingsObject>
 
@@ -85,7 +85,7 @@ export async function setAgentSettings(
   const details = problemsOf(changes)
   if (details.length > 0) throw validationError(details)
   return tenant.transaction(async (tx) => {
-    // Inserted first, so that there is a row to lock: of two concurrent changes both must be kept.
+    // Inserted first, so that there is a row to lock: concurrent changes must not overwrite each other.
     await tx.db
       .insertInto('agent_settings')
       .values({ settings: '{}', updated_at: now })

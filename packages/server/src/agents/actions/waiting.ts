@@ -13,11 +13,11 @@ export interface WaitingFilters {
   offset: number
   agentId?: string
   contactId?: string
-  /** Which state they are in; those that wait for approval where it is missing. */
+  /** Default: pending_approval. */
   status?: ActionStatus
 }
 
-/** An action with what a person wants to see beside it before deciding. */
+/** An action with the context for a decision. */
 export const ListedAction = Type.Intersect([
   Action,
   Type.Object({
@@ -37,7 +37,7 @@ export const ListedAction = Type.Intersect([
         identity_id: Id,
         firstName: Type.String(),
         lastName: Type.String(),
-        address: Nullable(Type.String({ description: 'Where its mail comes from.' })),
+        address: Nullable(Type.String({ description: "The sender's address." })),
       }),
     ),
     reasoning: Nullable(Type.String()),

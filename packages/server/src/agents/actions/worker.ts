@@ -1,13 +1,13 @@
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { executeAction } from './execute.ts'
-import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { ACTION_QUEUE } from './queue.ts'
+import type { ExecutionDependencies } from './senders.ts'
 
-/** Actions that this process executes at a time; most of the time they wait for a mail server. */
+/** Concurrent executions in this process. Most of the time they wait for a mail server. */
 const CONCURRENCY = 4
 
-/** Executes approved actions of all tenants as they come due. It ends with the jobs. */
+/** Executes approved actions of all tenants when they are due, until the jobs stop. */
 export async function workOnActions(
   stores: Stores,
   jobs: Jobs,

@@ -37,7 +37,7 @@ const Playbooks = Type.Object(
     templates: Type.Array(Template),
     variables: Type.Array(
       Type.Object({
-        name: Type.String({ description: '`contact.<property>` stands for every property.' }),
+        name: Type.String({ description: '`contact.<property>` represents every property.' }),
         is_any_property: Type.Boolean(),
       }),
     ),
@@ -77,7 +77,9 @@ export const PLAYBOOK_OPERATIONS = [
     summary: 'Find the variables of a playbook that do not exist',
     input: {
       playbook_md: Type.String({ maxLength: PLAYBOOK_LENGTH_MAX, examples: ['Greet {{contact.firstname}}.'] }),
-      playbook_template: Type.Optional(Type.String({ maxLength: 200, description: 'Whose variables exist too.' })),
+      playbook_template: Type.Optional(
+        Type.String({ maxLength: 200, description: 'A template whose variables are also known.' }),
+      ),
       variables: Type.Optional(
         Type.Array(Type.String({ maxLength: 200 }), {
           maxItems: 100,
@@ -139,7 +141,7 @@ function configuredProviders({ openaiApiKey, anthropicApiKey, baseUrl }: LlmSett
   ]
 }
 
-/** @throws ServiceError 400 for what is no schedule or no time zone. */
+/** @throws ServiceError 400 for an invalid schedule or time zone. */
 function nextTimes(jobs: PlaybookServices['jobs'], cron: string, zone: string, now: Date): string[] {
   if (!isTimeZone(zone)) {
     throw validationError([{ path: 'time_zone', message: 'must be an IANA time zone such as Europe/Berlin' }])

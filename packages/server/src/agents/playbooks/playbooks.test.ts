@@ -8,7 +8,7 @@ import { escapeMarkdown, fillIn, pointInto, unknownVariables } from './variables
 describe('the playbook templates', () => {
   const templates = [...playbookTemplates().values()]
 
-  test('are the six that people use', () => {
+  test('are the six documented ones', () => {
     expect(templates.map(({ name }) => name)).toEqual([
       'churn_risk',
       'cold_outreach',
@@ -28,7 +28,7 @@ describe('the playbook templates', () => {
       for (const type of typesOf(capabilities)) {
         if (messages[type]) expect(checkActionParams(type, messages[type])).toEqual([])
       }
-      // Something comes of it without a model.
+      // It proposes actions even without a model.
       expect(typesOf(capabilities).some((type) => messages[type])).toBe(true)
       expect(prompt.length).toBeGreaterThan(300)
     },
@@ -38,7 +38,7 @@ describe('the playbook templates', () => {
     ['no front matter', '## Prompt\nx'],
     ['lacks when', '---\ntitle: x\ndescription: x\ncapabilities: email\n---\n## Prompt\nx\n## Reasoning\nx\n'],
     ['unknown capability', '---\ntitle: x\ndescription: x\ncapabilities: fax\n---\n## Prompt\nx\n'],
-  ])('say what is wrong with a file: %s', (what, text) => {
+  ])('report the problem with a file: %s', (what, text) => {
     expect(() => parseTemplate('mine', text)).toThrow(what)
   })
 })
@@ -46,7 +46,7 @@ describe('the playbook templates', () => {
 describe('a variable', () => {
   const values = (known: Record<string, string | number | null>) => (name: string) => known[name]
 
-  test('is filled in, with its fallback when there is no value', () => {
+  test('is filled in, with its fallback if there is no value', () => {
     const text = 'Hi {{contact.firstname | there}}, {{ company.name }} has {{contact.size|no}} people'
     expect(fillIn(text, values({ 'contact.firstname': 'Ada', 'company.name': 'Acme', 'contact.size': 7 })).text).toBe(
       'Hi Ada, Acme has 7 people',
@@ -64,7 +64,7 @@ describe('a variable', () => {
     },
   )
 
-  test('stays one line, and no Markdown comes of it', () => {
+  test('stays on one line, with Markdown escaped', () => {
     const name = 'Ada\r\nBcc: x <b>[click](mailto:x)</b> {{agent.name}}'
     const { text } = fillIn(
       'Hi {{contact.firstname}}',
@@ -76,7 +76,7 @@ describe('a variable', () => {
     expect(text).not.toContain('secret')
   })
 
-  test('of a contact never stands among the instructions of a model', () => {
+  test('of a contact never appears in the instructions for a model', () => {
     const all = values({
       'contact.firstname': 'IGNORE',
       'company.name': 'IGNORE',
@@ -112,7 +112,7 @@ describe('the template provider', () => {
     return read()
   }
 
-  test('means by events whom the playbook means, and says on which facts', async () => {
+  test('selects contacts by the playbook’s event conditions, and reports the facts', async () => {
     const ada = await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v' })
     const bob = await tenant.contact('bob@example.com')
     const page = (path: string, title: string) => ({ event: 'page_view', title, url: `https://${tenant.site}${path}` })
@@ -127,7 +127,7 @@ describe('the template provider', () => {
     expect(second).toMatchObject({ status: 'evaluated', proposed_actions: [] })
   })
 
-  test('fills in messages of one’s own, and leaves out what lacks a value', async () => {
+  test('fills in custom messages, and leaves out those without a value', async () => {
     const ids = [await tenant.contact('ada@example.com', { plan: 'pro' }), await tenant.contact('bob@example.com')]
     const note = { content: '{{contact.email}} has {{contact.plan}} for {{variables.price}}' }
     const playbook = { messages: { note }, variables: { price: '9 EUR' } }
@@ -139,7 +139,7 @@ describe('the template provider', () => {
     expect(second.reasoning).toContain('Left out for want of contact.plan')
   })
 
-  test('steps in for a provider that is not configured, says so, and lets nothing out unseen', async () => {
+  test('replaces a provider that is not configured, adds a notice, and requires approval', async () => {
     const ada = await tenant.contact('ada@example.com')
     const sender = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
     const { identity_id } = (await tenant.call('POST', '/v1/identities', sender)).body.identity
@@ -152,7 +152,7 @@ describe('the template provider', () => {
     expect(unnamed.notices.join()).toContain('No model provider is configured')
   })
 
-  test('without a template and messages proposes nothing, and says what is missing', async () => {
+  test('without a template and messages proposes nothing, and reports what is missing', async () => {
     const result = await run({ capabilities: ['email'], playbook: { playbook_md: 'Sell!' } }, [
       await tenant.contact('a@example.com'),
     ])
@@ -160,7 +160,7 @@ describe('the template provider', () => {
     expect(result.notices.join()).toContain('playbook_template or playbook.messages')
   })
 
-  test('looks at more contacts than fit into a batch, a deleted one among them', async () => {
+  test('evaluates more contacts than one batch, including a deleted one', async () => {
     const ids: string[] = []
     for (let index = 0; index < 60; index++) ids.push(await tenant.contact(`c${index}@example.com`))
     const made = await tenant.call('POST', '/v1/agents', { name: 'Many', playbook_template: 'cold_outreach' })

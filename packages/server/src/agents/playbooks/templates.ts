@@ -41,7 +41,7 @@ function readTemplates(): Map<string, PlaybookTemplate> {
 
 /**
  * Reads a template: front matter of `key: value` lines, then sections under second-level headings.
- * @throws Error naming what is wrong with the file.
+ * @throws Error that names the problem with the file.
  */
 export function parseTemplate(name: string, text: string): PlaybookTemplate {
   const [, head, body] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []

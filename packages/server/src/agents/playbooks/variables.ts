@@ -7,7 +7,7 @@ const LENGTH_MAX = 200
 /** Text that looks like a link. A stranger can enter it in a form, and must not make us send it. */
 const LEADS_AWAY = /:\/\/|\bwww\./i
 
-/** The names after each root; `any` stands for every property. */
+/** The names after each root; `any` allows every property. */
 export const KNOWN = {
   contact: 'any',
   company: 'any',

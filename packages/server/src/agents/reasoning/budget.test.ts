@@ -57,7 +57,7 @@ describe('the data of a prompt', () => {
     expect(data.events.total).toBe(500)
   })
 
-  test('loses what matters least first, and is the same each time', () => {
+  test('drops the least important data first, and is deterministic', () => {
     const data = fitIntoBudget(CONTEXT, CONVERSATIONS, 20_000)
     expect(data.unified_profile.conflicts).toEqual({})
     expect(data.events.by_type).toHaveLength(20)
@@ -67,7 +67,7 @@ describe('the data of a prompt', () => {
     expect(CONTEXT.unified_profile.conflicts).toHaveProperty('city')
   })
 
-  test('keeps a short history whole', () => {
+  test('includes a short history completely', () => {
     const short = {
       ...CONTEXT,
       properties: { email: 'ada@example.com' },
@@ -79,7 +79,7 @@ describe('the data of a prompt', () => {
     expect(data.recent_actions).toEqual(short.recent_actions)
   })
 
-  test('does not cut a text within a character', () => {
+  test('does not split a character', () => {
     const data = fitIntoBudget({ ...CONTEXT, summary: '🎉'.repeat(400) }, [])
     expect(data.contact.summary.isWellFormed()).toBe(true)
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 import { summariseEvents } from './events-summary.ts'
 
-test('what visitors did before and after they were identified is summarised, also for contacts that together have more of them than one query can name', async () => {
+test('events before and after identification are summarised, even for more visitors than one query can name', async () => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)
   const names = ['ada', 'bob']

@@ -25,7 +25,7 @@ interface Reply {
   answer: Answer | { problems: string }
 }
 
-/** Asks a model about each contact. The model gets no tools: it can propose actions, and execute none. */
+/** Evaluates each contact with a model. The model gets no tools: it can propose actions, but not execute them. */
 export function createModelReasoner(
   tenant: Tenant,
   llmFetch: Pick<ApiFetch, 'fetch'>,

@@ -25,7 +25,7 @@ interface Wanted {
 
 /**
  * Chooses an agent's model: of the provider that it names, else of the first that the environment has a key for.
- * @returns null if there is none; the template provider then takes its place.
+ * @returns null if there is none; the template provider is then used.
  */
 export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice | null {
   const { openaiApiKey, anthropicApiKey, openaiBaseUrl, anthropicBaseUrl, baseUrl } = settings
@@ -52,7 +52,7 @@ export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice 
 }
 
 function configuredProvider({ openaiApiKey, anthropicApiKey, baseUrl }: LlmSettings): Provider | undefined {
-  // An address set by the operator goes first: a key may be set for another purpose.
+  // An address set by the operator takes precedence: a key may be set for another purpose.
   if (baseUrl !== null) return 'openai_compatible'
   if (openaiApiKey !== null) return 'openai'
   return anthropicApiKey === null ? undefined : 'anthropic'

@@ -25,7 +25,7 @@ afterAll(async () => {
   await model.close()
 })
 
-/** What each provider is asked by: the path, where the key stands, and what a million tokens cost. */
+/** Each provider's path, header for the key, and price per million tokens. */
 const PROVIDERS = [
   {
     provider: 'openai',
@@ -58,7 +58,7 @@ async function run(provider: string, contacts = 1, more: object = {}, capabiliti
 }
 
 describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => {
-  test('is asked through its own API, with its own key, for an answer of the schema', async () => {
+  test('is called through its own API with its own key, and the schema of the answer', async () => {
     model.answer = () => says([note('Seen.')])
     const result = await run(provider)
     expect(result).toMatchObject({
@@ -79,34 +79,34 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     expect(asked?.messages[0]?.content).not.toContain('c0@example.com')
   })
 
-  test('may be asked for properties of any name', async () => {
+  test('accepts schemas with arbitrary property names', async () => {
     const properties = { score: 7, stage: 'hot' }
     model.answer = () => says([{ type: 'crm_update', params: { properties } }])
     const result = await run(provider, 1, {}, ['crm_sync'])
     expect(result.contact_results[0]).toMatchObject({ error: null, proposed_actions: [{ params: { properties } }] })
   })
 
-  test('has its tokens counted, and those of its cache at their own price', async () => {
+  test('has its tokens counted, with cached tokens at their own price', async () => {
     const usage = { prompt_tokens: 10_000, completion_tokens: 1_000, cached_tokens: 8_000 }
     model.answer = () => ({ ...says([]), usage })
     const cost_usd = (2_000 * price.input + 8_000 * price.cached + 1_000 * price.output) / 1_000_000
     expect((await run(provider)).usage).toEqual({ input_tokens: 10_000, output_tokens: 1_000, cost_usd })
   })
 
-  test('with 401 ends the run, which says what to check', async () => {
+  test('that answers 401 ends the run with an error that says what to check', async () => {
     model.answer = () => ({ status: 401 })
     const { status, error } = await run(provider, 2)
     expect([status, error]).toEqual(['failed', expect.stringContaining('answered 401: check its API key')])
   })
 
-  test('whose address answers a page is said to be none', async () => {
+  test('whose URL returns a web page is reported as not being an API', async () => {
     model.answer = () => ({ raw: '<html>Welcome</html>' })
     const result = await run(provider)
     expect(result.contact_results[0]).toMatchObject({ status: 'failed' })
     expect(result.contact_results[0].error).toContain('check its address')
   })
 
-  test.each([429, 503, 529])('with %d is asked again after the pause that it names', async (status) => {
+  test.each([429, 503, 529])('that answers %d is called again after the requested delay', async (status) => {
     model.answer = () =>
       model.asked.length === 1 ? { status, headers: { 'retry-after': '0' } } : says([note('At last.')])
     expect(await run(provider)).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 0 } })
@@ -116,7 +116,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
   test.each([
     [429, 'allows no more requests'],
     [529, 'is overloaded'],
-  ])('with %d again and again is an error of the contact that says so', async (status, words) => {
+  ])('that keeps answering %d fails the contact with that error', async (status, words) => {
     model.answer = () => ({ status, headers: { 'retry-after': '0' } })
     const result = await run(provider)
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0, errors: 1 } })
@@ -128,7 +128,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
   test.each([
     ['in the middle of its answer', '{"reasoning": "Ada is'],
     ['before it says anything', ''],
-  ])('that is cut off %s is asked again once, then told as what it is', async (_when, content) => {
+  ])('whose answer is cut off %s is called again once, then reported as cut off', async (_when, content) => {
     model.answer = () => ({ content, isCutOff: true })
     const result = await run(provider, 1, { max_tokens: 50 })
     expect(model.asked).toHaveLength(2)
@@ -139,7 +139,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     expect(result.contact_results[0].error).toContain('llm_config.max_tokens')
   })
 
-  test('that refuses is not asked again, and the run says that it refused', async () => {
+  test('that refuses is not called again, and the run reports the refusal', async () => {
     model.answer = () => ({ content: 'I cannot help with that.', refuses: true })
     const result = await run(provider)
     expect(model.asked).toHaveLength(1)
@@ -152,7 +152,7 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     ['no JSON', 'Sure! I would write to Ada.'],
     ['another shape', { thoughts: 'x' }],
     ['params that lack something', { reasoning: 'x', actions: [{ type: 'email_message', params: { subject: 'x' } }] }],
-  ])('that answers %s is asked again once with what is wrong', async (_what, content) => {
+  ])('that answers %s is called again once with the problem', async (_what, content) => {
     model.answer = () => (model.asked.length === 1 ? { content } : says([note('Second try.')]))
     const result = await run(provider)
     expect(result.summary).toMatchObject({ contacts_evaluated: 1, actions_proposed: 1, errors: 0 })

@@ -43,7 +43,7 @@ export interface Reasoner {
 
 /**
  * Reserves the maximum cost of a contact's evaluation, in US dollars, before each request that costs money. It waits if
- * the caps depend on answers that are under way. @throws CapReached
+ * the caps depend on requests in progress. @throws CapReached
  */
 export type ReserveCost = (costUsdAtMost: number) => Promise<void>
 

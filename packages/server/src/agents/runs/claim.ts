@@ -5,9 +5,9 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
 
-/** A process without a heartbeat for so long is considered dead, and another one continues its run. */
+/** A process without a heartbeat for this long is considered dead, and another one continues its run. */
 export const SILENT_SECONDS_MAX = 30
-/** A run that makes no progress fails after so many restarts. */
+/** A run that makes no progress fails after this many restarts. */
 export const RESTARTS_MAX = 5
 
 /** A run that this process is working on. */
@@ -21,7 +21,7 @@ export interface ClaimedRun {
   hasBegun: boolean
 }
 
-/** The run has ended meanwhile, or another process has taken it over. */
+/** The run has ended, or another process has claimed it. */
 export class NotOurs extends Error {}
 
 /** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */

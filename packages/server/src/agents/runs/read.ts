@@ -9,7 +9,7 @@ import { type ContactResultObject, RUN_COLUMNS, type RunObject, type RunStatus, 
 /** Contacts that a run's detail shows. */
 const CONTACTS_MAX = 25
 
-/** Some of an agent's runs, newest first, and how many there are. @throws ServiceError 404. */
+/** A page of an agent's runs, newest first, and the total number. @throws ServiceError 404. */
 export async function listRuns(
   tenant: Tenant,
   agentId: string,
@@ -41,7 +41,7 @@ export async function listRuns(
   return { runs: rows.map((row) => toRunObject(row, pending.get(row.run_id) ?? 0)), total: Number(counted?.count ?? 0) }
 }
 
-/** A run, with what it says of its first contacts unless the counts are enough. @throws ServiceError 404. */
+/** A run; in full mode with the results of its first contacts. @throws ServiceError 404. */
 export async function readRun(tenant: Tenant, runId: string, mode: 'summary' | 'full') {
   const row = await tenant.db
     .selectFrom('agent_runs')
@@ -56,7 +56,7 @@ export async function readRun(tenant: Tenant, runId: string, mode: 'summary' | '
 }
 
 /**
- * Some of a run's contacts, in the order in which it looks at them, how many it has, and how many it has done with.
+ * A page of a run's contacts, in evaluation order, with the total number and the number that is done.
  * @throws ServiceError 404.
  */
 export async function listRunContacts(
@@ -95,7 +95,7 @@ export async function lastRuns(tenant: Tenant, agentIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.agent_id, toRunObject(row, pending.get(row.run_id) ?? 0)]))
 }
 
-/** How many actions of each run wait for somebody at this moment. */
+/** The number of actions of each run that wait for a decision. */
 async function pendingOf(tenant: Tenant, runIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tenant.db
     .selectFrom('agent_actions')

@@ -24,7 +24,7 @@ export type Outcome =
  * Records the result for one contact together with the actions proposed for it, in one transaction. It is recorded once:
  * a second process, or the same one after a restart, finds the first record and stops. The cost of the answer is counted
  * in any case, and its reservation ends.
- * @throws NotOurs if another process has taken over the run, or it has ended.
+ * @throws NotOurs if another process has claimed the run, or it has ended.
  */
 export async function recordOutcome(
   tenant: Tenant,

@@ -15,10 +15,10 @@ export interface Reserved {
 }
 
 /**
- * Reserves the maximum cost of each question to a model before it is asked. Cost caps count reservations of all runs of
+ * Reserves the maximum cost of each request to a model before it is sent. Cost caps count reservations of all runs of
  * the tenant, in every process, so that answers that arrive at the same time cannot exceed a cap together. If they might,
  * the contact waits until an answer arrives and its cost is known. A contact that already has a reservation, because its
- * answer must be asked for again, does not wait: two of them could wait for each other.
+ * answer must be requested again, does not wait: two of them could wait for each other.
  * @param signal ends the waiting.
  */
 export function reserveCostFor(
@@ -48,7 +48,7 @@ interface Cap {
   reserved: number
 }
 
-/** @returns false if it depends on answers under way. @throws CapReached, NotOurs */
+/** @returns false if it depends on requests in progress. @throws CapReached, NotOurs */
 async function tryToReserve(
   tenant: Tenant,
   run: ClaimedRun,

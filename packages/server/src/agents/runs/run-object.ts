@@ -18,9 +18,9 @@ const FIELDS = {
   agent_id: Id,
   status: Word(RUN_STATUSES),
   trigger: Word(['manual', 'schedule']),
-  provider: Nullable(Type.String({ description: 'Who thought; null before the run began.' })),
+  provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.' })),
   model: Nullable(Type.String()),
-  notices: Type.Array(Type.String({ description: 'What whoever reads the run should know.' })),
+  notices: Type.Array(Type.String({ description: 'A note for readers of the run.' })),
   error: Nullable(Type.String({ description: 'Why the run failed.' })),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
@@ -111,7 +111,7 @@ export const RUN_COLUMNS = [
 
 type RunRow = Pick<Selectable<TenantTables['agent_runs']>, (typeof RUN_COLUMNS)[number]>
 
-/** A run as the API answers it. @param pending how many of its actions wait for somebody at this moment. */
+/** A run as the API returns it. @param pending the number of its actions that wait for a decision. */
 export function toRunObject(row: RunRow, pending: number): RunObject {
   return {
     run_id: row.run_id,

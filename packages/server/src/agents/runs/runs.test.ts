@@ -36,7 +36,7 @@ async function ended(runId: string) {
 
 const TEMPLATE = { playbook_template: 'cold_outreach', capabilities: ['email'] }
 
-test('a triggered run can be read at once, and proposes what the playbook says for each contact', async () => {
+test("a triggered run can be read immediately, and proposes the playbook's actions for each contact", async () => {
   const ada = await tenant.contact('ada@example.com', { firstname: 'Ada', company: 'Engines', lifecyclestage: 'lead' })
   const bob = await tenant.contact('bob@example.com', { firstname: 'Bob', lifecyclestage: 'customer' })
   const agentId = await agent(TEMPLATE)
@@ -64,7 +64,7 @@ test('a triggered run can be read at once, and proposes what the playbook says f
   expect(summary).toMatchObject({ status: 'completed', summary: run.summary })
 })
 
-test('a run under way says since when, before its first contact too', async () => {
+test('a run in progress has its start time, even before its first contact', async () => {
   const ada = await tenant.contact('ada@example.com')
   const runId = await trigger(await agent(TEMPLATE), { contact_ids: [ada] })
   const seen = new Set<string>()
@@ -79,7 +79,7 @@ test('a run under way says since when, before its first contact too', async () =
 const waitingIn = (results: { proposed_actions: { status: string }[] }[]) =>
   results.flatMap((result) => result.proposed_actions).filter(({ status }) => status === 'pending_approval').length
 
-test('a run does not propose again what waits for approval at the same contact, and says so', async () => {
+test('a run does not propose again what already waits for approval for the contact, and reports that', async () => {
   const ada = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
   const agentId = await agent(TEMPLATE)
   const first = await ended(await trigger(agentId, { contact_ids: [ada] }))
@@ -105,7 +105,7 @@ test('a run does not propose again what waits for approval at the same contact, 
   expect(third.contact_results[0].proposed_actions[0]).toMatchObject({ action_index: 0, status: 'pending_approval' })
 })
 
-test('of two runs at once one proposes for each contact', async () => {
+test('of two concurrent runs one proposes for each contact', async () => {
   const contacts: string[] = []
   for (let index = 0; index < 25; index++) {
     contacts.push(await tenant.contact(`c${index}@example.com`, { lifecyclestage: 'lead' }))
@@ -117,7 +117,7 @@ test('of two runs at once one proposes for each contact', async () => {
   expect(runs.map(({ summary }) => summary.actions_skipped).reduce((sum, count) => sum + count)).toBe(50)
 })
 
-test('without contact_ids the monitoring filter chooses, those that were never looked at first', async () => {
+test('without contact_ids the monitoring filter chooses contacts, first those that were never evaluated', async () => {
   const ids: string[] = []
   for (const name of ['a', 'b', 'c']) ids.push(await tenant.contact(`${name}@example.com`))
   const agentId = await agent({ ...TEMPLATE, monitoring: { filter: EVERYBODY, max_contacts_per_run: 2 } })
@@ -129,7 +129,7 @@ test('without contact_ids the monitoring filter chooses, those that were never l
   expect([ids[1], ids[2]]).toContain(after)
 })
 
-test('a run of an agent without a filter says that it looked at nobody', async () => {
+test('a run of an agent without a filter reports that it evaluated no contacts', async () => {
   const run = await ended(await trigger(await agent()))
   expect(run).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0 }, contact_results: [] })
   expect(run.notices.join()).toContain('no monitoring.filter')
@@ -152,7 +152,7 @@ test('unknown contacts are named, and no run is queued', async () => {
   }
 })
 
-test('runs are listed newest first, by status, and go with their agent', async () => {
+test('runs are listed newest first, filtered by status, and deleted with their agent', async () => {
   const agentId = await agent()
   const ids: string[] = []
   for (let count = 0; count < 3; count++) ids.unshift(await trigger(agentId))
@@ -172,9 +172,9 @@ test('runs are listed newest first, by status, and go with their agent', async (
   expect((await tenant.call('GET', path)).status).toBe(404)
 })
 
-test('of triggers at once as many are queued as there is room for', async () => {
+test('concurrent triggers queue no more runs than the limit allows', async () => {
   const agentId = await agent()
-  // Nobody works on them, so that they stay.
+  // No process works on them, so they stay queued.
   const jobs = { send: async () => null }
   const trigger = () => triggerRun(tenant.handle, { jobs }, agentId, null, { kind: 'service' }, new Date())
   for (let count = 0; count < 98; count++) await trigger()

@@ -29,7 +29,7 @@ let first: TestService
 let second: TestService
 let tenant: TestTenant
 
-/** Two services on the same engines, as two processes would be. */
+/** Two services with the same databases, like two processes. */
 beforeAll(async () => {
   directory = await openDirectory()
   clickhouse = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
@@ -65,13 +65,13 @@ const timed = (service: TestService) => ({ ...service, ...service.writing, clock
 const sweepBoth = () =>
   Promise.all(Array.from({ length: 8 }, (_, index) => sweepSchedules(timed(index % 2 === 0 ? first : second))))
 /**
- * The services sweep by themselves as well. One of them may be at a row that our own sweeps pass over, and commit when
- * they have ended.
+ * The services sweep in the background too. One of them may have locked a row that our own sweeps skip, and commit after
+ * they end.
  */
 const swept = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000 })
 
 describe('a schedule', () => {
-  test('queues one run when it comes due, however many processes look', async () => {
+  test('queues one run when it is due, however many processes sweep', async () => {
     const id = await agent(hourly)
     await sweepBoth()
     expect(await runsOf(id)).toEqual([])
@@ -83,7 +83,7 @@ describe('a schedule', () => {
     expect(await runsOf(id)).toHaveLength(1)
   })
 
-  test('makes up for all the times that were missed with one run', async () => {
+  test('makes up for all missed times with one run', async () => {
     const id = await agent(hourly)
     now = new Date('2026-03-04T09:30:00Z')
     await sweepBoth()
@@ -91,7 +91,7 @@ describe('a schedule', () => {
     expect((await agentOf(id)).next_run_at).toBe('2026-03-04T10:00:00.000Z')
   })
 
-  test('rests while the agent is disabled, and while its last run goes on', async () => {
+  test('queues nothing while the agent is disabled or its last run is in progress', async () => {
     const id = await agent(hourly)
     await tenant.call('PATCH', `/v1/agents/${id}`, { enabled: false })
     now = new Date('2026-03-02T13:00:00Z')
@@ -105,7 +105,7 @@ describe('a schedule', () => {
     expect(await runsOf(id)).toHaveLength(1)
   })
 
-  test('that is due is not put off by a change of something else', async () => {
+  test('that is due is not delayed by a change of another setting', async () => {
     const id = await agent(hourly)
     now = new Date('2026-03-02T13:00:00Z')
     await tenant.call('PATCH', `/v1/agents/${id}`, { monitoring: { max_contacts_per_run: 5 } })
@@ -113,7 +113,7 @@ describe('a schedule', () => {
     await swept(() => runsOf(id)).toHaveLength(1)
   })
 
-  test('of another tenant is another', async () => {
+  test('of another tenant is independent', async () => {
     const id = await agent(hourly)
     const stranger = await createTestTenant(first)
     now = new Date('2026-03-02T13:00:00Z')
@@ -124,7 +124,7 @@ describe('a schedule', () => {
   })
 })
 
-/** A run that no queue knows, as after a crash, with one contact to look at. */
+/** A run without a job, as after a crash, with one contact to evaluate. */
 async function openRun(agentId: string, more: object = {}): Promise<{ runId: string; contactId: string }> {
   const runId = newId()
   const contactId = newId()
@@ -169,7 +169,7 @@ const EVALUATION = {
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('a run', () => {
-  test('is claimed by one process; another gets it only when the first is silent', async () => {
+  test('is claimed by one process; another can claim it only after the first stops its heartbeat', async () => {
     const { runId } = await openRun(await agent())
     const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(tenant.handle, runId, now)))
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
@@ -181,7 +181,7 @@ describe('a run', () => {
     expect(await claimRun(tenant.handle, runId, now)).not.toBeNull()
   })
 
-  test('is written by whoever has it: a process that was taken for dead writes nothing more', async () => {
+  test('is written only by the process that claimed it: one that was considered dead writes nothing more', async () => {
     const { runId, contactId } = await openRun(await agent())
     const dead = await claimRun(tenant.handle, runId, now)
     await tenant.handle.db
@@ -197,13 +197,13 @@ describe('a run', () => {
     expect((await read(runId)).summary).toMatchObject({ contacts_evaluated: 1, actions_proposed: 1 })
   })
 
-  test('whose process died is queued again, and ends', async () => {
+  test('whose process died is queued again and completes', async () => {
     const { runId } = await openRun(await agent(), { claim: newId(), heartbeat_at: minutesAgo(1) })
     await sweepRuns(timed(second))
     await swept(async () => (await read(runId)).status).toBe('completed')
   })
 
-  test('that is stuck fails, and says why', async () => {
+  test('that is stuck fails with a reason', async () => {
     const id = await agent()
     const { runId } = await openRun(id, { claim: newId(), progressed_at: minutesAgo(16) })
     const { runId: forgotten } = await openRun(id, { status: 'queued', heartbeat_at: minutesAgo(25 * 60) })
@@ -215,7 +215,7 @@ describe('a run', () => {
     expect((await read(fine)).status).toBe('running')
   })
 
-  test('that is interrupted again and again fails in the end', async () => {
+  test('that is interrupted repeatedly fails in the end', async () => {
     const { runId } = await openRun(await agent(), {
       claim: newId(),
       heartbeat_at: minutesAgo(1),
@@ -271,7 +271,7 @@ describe('costs', () => {
       status: 'evaluated',
       evaluation: { ...EVALUATION, usage: { inputTokens: 1, outputTokens: 1, costUsd } },
     }) as const
-  /** Resolves once somebody has looked and waits. */
+  /** Resolves once a process has checked the cap and waits. */
   const waits = async (asked: Promise<void>) => {
     let isDone = false
     asked.then(() => (isDone = true)).catch(() => (isDone = true))
@@ -279,7 +279,7 @@ describe('costs', () => {
     expect(isDone).toBe(false)
   }
 
-  test('that may come of an answer under way keep another run, in another process, from passing the cap', async () => {
+  test('reserved for a request in progress prevent a run in another process from exceeding the cap', async () => {
     const [one, two] = [await claimed(), await claimed()]
     await one.reserve(0.6)
     const asked = two.reserve(0.6)
@@ -293,7 +293,7 @@ describe('costs', () => {
     await three.reserve(0.2)
   })
 
-  test('of which a dead process held some are free again when its run goes on', async () => {
+  test('reserved by a dead process are released when its run continues', async () => {
     const [dead, other] = [await claimed(), await claimed()]
     await dead.reserve(0.6)
     const asked = other.reserve(0.6)
@@ -308,7 +308,7 @@ describe('costs', () => {
     await expect(dead.reserve(0.1)).rejects.toBeInstanceOf(NotOurs)
   })
 
-  test('of an answer that came when the run had been cancelled count all the same', async () => {
+  test('of an answer that arrives after the run was cancelled still count', async () => {
     const { run, runId, contactId, reserved, reserve } = await claimed()
     await reserve(0.6)
     await cancelRun(tenant.handle, runId, ACTOR, now)
@@ -320,7 +320,7 @@ describe('costs', () => {
   })
 })
 
-describe('what happens beside a run', () => {
+describe('during a run', () => {
   const claimed = async () => {
     const agentId = await agent()
     const { runId, contactId } = await openRun(agentId)
@@ -330,7 +330,7 @@ describe('what happens beside a run', () => {
   }
   const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
 
-  test('a contact that is erased while it is looked at leaves nothing, and does not hold up the others', async () => {
+  test('a contact that is erased during its evaluation leaves nothing, and does not delay the others', async () => {
     const { run, runId, contactId } = await claimed()
     await tenant.handle.transaction((tx) => eraseFromRuns(tx, { contactId, email: null, visitorIds: [], keys: [] }))
     await recordOutcome(tenant.handle, timed(first), run, contactId, outcome)
@@ -341,7 +341,7 @@ describe('what happens beside a run', () => {
     })
   })
 
-  test('an agent is deleted, though its run holds a contact and wants to write', async () => {
+  test('an agent can be deleted while its run has locked a contact and is about to write', async () => {
     const { agentId, runId, contactId } = await claimed()
     let deleting: Promise<Answer> | undefined
     const writing = tenant.handle.transaction(async (tx) => {
@@ -350,12 +350,12 @@ describe('what happens beside a run', () => {
       await waitsForLock()
       await tx.db.updateTable('agent_runs').set({ error: 'x' }).where('run_id', '=', runId).execute()
     })
-    // PostgreSQL ends one of the two, most often the deletion, which began to wait earlier.
+    // PostgreSQL aborts one of the two, usually the deletion, which started to wait first.
     await writing.catch(() => {})
     expect((await deleting)?.status).toBe(200)
   })
 
-  test('an identity is deleted, while an action that has none yet is approved', async () => {
+  test('an identity can be deleted while an action without one is approved', async () => {
     const identityId = await insertIdentity(tenant.handle)
     const contactId = await tenant.contact('ada@example.com')
     const { path, agentId } = await propose(tenant.handle, first.jobs, { contactId, ...MAIL })

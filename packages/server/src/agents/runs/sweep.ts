@@ -11,10 +11,10 @@ import { RUN_QUEUE } from './queue.ts'
 import { queueRun } from './trigger.ts'
 
 const AT_ONCE = 100
-/** A run whose process lives but that makes no progress for so long is stuck. */
+/** A run whose process lives but that makes no progress for this long is stuck. */
 const STUCK_MINUTES = 15
 const STUCK = `The run made no progress: no contact was evaluated in ${STUCK_MINUTES} minutes, or no process worked on it for a day.`
-/** A run that waits so long for a process has failed. */
+/** A run that waits this long for a process fails. */
 const WAITING_HOURS = 24
 
 export interface SweepDependencies {

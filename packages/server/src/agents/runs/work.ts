@@ -48,7 +48,7 @@ export async function workOnRun(
   const end = () => ending.abort()
   signal.addEventListener('abort', end)
   const renewing = every(RENEW_MS, async () => {
-    // A failed heartbeat is skipped. If another process has taken the run over, this one stops working on it.
+    // A failed heartbeat is skipped. If another process has claimed the run, this one stops working on it.
     if (!(await renew(tenant, run).catch(() => true))) end()
   })
   try {
@@ -168,7 +168,7 @@ async function workOnBatch(
       evaluation = await evaluate(context, signal, reserveCost)
       await record(contactId, { status: 'evaluated', evaluation }, reserved)
     } catch (error) {
-      // If the evaluation was interrupted, the contact stays pending for whoever continues the run.
+      // If the evaluation was interrupted, the contact stays pending for the process that continues the run.
       if (signal.aborted || isOfTheRun(error)) throw error
       dependencies.log.info(
         { err: error, run_id: run.runId, contact_id: contactId },
