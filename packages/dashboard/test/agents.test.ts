@@ -42,7 +42,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     const { createSegment } = await import('../../server/src/segments/segments.ts')
     segmentId = await tenant.handle.transaction(async (tx) => {
       const made = await createSegment(tx, { name: 'People of Engines', description: null, filter }, new Date())
-      // More of them than one answer of the service holds, and younger.
+      // Newer segments, more than one response contains.
       for (let n = 0; n < 100; n++) {
         const none = { name: `Nobody ${n}`, description: null, filter: { match: 'any', conditions: [] } }
         await createSegment(tx, none, new Date(), true)
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
   })
   afterAll(() => browser?.close())
 
-  test('an agent is made from a template, with a schedule in words, and found in the list', async () => {
+  test('an agent is created from a template, with a schedule in words, and appears in the list', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })
     await page.getByRole('heading', { name: 'No agents yet' }).waitFor()
     expect(await checkPage(page, 'agents-empty')).toEqual([])
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByLabel('Cron expression').fill('30 8 * * 2')
     await page.getByText('At 08:30, only on Tuesday').waitFor()
     await page.getByText(/^Next: Tue/).waitFor()
-    // Whoever presses a button while the next times are asked for anew must meet it: nothing moves meanwhile.
+    // A button must not move while the next times are being fetched.
     const answer = Promise.withResolvers<void>()
     await page.route(/schedule/, (route) => answer.promise.then(() => route.continue()))
     const asked = page.waitForRequest(/schedule.*Berlin/)
@@ -122,12 +122,12 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('At 08:30, only on Tuesday').waitFor()
   })
 
-  test("a contact's page names its segments, however many younger ones there are", async () => {
+  test("a contact's page names its segments, however many newer segments exist", async () => {
     const page = await browser.signedIn(tenant, { path: `/contacts/${visitors[0]}` })
     await page.getByRole('list', { name: 'Segments' }).getByRole('link', { name: 'People of Engines' }).waitFor()
   })
 
-  test('it is edited: what is not touched stays, and the service says what it refuses', async () => {
+  test("an edit keeps unchanged fields, and the service's errors are shown", async () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
     await page.getByRole('link', { name: 'Edit' }).click()
@@ -151,7 +151,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     expect(body.agents[0].monitoring.schedule_cron).toBeUndefined()
   })
 
-  test('it runs for chosen contacts, and the run shows why it proposed what', async () => {
+  test('it runs for chosen contacts, and the run shows the reasons for its proposals', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents', role: 'member' })
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
@@ -175,7 +175,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('article', { name: 'Grace' }).waitFor()
   })
 
-  test('a run in progress says how far it is, refreshes by itself and is cancelled', async () => {
+  test('a run in progress shows its progress, refreshes automatically and can be cancelled', async () => {
     const { body } = await tenant.call('GET', '/v1/agents')
     const { agent_id } = body.agents[0]
     const runs = await tenant.call('GET', `/v1/agents/${agent_id}/runs`)
@@ -208,7 +208,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('Completed').waitFor()
   })
 
-  test('the rules for all agents are set', async () => {
+  test('the rules for all agents can be changed', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents/settings' })
     await page.getByLabel('Minimum days between outreach to a contact').fill('14')
     await page.getByRole('switch', { name: 'Quiet hours' }).click()
@@ -229,7 +229,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     })
   })
 
-  test('a viewer sees agents, runs and rules, but nothing to change them with', async () => {
+  test('a viewer sees agents, runs and rules, but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents', role: 'viewer' })
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
     await page.getByRole('heading', { name: 'Runs' }).waitFor()
@@ -247,7 +247,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     ['agent-hostile', '/agents/:hostile', /How it works/],
     ['agent-new', '/agents/new', /Allowed actions/],
     ['agent-edit', '/agents/:busy/edit', /Allowed actions/],
-  ])('%s can be used by everybody, hostile names included', async (name, path, text) => {
+  ])('%s is accessible, even with hostile names', async (name, path, text) => {
     const ids = await agentIds()
     const page = await browser.signedIn(tenant, { path: path.replace(/:(\w+)/, (_, id: string) => ids[id] ?? id) })
     await page.getByText(text).first().waitFor()
@@ -265,7 +265,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).waitFor({ state: 'detached' })
   })
 
-  test('no page did what it must not', () => {
+  test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })
 })

@@ -33,13 +33,13 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   })
   afterAll(() => browser?.close())
 
-  test('without anything that waits it says so', async () => {
+  test('without pending actions it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })
     await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
     expect(await checkPage(page, 'approvals-empty')).toEqual([])
   })
 
-  test('an action shows for whom, from whom, why and exactly what; it is approved as a person changed it', async () => {
+  test('an action shows its recipient, sender, reasoning and exact content; it can be edited before it is approved', async () => {
     const message = 'Hello **Ada**,\n\nwe saw [this](https://example.com/offer).\n\n- one\n- two'
     const { ref } = await waiting('Ada', { params: { subject: 'Your trial', message } })
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await page.getByRole('heading', { name: 'Nothing to approve' }).waitFor()
   })
 
-  test('whoever comes second is told who was first', async () => {
+  test('a person whose action was decided meanwhile sees by whom', async () => {
     const { ref } = await waiting('Late')
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
     const card = page.getByRole('article', { name: 'Late Lovelace' })
@@ -84,19 +84,19 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await screenshot(page, 'approvals-second')
   })
 
-  test('a whole inbox is decided with the keyboard alone', async () => {
+  test('a whole inbox can be decided by keyboard', async () => {
     await newTenant()
     for (const name of ['One', 'Two', 'Three', 'Four']) await waiting(name)
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
-    // The latest comes first.
+    // Newest first.
     await page.getByRole('article', { name: 'Four Lovelace' }).waitFor()
-    // The keys are listened to when the inbox has been drawn.
+    // The shortcuts work once the inbox is rendered.
     await nextFrame(page)
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     expect(await page.getByRole('dialog').count()).toBe(1)
     await screenshot(page, 'approvals-shortcuts')
-    // In a dialog they do nothing.
+    // They do nothing in a dialog.
     await page.keyboard.press('a')
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
@@ -105,9 +105,9 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .getByRole('article', { name: 'Four Lovelace' })
       .getByText(/^Approved\./)
       .waitFor()
-    // The next one has the focus: reject it, with a reason in which the keys only write.
+    // The next one has the focus: reject it, with a reason that contains shortcut keys.
     await page.keyboard.press('r')
-    // The field has the focus a moment after it is there.
+    // The field gets the focus after it is rendered.
     await page.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('jar: already a customer')
     await page.keyboard.press('Tab')
@@ -142,7 +142,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     expect(reasons).toMatchObject([{ details: { reason: 'jar: already a customer' } }])
   })
 
-  test('several are decided at once, and each says what became of it', async () => {
+  test('several are decided at once, and each shows its result', async () => {
     await newTenant()
     const proposed = [await waiting('First'), await waiting('Second'), await waiting('Third')]
     const page = await browser.signedIn(tenant, { path: '/approvals' })
@@ -186,7 +186,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     expect(await checkPage(page, 'approvals')).toEqual([])
   })
 
-  test('a viewer reads what waits but has nothing to decide with', async () => {
+  test('a viewer sees pending actions but has no controls to decide', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'viewer' })
     await page.getByRole('article').first().waitFor()
     for (const name of ['Approve', 'Edit', 'Reject', 'Shortcuts', 'Approve selected']) {
@@ -197,7 +197,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
-  test('no page did what it must not', () => {
+  test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })
 })

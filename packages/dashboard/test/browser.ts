@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 export type ColorScheme = 'light' | 'dark'
 
 /**
- * Tabs that tests have finished with, by what they belong to. A tab that is used again has fetched and compiled the
+ * Idle tabs of finished tests, by their options. A tab that is used again has fetched and compiled the
  * pages' scripts; each new one would spend two seconds of processor time on that.
  */
 const idleTabs = new Map<string, Page[]>()
@@ -26,18 +26,18 @@ const idleTabs = new Map<string, Page[]>()
 interface TabOptions {
   width?: number
   scheme?: ColorScheme
-  /** A tab that nobody has used: it has fetched nothing yet. */
+  /** An unused tab, which has fetched nothing yet. */
   fresh?: boolean
 }
 
-/** Tabs of the worker's browser; each tells when a page of ours does what it must not. */
+/** Tabs of the worker's browser, which record problems of our pages. */
 export class TestBrowser {
-  /** What pages did that they must not: errors, breaches of the policy, requests to elsewhere. */
+  /** Problems of the pages: errors, policy violations, requests to other hosts. */
   readonly problems: string[] = []
   readonly #browser: Browser
   readonly #service: TestService
   readonly #tabs = new Set<Page>()
-  /** Cookies of those who have signed in, by tenant and role: a tenant's person with a role stays signed in from test to test. */
+  /** Cookies by tenant and role: a tenant's person with a role stays signed in across tests. */
   readonly #sessions = new Map<string, Cookie[]>()
 
   constructor(browser: Browser, service: TestService) {
@@ -59,7 +59,7 @@ export class TestBrowser {
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       const text = message.text()
-      // The browser reports every answer above 399 itself; tests look at what the page makes of it.
+      // The browser reports every response above 399 itself; tests check how the page handles it.
       if (message.type() === 'error' && !text.startsWith('Failed to load resource')) this.problems.push(text)
     })
     page.on('request', (request) => {
@@ -94,7 +94,7 @@ export class TestBrowser {
     page.removeAllListeners()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await window.setOffline(false)
-    // Another document, so that nothing of the one before goes on, with no storage of it.
+    // Another document, so that the previous one stops, and without its storage.
     await page.goto('/favicon.svg')
     await page.evaluate(() => [localStorage, sessionStorage].map((storage) => storage.clear()))
     await window.clearCookies()
@@ -112,12 +112,12 @@ export class TestBrowser {
     this.#sessions.set(who, cookies)
     await page.context().addCookies(cookies)
     await page.goto(path)
-    // On a phone it is hidden, and hidden things have no role.
+    // On a phone it is hidden, and hidden elements have no role.
     await page.locator('nav[aria-label="Main"]').waitFor({ state: 'attached' })
     return page
   }
 
-  /** Signs a new person in, as the sign-in page does it. */
+  /** Signs in a new person, like the sign-in page. */
   async #signIn(page: Page, tenant: TestTenant, role: Role): Promise<Cookie[]> {
     const email = await person(this.#service, tenant.id, role)
     const answer = await page.request.post('/api/auth/sign-in/email', {
@@ -134,7 +134,7 @@ export class TestBrowser {
   }
 }
 
-/** A browser, and the pages as the service serves them, built anew when their sources have changed. */
+/** A browser, and the service's pages, rebuilt if their sources have changed. */
 export async function openBrowser(service: TestService): Promise<TestBrowser> {
   const said: string[] = []
   await ensureBuilt((message) => said.push(message))
@@ -176,7 +176,7 @@ function forgetAnswers(): void {
   throw new Error('The page has no query client.')
 }
 
-/** What React keeps of an element. Only the query client's provider has a `client`. */
+/** React's data of an element. Only the query client's provider has a `client`. */
 interface Fiber {
   child: Fiber | null
   sibling: Fiber | null
@@ -240,14 +240,14 @@ export async function checkPage(page: Page, name: string): Promise<string[]> {
   return problems
 }
 
-/** Waits until the page has been drawn as it is now, and what belongs to it listens. */
+/** Waits until the page is rendered and its listeners are attached. */
 export function nextFrame(page: Page): Promise<void> {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))
 }
 
-/** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
+/** Violations of WCAG 2.2 AA on the current page according to axe: one line each, with the first elements. */
 export async function accessibilityProblems(page: Page, rules: 'all' | 'about colour' = 'all'): Promise<string[]> {
-  // Through the protocol, because the page's own policy lets no script in; once for each page that is loaded.
+  // Through the protocol, because the page's policy blocks other scripts; once for each loaded page.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE)
   return page.evaluate(async (which) => {
     const { axe } = globalThis as unknown as { axe: Axe }

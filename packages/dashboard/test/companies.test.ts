@@ -32,7 +32,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   })
   afterAll(() => browser?.close())
 
-  test('are listed by the page, searched and filtered', async () => {
+  test('are paged, searched and filtered', async () => {
     const page = await browser.signedIn(tenant, { path: '/companies' })
     await page.getByText('1–20 of 22').waitFor()
     expect(await checkPage(page, 'companies')).toEqual([])
@@ -47,7 +47,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('show their contacts by the page, and what these did', async () => {
+  test("show their contacts in pages, and the contacts' activity", async () => {
     const page = await browser.signedIn(tenant, { path: `/companies/${companyId}` })
     await page.getByText('1–20 of 23').waitFor()
     expect(await checkPage(page, 'company')).toEqual([])
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('get a contact and lose it again by hand', async () => {
+  test('gain and lose a contact by hand', async () => {
     const { body } = await tenant.call('POST', '/v1/companies', { name: 'Empty', domain: 'empty.example' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/companies/${body.company.company_id}` })
     await page.getByRole('heading', { name: 'No contacts in this company' }).waitFor()
@@ -84,7 +84,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('are made, changed and deleted by who may', async () => {
+  test('are created, changed and deleted by people with permission', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path: '/companies' })
     await page.getByRole('button', { name: 'New company' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Engines')
@@ -101,7 +101,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('textbox', { name: 'Domain' }).press('Escape')
     await page.getByRole('button', { name: 'Add Industry' }).click()
     await page.getByRole('textbox', { name: 'Industry' }).fill('Comput')
-    // What is being written moves with its place when the window becomes narrow.
+    // Unsaved input moves with its part when the window becomes narrow.
     await page.setViewportSize({ width: 700, height: 1000 })
     await page.getByRole('tabpanel', { name: 'Details' }).getByRole('textbox', { name: 'Industry' }).waitFor()
     await page.keyboard.type('ing')
@@ -118,7 +118,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(await viewer.getByRole('button', { name: /^(Change|Delete|Add)/ }).count()).toBe(0)
   })
 
-  test('say that there are none yet, and what is wrong when they cannot be read', async () => {
+  test('have an empty state and an error state', async () => {
     const empty = await createTestTenant(service)
     const page = await browser.signedIn(empty, { path: '/companies' })
     await page.getByRole('heading', { name: 'No companies yet' }).waitFor()

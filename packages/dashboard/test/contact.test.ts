@@ -41,7 +41,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   })
   afterAll(() => browser?.close())
 
-  test('shows every event once, day by day, reading on as the end comes near', async () => {
+  test('shows every event once, by day, and loads more near the end', async () => {
     const page = await browser.signedIn(tenant, { path })
     await page.getByText('Page 99').waitFor()
     expect(await checkPage(page, 'contact')).toEqual([])
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('changes a property where it stands, at once, and takes it back when it is refused', async () => {
+  test('changes a property in place at once, and undoes the change if it is rejected', async () => {
     await tenant.contact('taken@example.com')
     const page = await browser.signedIn(tenant, { role: 'member', path })
     await page.getByRole('button', { name: 'Change First name: Ada' }).click()
@@ -89,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByLabel('Value').fill('38')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('button', { name: 'Change Shoe size: 38' }).waitFor()
-    // A change shows at once, before the service has it.
+    // A change shows at once, before the service has responded.
     await expect
       .poll(async () => (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.properties)
       .toMatchObject({
@@ -100,7 +100,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
         shoe_size: '38',
       })
 
-    // What is being written moves with its place when the window changes, and so does the focus.
+    // Unsaved input and the focus move when the window is resized.
     await page.getByRole('button', { name: 'Change Last name: Byron' }).click()
     await page.getByRole('textbox', { name: 'Last name' }).fill('Lovel')
     await page.setViewportSize({ width: 700, height: 1000 })
@@ -114,7 +114,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('counts characters as the service does: an emoji is one', async () => {
+  test('counts characters like the service: an emoji is one', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path })
     await page.getByRole('button', { name: 'Add a property' }).click()
     const name = page.getByLabel('Name', { exact: true })
@@ -127,7 +127,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('keeps notes in markdown', async () => {
+  test('stores notes in markdown', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path: `${path}?tab=notes` })
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
     await page.getByLabel('New note').fill(NOTE)
@@ -148,7 +148,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('reads many notes page by page', async () => {
+  test('loads many notes page by page', async () => {
     const noted = await tenant.contact('noted@example.com')
     const notes = Array.from({ length: 23 }, (_, index) => ({
       note_id: newId(),
@@ -171,7 +171,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('is put to a company that is searched for, and taken away from it', async () => {
+  test('is added to a company found by search, and removed from it', async () => {
     const { body } = await tenant.call('POST', '/v1/companies', { name: 'Looms & <b>Co</b>', domain: 'looms.example' })
     const alone = await tenant.contact('alone@example.com', { firstname: 'Alone' })
     const companyOf = async () => (await tenant.call('GET', `/v1/contacts/${alone}`)).body.contact.company_id
@@ -200,7 +200,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('shows what each source says side by side, and what agents did', async () => {
+  test("shows the values of each source side by side, and agents' actions", async () => {
     const page = await browser.signedIn(tenant, { path: `${path}?tab=profile` })
     const row = page.getByRole('row', { name: /^Job title/ })
     await row.waitFor()
@@ -219,7 +219,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('shows conversations, as text or as they were sent', async () => {
+  test('shows conversations as text or as HTML', async () => {
     const message = (message_id: string, direction: string, text: string, html?: string) => ({
       message_id,
       direction,
@@ -261,7 +261,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('erases every trace of a person when an admin says so twice, and gives a receipt', async () => {
+  test('erases all data of a person after an admin confirms it, and shows a receipt', async () => {
     const erased = await tenant.contact('erase@example.com', { firstname: 'Erase' }, { visitor_id: 'erase' })
     await tenant.track({ visitor_id: 'erase', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
     await tenant.call('POST', `/v1/contacts/${erased}/notes`, { content: 'A note' })
@@ -280,7 +280,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('says so when there is no such contact, and after it was deleted', async () => {
+  test('shows a message for an unknown contact and after a deletion', async () => {
     const gone = await tenant.contact('gone@example.com', { firstname: 'Gone' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${gone}` })
     await page.getByRole('button', { name: 'Delete' }).click()

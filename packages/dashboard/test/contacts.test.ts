@@ -32,7 +32,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   })
   afterAll(() => browser?.close())
 
-  test('is paged and sorted by the service, and the address holds it', async () => {
+  test('is paged and sorted by the service, and the address stores both', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     const rows = page.getByRole('table').getByRole('row')
     await page.getByText('1–20 of 25').waitFor()
@@ -48,7 +48,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('ascending')
     await page.reload()
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
-    // The way back leads through what was looked at.
+    // The history contains the earlier states.
     await page.goBack()
     await page.getByText('21–25 of 25').waitFor()
     await page.goBack()
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('is searched while somebody types, and filtered by what contacts did', async () => {
+  test("is searched while typing, and filtered by contacts' events", async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     await page.getByLabel('Search name, e-mail, company, title').fill('hopper')
     await page.getByText('1–1 of 1').waitFor()
@@ -81,8 +81,8 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('stays when the service is away, and says what to do when the session has ended', async () => {
-    // A tab that another test has used may have the next page's script.
+  test('stays visible when the service is down, and says what to do when the session has ended', async () => {
+    // A used tab may already have the next page's script.
     const page = await browser.signedIn(tenant, { fresh: true, path: '/segments' })
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
     await page.context().setOffline(true)
@@ -107,7 +107,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('gives the focus back when a dialog closes, and keeps it near what is taken away', async () => {
+  test('restores the focus when a dialog closes, and keeps it near a removed filter', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?country=Norway' })
     const views = page.getByRole('button', { name: 'Views' })
     await views.press('Enter')
@@ -115,7 +115,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    // A moment after the dialog has gone.
+    // Shortly after the dialog has closed.
     await expect.poll(() => views.evaluate((button) => button === document.activeElement)).toBe(true)
     await page.getByRole('button', { name: 'Remove the filter Country' }).press('Enter')
     await page.getByText('of 25').waitFor()
@@ -124,7 +124,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('is kept as a view for everybody, with its columns', async () => {
+  test('is saved as a view for the team, with its columns', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?country=Norway&sort_by=email&sort_dir=asc' })
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'Job title' }).uncheck()
@@ -149,7 +149,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('is exported as it is filtered, without formulas', async () => {
+  test('is exported with its filters, without formulas', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?search=robin&columns=name,email,country' })
     await page.getByText('of 24').waitFor()
     const [download] = await Promise.all([
@@ -163,7 +163,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('takes a new contact, and says which address is taken', async () => {
+  test('creates a contact, and reports an address that is in use', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     await page.getByRole('button', { name: 'New contact' }).click()
     await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
@@ -177,7 +177,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('begins to read a contact when the pointer comes near its name', async () => {
+  test('prefetches a contact when its name is hovered', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?search=hopper' })
     const name = page.getByRole('link', { name: 'Grace Hopper' })
     await name.waitFor()
@@ -188,7 +188,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('is used with the keyboard alone', async () => {
+  test('can be used by keyboard', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?sort_by=lastname&sort_dir=asc' })
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
     await page.keyboard.press('Tab')

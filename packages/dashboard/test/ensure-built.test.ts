@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true, force: true }))
 
-/** A build that does so much. */
+/** Writes a build script with the given code. */
 async function building(work: string): Promise<void> {
   const head = `import { readFile, writeFile } from 'node:fs/promises'`
   await writeFile(
@@ -32,7 +32,7 @@ async function ensure(): Promise<string[]> {
 
 const page = () => readFile(join(root, 'dist', 'index.html'), 'utf8')
 
-test('the pages are built when they are missing or their sources have changed, and not again', async () => {
+test('the pages are built if they are missing or their sources have changed, and not again', async () => {
   expect(await ensure()).toEqual(['building the dashboard; this takes a few seconds', 'the dashboard is built'])
   expect(await page()).toBe('first')
   expect(await ensure()).toEqual([])
@@ -52,7 +52,7 @@ test('two builds at once leave one whole build', async () => {
   expect(await ensure()).toEqual([])
 })
 
-test('a build that fails says why, and leaves the earlier pages', async () => {
+test('a failed build reports the reason, and leaves the earlier pages', async () => {
   await ensure()
   await building(`await writeFile(target + '/index.html', 'half'); throw new Error('no room for the dashboard')`)
   const said = await ensure()
@@ -61,7 +61,7 @@ test('a build that fails says why, and leaves the earlier pages', async () => {
   expect((await readdir(root)).sort()).toEqual(['build.ts', 'dist', 'src'])
 })
 
-test('what is built is for production, in whatever environment the caller runs', async () => {
+test("the build is for production, whatever the caller's environment", async () => {
   expect(process.env.NODE_ENV).toBe('test')
   await building(`await writeFile(target + '/index.html', String(process.env.NODE_ENV))`)
   await ensure()

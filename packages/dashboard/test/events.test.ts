@@ -7,7 +7,7 @@ import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.
 let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
-/** About when all events were: on one day, also when the tests run over midnight. */
+/** The approximate time of all events: on one day, even if the tests run over midnight. */
 let sentAt: string
 
 describe.skipIf(!HAS_BROWSER)('the events', () => {
@@ -20,7 +20,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     for (let n = 0; n < 6; n++) {
       const event = { event: n % 3 === 0 ? 'button_click' : 'page_view', title: `Page ${n}` }
       const url = `https://${tenant.site}/page-${n % 2}`
-      // One after the other: what happened at the same moment has no order.
+      // Sequential, because events at the same time have no order.
       const timestamp = new Date(Date.parse(sentAt) + n - 6).toISOString()
       const events = Array.from({ length: 5 }, () => ({ ...event, url, timestamp, data: { text: 'Buy', n } }))
       await tenant.track({ visitor_id: `visitor-${n}`, events })
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     browser.signedIn(tenant, { path, ...options })
   const rows = (page: Page) => page.getByRole('region', { name: 'Events' }).getByRole('row')
 
-  test('the list shows every event, searches and filters, and its address holds what is shown', async () => {
+  test('the list shows every event, searches and filters, and its address stores the filters', async () => {
     const page = await open('/events')
     await expect.poll(() => rows(page).count()).toBe(21)
     await page.getByText('1–20 of 30').waitFor()
@@ -55,7 +55,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await screenshot(page, 'events')
   })
 
-  test('an event opens with all that is known of it, and leads on to what else its visitor did', async () => {
+  test("an event page shows all its fields, and links to its visitor's other events", async () => {
     const page = await open('/events?event_type=button_click')
     await page.getByRole('link', { name: 'button_click' }).first().click()
     await page.getByRole('heading', { name: 'button_click', level: 1 }).waitFor()
@@ -69,7 +69,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     expect(page.url()).toMatch(/visitor_id=visitor-/)
   })
 
-  test('groups count events by any dimension, over days as a line that can be read as numbers', async () => {
+  test('groups count events by any dimension, by day as a chart or a table', async () => {
     const page = await open('/events/groups')
     await page.getByText('30 events, 2 groups').waitFor()
     await screenshot(page, 'event-groups')
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByRole('button', { name: 'Show as table' }).click()
     const day = sentAt.slice(0, 10)
     await page.getByRole('row', { name: `${day} 30` }).waitFor()
-    // A group leads to its events: those that were counted, and no other.
+    // A group links to exactly its counted events.
     await page.getByRole('link', { name: day }).click()
     await page.getByText('1–20 of 30').waitFor()
     await page.goto('/events/groups?group_by=visitor_id&event_type=page_view')
@@ -92,7 +92,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     expect(await page.getByRole('main').getByRole('listitem').getByRole('link').count()).toBe(0)
   })
 
-  test('what pages and people send shows as text and nothing of it runs', async () => {
+  test('data from pages and people is shown as text and never runs', async () => {
     const hostile = await createTestTenant(service)
     const url = `https://${hostile.site}/<img src=x onerror=alert(1)>`
     const data = { text: '<script>alert(1)</script>', link: 'javascript:alert(1)', '=cmd': '‮rtl' }
@@ -106,7 +106,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await screenshot(page, 'event-hostile')
   })
 
-  test('an event that is not there says so', async () => {
+  test('an unknown event shows a message', async () => {
     const page = await open('/events/0190c8a5-0000-7000-8000-000000000000')
     await page.getByRole('alert').waitFor()
   })
@@ -114,13 +114,13 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
   test.each([
     ['/events', 'events'],
     ['/events/groups', 'event-groups'],
-  ])('%s can be used by everybody, small and large, light and dark', async (path, name) => {
+  ])('%s is accessible, on small and large screens, light and dark', async (path, name) => {
     const page = await open(path)
     await page.getByText('button_click').first().waitFor()
     expect(await checkPage(page, name)).toEqual([])
   })
 
-  test('what is listed can be kept as a view, and taken away as a table', async () => {
+  test('the list can be saved as a view, and exported', async () => {
     const page = await open('/events?event_type=button_click')
     const download = page.waitForEvent('download')
     await page.getByRole('link', { name: 'Export events as CSV' }).click()
@@ -130,7 +130,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     expect(lines[1]).toContain('button_click')
   })
 
-  test('no page did what it must not', () => {
+  test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })
 })

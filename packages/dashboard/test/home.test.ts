@@ -18,7 +18,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
   })
   afterAll(() => browser?.close())
 
-  test('shows the first steps until the first event comes, then what happens', async () => {
+  test('shows the first steps until the first event arrives, then the activity', async () => {
     const page = await browser.signedIn(tenant)
     await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
     await page.getByText(`${tenant.site} may send events`, { exact: false }).waitFor()
@@ -29,7 +29,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('shows figures beside those of the period before, by day and as numbers', async () => {
+  test('shows figures compared to the previous period, by day and as a table', async () => {
     for (let day = 1; day < 14; day++) {
       for (let visitor = 0; visitor <= day % 4; visitor++) await visit(`v${visitor}`, `/page-${visitor}`, daysAgo(day))
     }
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
     await page.getByText('No page views in this period.').waitFor()
     expect(await checkPage(page, 'home-empty')).toEqual([])
-    // A day of the calendar is the same day west of Greenwich.
+    // A calendar day is the same west of Greenwich.
     const protocol = await page.context().newCDPSession(page)
     await protocol.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Los_Angeles' })
     await page.reload()
@@ -62,25 +62,25 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.context().close()
   })
 
-  test('leads from what is ranked to the events that were counted: those of its days, and of no other page', async () => {
+  test('links a ranked page to the counted events: those of its days, and of no other page', async () => {
     const days = [daysAgo(0)]
     const page = await browser.signedIn(tenant, { path: '/?range=7d' })
     const ranked = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: '/page-1', exact: true }) })
     const views = (await ranked.textContent())?.match(/page-1(\d+) views/)?.[1]
-    // The whole row, not its words alone.
+    // The whole row is clickable.
     await ranked.getByText(`${views} views`, { exact: true }).click({ force: true })
     await page.getByText(new RegExp(`of ${views}$`)).waitFor()
     await page.goBack()
     await page.getByRole('link', { name: 'google.com' }).press('Enter')
     await page.waitForURL('**/events?*referring_domain=google.com*')
     await page.getByRole('link', { name: 'page_view' }).first().waitFor()
-    // It may have become midnight in between.
+    // It may be past midnight now.
     days.push(daysAgo(0))
     expect(days.map((day) => day.slice(0, 10))).toContain(new URL(page.url()).searchParams.get('date_before'))
     expect(browser.problems).toEqual([])
   })
 
-  test('shows events as they come, of its own tenant only, until it is paused', async () => {
+  test("shows its own tenant's events as they arrive, until it is paused", async () => {
     const other = await createTestTenant(service)
     const page = await browser.signedIn(tenant)
     const feed = page.getByRole('list', { name: 'Latest events' })
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     })
     await feed.getByText('asked_for_demo').waitFor()
     expect(await feed.textContent()).not.toContain('secret_event')
-    // Whose event it is, is read when it has come.
+    // The contact of an event is fetched after it has arrived.
     await tenant.contact('live@example.com', { firstname: 'Ada', lastname: 'Live' }, { visitor_id: 'known' })
     await tenant.track({ visitor_id: 'known', events: [{ event: 'came_back', url: `https://${tenant.site}/` }] })
     await feed.getByRole('listitem').filter({ hasText: 'came_back' }).getByText('Ada Live').waitFor()
@@ -105,7 +105,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('has a navigation that a phone shows by the keyboard and hides again, from the keyboard too', async () => {
+  test('has a navigation that the keyboard can open and close on a phone', async () => {
     const page = await browser.signedIn(tenant, { width: 360 })
     const button = page.getByRole('button', { name: 'Navigation' })
     const navigation = page.getByRole('navigation', { name: 'Main' })
@@ -125,22 +125,22 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
       expect(await button.getAttribute('aria-expanded')).toBe('false')
       expect(await hasFocus(button)).toBe(true)
     }
-    // A key that closes a menu closes that menu.
+    // The key closes only the menu.
     await button.press('Enter')
     await page.getByRole('button', { name: /Account and tenant/ }).press('Enter')
-    // The menu has the focus a moment after it is there; until then the key would close what its button stands in.
+    // The menu gets the focus after it is rendered; until then the key would close the navigation.
     await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     await page.getByRole('menu').waitFor({ state: 'hidden' })
     expect(await link.isVisible()).toBe(true)
-    // Nothing of the page has the focus while the navigation covers it.
+    // The focus cannot be in the page while the navigation covers it.
     await page.getByRole('button', { name: /Account and tenant/ }).focus()
     await page.keyboard.press('Tab')
     await navigation.waitFor({ state: 'hidden' })
     expect(browser.problems).toEqual([])
   })
 
-  test('changes to another tenant of the same person, and keeps nothing of the one before', async () => {
+  test('switches to another tenant of the person, and keeps no data of the previous one', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     const created = await page.evaluate(async () => {
       const headers = { 'content-type': 'application/json', 'x-requested-by': 'dashboard' }

@@ -12,7 +12,7 @@ const NOTE = [
   'AT&amp;T &lt;b&gt;',
 ].join('\n\n')
 
-describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
+describe.skipIf(!HAS_BROWSER)('hostile data', () => {
   let service: TestService
   let tenant: TestTenant
   let browser: TestBrowser
@@ -56,7 +56,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     ['/contacts/ID?tab=notes', 'hostile-notes'],
     ['/contacts/ID?tab=profile', 'hostile-sources'],
     ['/', 'hostile-home'],
-  ])('stays a text on %s', async (path, name) => {
+  ])('stays text on %s', async (path, name) => {
     const page = await browser.signedIn(tenant, { path: path.replace('ID', contactId) })
     await page.getByText('<img src=x', { exact: false }).first().waitFor()
     expect(await checkPage(page, name)).toEqual([])
@@ -67,7 +67,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('shows markdown as it was meant, and its pictures as links', async () => {
+  test('renders markdown, and its images as links', async () => {
     const page = await browser.signedIn(tenant, { path: `/contacts/${contactId}?tab=notes` })
     const note = page.getByRole('article', { name: 'Note' })
     await note.getByText('AT&T <b>').waitFor()
@@ -75,7 +75,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('runs nothing in a mail, even where it was not cleaned', async () => {
+  test('runs no scripts in a mail, even if it was not sanitized', async () => {
     const from = { name: MARKUP, address: 'eve@example.com' }
     const message = {
       message_id: '1',
@@ -115,7 +115,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     expect(await page.title()).not.toBe('broken into')
     expect(await page.locator('iframe').getAttribute('sandbox')).not.toMatch(/allow-(scripts|same-origin|forms|top)/)
     await screenshot(page, 'hostile-mail')
-    // What the browser refused it reports; nothing else may have happened.
+    // The browser reports what it blocked; nothing else may have happened.
     const refused = browser.problems.splice(0)
     expect(refused.filter((problem) => !/Blocked script|Content Security Policy/.test(problem))).toEqual([])
     expect(refused.length).toBeGreaterThan(0)

@@ -30,7 +30,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     await owner.getByText(/^cdsid_/).waitFor({ state: 'detached' })
   }
 
-  test('a secret is shown once, when it is created; rotation asks first and keeps the previous one for a day', async () => {
+  test('a secret is shown once, when it is created; rotation asks for confirmation and keeps the previous one valid for a day', async () => {
     await owner.getByText('There is no secret yet').waitFor()
     expect(await checkPage(owner, 'settings-identification-empty')).toEqual([])
     await owner.getByRole('button', { name: 'Create secret' }).click()
@@ -65,7 +65,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     await expect.poll(() => warnings()).toBe('')
   })
 
-  test('each language has its code', async () => {
+  test('each language has its sample code', async () => {
     for (const [language, code] of [
       ['Python', 'hmac.new('],
       ['PHP', 'hash_hmac('],
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('a member sees the settings and cannot change them', async () => {
+  test('a member sees the settings but cannot change them', async () => {
     const member = await browser.signedIn(tenant, { role: 'member', path: '/settings/identification' })
     await member.getByText('Created on').waitFor()
     expect(await member.getByRole('button', { name: 'Rotate secret' }).count()).toBe(0)

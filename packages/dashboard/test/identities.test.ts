@@ -30,7 +30,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await bench?.close()
   })
 
-  test('an identity is made, changed, and deleted, with what that means for its agents', async () => {
+  test('an identity is created, changed and deleted, with a warning about its agents', async () => {
     const page = await browser.signedIn(tenant, { path: '/identities' })
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
     expect(await checkPage(page, 'identities-empty')).toEqual([])
@@ -61,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
   })
 
-  test('a mailbox is set once its servers let us in; what they answer is shown', async () => {
+  test("a mailbox is saved once both log-ins succeed; the servers' errors are shown", async () => {
     const identityId = await identity('Mailing')
     const mailbox = await bench.servers.addMailbox('mailing@mail.example')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
@@ -86,7 +86,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('button', { name: 'Test the log-in' }).click()
     await page.getByText('The log-in works.').waitFor()
     expect(await checkPage(page, 'identity')).toEqual([])
-    // Changed without the password, which stays.
+    // Changed without the password, which is kept.
     await page.getByRole('button', { name: 'Change' }).click()
     await page.getByLabel('Maximum per day').fill('10')
     await page.getByRole('button', { name: 'Log in and save' }).click()
@@ -100,7 +100,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('combobox', { name: 'Provider' }).waitFor()
   })
 
-  test('a social log-in asks for its code, says that one was wrong, and is connected', async () => {
+  test('a social log-in asks for a code, reports a wrong one, and connects', async () => {
     const identityId = await identity('Social')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const card = page.getByRole('region', { name: 'Social network' })
@@ -112,7 +112,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('The network asks for a second-factor code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
     expect(await checkPage(page, 'identity-code')).toEqual([])
-    // Whoever comes back to the page goes on where they were.
+    // After a reload, the page continues where it was.
     await page.reload()
     await card.getByLabel('Code').fill('999999')
     await card.getByRole('button', { name: 'Send the code' }).click()
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await screenshot(page, 'identity-connected')
   })
 
-  test('a log-in that waits for an e-mail ends by itself, one that is refused says why', async () => {
+  test('a log-in that waits for an e-mail completes on its own, and a rejected one shows why', async () => {
     const identityId = await identity('Waiting')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const card = page.getByRole('region', { name: 'Social network' })
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await logIn('wrong@example.com')
     await card.getByRole('alert').getByText('The network rejected the credentials').waitFor()
     await card.getByRole('button', { name: 'Cancel' }).click()
-    // The sandbox goes on after a few looks, however long the page takes to show that it waits.
+    // The sandbox continues after a few polls, however long the page takes to show the state.
     const { database } = bench.service.stores
     await sql`ALTER TABLE social_sandbox_logins ALTER looks SET DEFAULT -1000`.execute(database)
     await logIn('email@example.com')
@@ -154,7 +154,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('The log-in succeeded.').waitFor()
   })
 
-  test('a viewer sees what an identity is connected to, but nothing to change it with', async () => {
+  test('a viewer sees what an identity is connected to, but no controls to change it', async () => {
     const identityId = await identity(HOSTILE)
     const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
     await page.getByRole('link', { name: /img src/ }).click()
@@ -170,7 +170,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     expect(await checkPage(page, 'identities')).toEqual([])
   })
 
-  test('very many are paged and searched by the service', async () => {
+  test('a long list is paged and searched by the service', async () => {
     const crowded = await createTestTenant(bench.service)
     const created_at = new Date()
     const rows = Array.from({ length: 51 }, (_, index) => ({
@@ -197,7 +197,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('heading', { name: 'No identity matches' }).waitFor()
   })
 
-  test('no page did what it must not', () => {
+  test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })
 })

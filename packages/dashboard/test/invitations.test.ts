@@ -23,7 +23,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     await mailbox?.close()
   })
 
-  test('is only mailed: the inviter never sees the link, and can send it again', async () => {
+  test('is only mailed: the inviter never sees the link, and can resend it', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/team' })
     const invite = async (email: string) => {
       await page.getByRole('button', { name: 'Invite someone' }).click()

@@ -4,7 +4,7 @@ import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { openBrowser, type TestBrowser } from './browser.ts'
 
-/** Every link of the main navigation, with what it has to fetch and what it then shows. */
+/** Every link of the main navigation, with its request and the text that it then shows. */
 const LINKS: [name: string, data: string, shows: string][] = [
   ['Contacts', '/v1/contacts', 'ada@example.com'],
   ['Companies', '/v1/companies', 'Engines'],
@@ -25,7 +25,7 @@ let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
 
-describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
+describe.skipIf(!HAS_BROWSER)('navigation', () => {
   beforeAll(async () => {
     service = await sharedService()
     browser = await openBrowser(service)
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
   })
   afterAll(() => browser?.close())
 
-  test('a page is there before the click: the pointer or the focus on its link has fetched all of it', async () => {
+  test('a page is prefetched before the click, when its link is hovered or focused', async () => {
     const page = await browser.signedIn(tenant, { fresh: true, path: '/settings/keys' })
     const network = watch(page)
     for (const [index, [name, data, shows]] of LINKS.entries()) {
@@ -60,17 +60,17 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('on a phone, where nothing points, the scripts of all main pages are fetched while there is nothing to do', async () => {
+  test('on a phone, without hover, the scripts of all main pages are fetched when idle', async () => {
     const page = await browser.signedIn(tenant, { fresh: true, path: '/settings/keys', width: 360 })
     const network = watch(page)
-    // The script of the page that is open may finish while this watches.
+    // The script of the current page may finish meanwhile.
     const scripts = () => network.finished.filter((path) => /(?<!keys)-page-[^/]+\.js$/.test(path))
-    // Those of all links but Settings, whose page is the one that is open.
+    // All links except Settings, which is the current page.
     await expect.poll(scripts, WITHIN).toHaveLength(LINKS.length - 1)
   })
 })
 
-/** What a page asks for, and whether it has been answered. */
+/** A page's requests, and whether they have completed. */
 function watch(page: Page) {
   const open = new Set<Request>()
   const finished: string[] = []
@@ -90,13 +90,13 @@ function watch(page: Page) {
     if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
   })
   page.on('requestfailed', end)
-  /** Waits until some data has been read and nothing more is asked for. */
+  /** Waits until some data has been read and no requests are open. */
   const quietAfter = async (path: string) => {
-    // A link asks for its page a moment after it has been pointed at.
+    // A link prefetches its page shortly after the hover.
     changedAt = Date.now()
     if (path !== '') await expect.poll(() => finished, WITHIN).toContain(path)
     const isQuiet = () => open.size === 0 && Date.now() - changedAt > QUIET_MS
-    // A page that has been given something asks for what follows from it as soon as it comes to it.
+    // A response may cause further requests.
     await expect.poll(async () => isQuiet() && (await idle(page)) && isQuiet(), WITHIN).toBe(true)
     expect(refused).toEqual([])
     finished.length = 0
@@ -104,7 +104,7 @@ function watch(page: Page) {
   return { finished, quietAfter }
 }
 
-/** Waits until the page has nothing to do. */
+/** Waits until the page is idle. */
 function idle(page: Page): Promise<true> {
   return page.evaluate(() => new Promise<true>((done) => requestIdleCallback(() => done(true))))
 }

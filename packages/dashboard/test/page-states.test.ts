@@ -17,11 +17,11 @@ type Ids = Record<(typeof NAMES)[number], string>
 interface Place {
   /** `:agent` and the like are replaced by ids. */
   path: string
-  /** What a tenant sees that has one of everything. */
+  /** What it shows to a tenant that has one of everything. */
   shows: string
-  /** What it says to a tenant that has nothing. Absent where there is always something. */
+  /** What it shows to an empty tenant. Absent if there is always data. */
   empty?: string
-  /** What is asked for beside what the place is about: a name, a count, a suggestion, another tab. */
+  /** Secondary requests: a name, a count, a suggestion, another tab. */
   beside?: RegExp
 }
 
@@ -85,20 +85,20 @@ let browser: TestBrowser
 let full: TestTenant
 let ids: Ids
 let page: Page
-/** What the page has asked for, by its path. */
+/** The page's requests, by path. */
 const asked = new Set<string>()
-/** What is answered only when this is. */
+/** Responses wait for this. */
 let blocked: Promise<void> | undefined
 let isRefused = (_path: string) => false
 
-/** The path of what a page shows; who is signed in, what happens live and what waits belong to the frame. */
+/** The path of a page's data; the session, the live feed and the count of pending actions belong to the frame. */
 function dataPath(url: string): string | null {
   const { pathname, search } = new URL(url, service.url)
   const isFrame = /^\/(api\/(me|auth\/.*)|v1\/live)$/.test(pathname) || pathname + search === '/v1/approvals?limit=1'
   return /^\/(api|v1)\//.test(pathname) && !isFrame ? pathname : null
 }
 
-/** Holds and refuses what pages show. */
+/** Delays and rejects requests for page data. */
 async function intercept({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
   const path = dataPath(url)
   if (path === null) return
@@ -123,7 +123,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const { agentId: agent, ref } = await propose(handle, service.jobs, mail)
   const url = `https://${tenant.site}/pricing`
   const { delivery_id: delivery, event_id: event } = await until(async () => {
-    // Not delivered before the collector has heard of the subscription.
+    // Not delivered before the collector knows the subscription.
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url, title: 'Pricing' }] })
     return handle.db.selectFrom('webhook_deliveries').select(['delivery_id', 'event_id']).executeTakeFirstOrThrow()
   })
@@ -163,9 +163,9 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
   }
 
   for (const { path, shows, beside = /^$/ } of PLACES) {
-    test(`${path} shows that it loads, then what there is, and what fails can be tried again`, async () => {
+    test(`${path} shows a loading state, then its data, and failed requests can be retried`, async () => {
       const address = path.replace(/:(\w+)/g, (_, name: keyof Ids) => ids[name])
-      // Another document of the same site, so that the page before asks for nothing more and the browser stays warm.
+      // Another document of the same site, so that the previous page sends no more requests and the browser stays warm.
       await page.goto('/favicon.svg')
       asked.clear()
       isRefused = () => false
@@ -192,7 +192,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
         await openWithin(page, address)
         const told = main().getByText(REFUSAL).first().waitFor()
         await told.catch(() => expect.fail(`${needed} fails in silence`))
-        // Whatever fails is shown in the same way.
+        // All failures look the same.
         if (index === 0) expect(await accessibilityProblems(page)).toEqual([])
         isRefused = () => false
         for (const again of await main().getByRole('button', { name: 'Try again' }).all()) await again.click()
@@ -201,7 +201,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     })
   }
 
-  test('what opens on a page says so too when it fails, and can be tried again', async () => {
+  test('menus and dialogs show failed requests too, and can retry them', async () => {
     const fails = async (path: string, open: () => Promise<void>) => {
       isRefused = (pathname) => pathname === path
       await open()
@@ -245,7 +245,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     await found('Identities')
   })
 
-  test('without anything they say what they are for', async () => {
+  test('empty pages explain their purpose', async () => {
     page = await browser.signedIn(await createTestTenant(service))
     for (const { path, empty } of PLACES) {
       if (empty === undefined) continue
@@ -255,7 +255,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
   })
 })
 
-/** How many animations of the page go on. */
+/** The number of running animations. */
 function running(page: Page): Promise<number> {
   return page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
 }

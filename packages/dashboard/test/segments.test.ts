@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
   })
   afterAll(() => browser?.close())
 
-  test('a segment is built from properties and events, counted while it is written, saved, changed and deleted', async () => {
+  test('a segment is built from properties and events, counted while it is edited, saved, changed and deleted', async () => {
     const page = await browser.signedIn(tenant, { path: '/segments' })
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
     await screenshot(page, 'segments-empty')
@@ -31,7 +31,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByLabel('Property').selectOption('country')
     await page.locator('input[aria-label="Value"]').fill('FR')
     await page.getByText('4', { exact: true }).waitFor()
-    // The values that contacts have are offered.
+    // Values of existing contacts are suggested.
     await page.locator('input[aria-label="Value"]').fill('D')
     await page.getByRole('option', { name: 'DE' }).click()
     await page.getByText('8', { exact: true }).waitFor()
@@ -63,7 +63,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
   })
 
-  test('a segment whose contacts are being counted says so, in the list and on its page', async () => {
+  test('a segment that is still being counted says so, in the list and on its page', async () => {
     const own = await createTestTenant(service)
     await own.contact('ada@example.com')
     const filter = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByText('Counting…').first().waitFor({ state: 'hidden' })
   })
 
-  test('nested groups and every kind of value survive being saved and opened again', async () => {
+  test('nested groups and every kind of value survive saving and reopening', async () => {
     const filter = {
       match: 'any',
       conditions: [
@@ -111,7 +111,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     expect(body.segment.filter).toEqual(filter)
   })
 
-  test('a filter that the service refuses is explained in place', async () => {
+  test('a filter that the service rejects shows the error in place', async () => {
     const page = await browser.signedIn(tenant, { path: '/segments/new' })
     await page.getByRole('button', { name: 'JSON' }).click()
     const filter = { match: 'all', conditions: [{ property: 'created_at', operator: 'contains', value: 'x' }] }
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('alert').getByText('must be one of').waitFor()
   })
 
-  test('a viewer sees segments but nothing to change them with', async () => {
+  test('a viewer sees segments but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/segments', role: 'viewer' })
     await page.getByRole('link', { name: 'Nested' }).click()
     await page.getByRole('heading', { name: 'Nested', level: 1 }).waitFor()
@@ -130,7 +130,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.waitForURL('**/segments')
   })
 
-  test('every page can be used by everybody, small and large, light and dark', async () => {
+  test('every page is accessible, on small and large screens, light and dark', async () => {
     const { body } = await tenant.call('GET', '/v1/segments')
     const paths = ['/segments', '/segments/new', `/segments/${body.segments[0].segment_id}`]
     for (const [index, path] of paths.entries()) {
@@ -144,7 +144,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     }
   })
 
-  test('no page did what it must not', () => {
+  test('no page had errors, policy violations or requests to other hosts', () => {
     expect(browser.problems).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ let dns: DnsServer
 let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
-/** Signed in once: the tests that only look share it. */
+/** Signed in once, for tests that only read. */
 let owner: Page
 
 describe.skipIf(!HAS_BROWSER)('the settings', () => {
@@ -39,14 +39,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
   const clipboard = () => owner.evaluate(() => navigator.clipboard.readText())
 
   const goTo = async (page: Page, label: string) => {
-    // Anew: what the test before has left open is gone.
+    // Reloaded, so that nothing from the previous test is open.
     await page.goto('/settings')
     const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: label })
     await link.click()
     await page.getByRole('heading', { name: label, level: 1 }).waitFor()
   }
 
-  test('begin with the profile; a name is changed, whatever it holds', async () => {
+  test('start with the profile; a name can be changed to any text', async () => {
     await owner.waitForURL('**/settings/profile')
     await owner.getByLabel('Your name').fill(HOSTILE)
     await owner.getByRole('button', { name: 'Save the name' }).click()
@@ -57,7 +57,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('a key is made with scopes, shown once, works, and is refused when it is revoked', async () => {
+  test('a key is created with scopes, shown once, works, and is rejected once revoked', async () => {
     await goTo(owner, 'API keys')
     await owner.getByRole('button', { name: 'New key' }).click()
     const dialog = owner.getByRole('dialog')
@@ -70,7 +70,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const key = (await dialog.getByText(/^cds_/).textContent()) ?? ''
     expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
     expect((await tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }, key)).status).toBe(403)
-    // It goes only when somebody says that they have it.
+    // It closes only after a confirmation.
     await owner.keyboard.press('Escape')
     expect(await checkPage(owner, 'settings-key-made')).toEqual([])
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
@@ -83,7 +83,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await expect.poll(async () => (await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(401)
   })
 
-  test('a domain is added, its record looked for in DNS until it is right, and removed', async () => {
+  test('a domain is added, checked in DNS until its record is correct, and removed', async () => {
     await goTo(owner, 'Domains')
     await owner.getByRole('button', { name: 'Add a domain' }).first().click()
     await owner.getByLabel('Domain, such as example.com').fill('shop.example.org')
@@ -112,14 +112,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await card.waitFor({ state: 'detached' })
   })
 
-  test('the tracker page waits for the first event and says so when it comes', async () => {
+  test('the tracker page waits for the first event and reports it', async () => {
     await goTo(owner, 'Tracker')
     await owner.getByText('Waiting for your first event').waitFor()
     const copy = owner.getByRole('button', { name: 'Copy the snippet' })
     await copy.click()
     const { snippet } = await owner.evaluate(() => fetch('/v1/tracker').then((answer) => answer.json()))
     await expect.poll(clipboard).toBe(snippet)
-    // Over plain HTTP a browser has no clipboard.
+    // Over plain HTTP, a browser has no clipboard.
     await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))
     await copy.click()
     await owner.getByRole('button', { name: 'Copying failed: select it instead' }).waitFor()
@@ -131,7 +131,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await checkPage(owner, 'settings-tracker')).toEqual([])
   })
 
-  test('somebody is invited, joins by the link, gets another role, and is removed', async () => {
+  test('a person is invited, joins with the link, gets another role, and is removed', async () => {
     await goTo(owner, 'Team')
     await owner.getByRole('button', { name: 'Invite someone' }).click()
     await owner.getByLabel('E-mail address').fill('grace@example.com')
@@ -158,14 +158,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByLabel('Role of Grace Hopper').waitFor({ state: 'detached' })
   })
 
-  test('the link of an invitation is shown once; a new one takes its place, until it is revoked', async () => {
+  test("an invitation's link is shown once; a new one replaces it, until the invitation is revoked", async () => {
     await goTo(owner, 'Team')
     await owner.getByRole('button', { name: 'Invite someone' }).click()
     await owner.getByLabel('E-mail address').fill('late@example.com')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     await owner.getByRole('button', { name: 'Done' }).click()
     await owner.getByRole('region', { name: 'Invitations' }).getByText('late@example.com').waitFor()
-    // Shown once: what is listed says who is invited, and no more.
+    // The list does not show the link again.
     expect(await owner.content()).not.toContain('/invitation/')
     await owner.getByRole('button', { name: 'New link for late@example.com' }).click()
     await owner.getByRole('button', { name: 'Create link' }).click()
@@ -180,7 +180,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('heading', { name: 'No pending invitations' }).waitFor()
   })
 
-  test('a password is changed, and a second factor set up, renewed and switched off, by keyboard alone', async () => {
+  test('a password is changed, and a second factor set up, renewed and turned off, by keyboard', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/profile', role: 'member' })
     await page.getByLabel('Current password').fill('wrong horse battery')
     await page.getByLabel('New password').fill(NEW_PASSWORD)
@@ -245,12 +245,12 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await checkPage(owner, 'settings-data')).toEqual([])
   })
 
-  test('an export and an erasure in progress say how far they are, and refresh by themselves', async () => {
+  test('an export and an erasure in progress show their progress, and refresh automatically', async () => {
     const { db } = tenant.handle
     await owner.getByText(/^erased/).waitFor()
     const stored = await db.selectFrom('exports').select('file').executeTakeFirstOrThrow()
     await db.updateTable('exports').set({ status: 'running', progress: 0.4, file: null }).execute()
-    // As another one: the job that looks after a minute whether all is gone must not find it, nor have found it.
+    // With another id, so that the job that checks the erasure after a minute does not find it.
     await db.updateTable('erasures').set({ erasure_id: newId(), status: 'running', subject: '{}' }).execute()
     await owner.reload()
     await owner.getByText('in progress, 40 %').waitFor()
@@ -265,13 +265,13 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('erased', { exact: true }).waitFor()
   })
 
-  test('limits are shown with what of them is used', async () => {
+  test('limits are shown with their use', async () => {
     await goTo(owner, 'Rate limits')
     await owner.getByRole('region', { name: 'Current limits' }).getByText('API requests of one key').waitFor()
     expect(await checkPage(owner, 'settings-limits')).toEqual([])
   })
 
-  test('the audit log is filtered, and an entry opened, by its address', async () => {
+  test('the address stores the filters of the audit log and the open entry', async () => {
     await goTo(owner, 'Audit log')
     await owner.getByRole('button', { name: 'Domain verified' }).waitFor()
     expect(await checkPage(owner, 'settings-audit')).toEqual([])
@@ -285,7 +285,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('1–3 of 3').waitFor()
     await owner.goto('/settings/audit?actor=agent')
     await owner.getByRole('heading', { name: 'No entry matches' }).waitFor()
-    // A phone shows the whole of it, also when a date says when.
+    // It fits on a phone, even with absolute dates.
     const phone = await browser.signedIn(tenant, { path: '/settings/audit', width: 360 })
     await phone.clock.setFixedTime(Date.now() + 90 * 86_400_000)
     await phone.reload()
@@ -293,7 +293,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await log.getByRole('button', { name: 'Domain verified' }).waitFor()
     await screenshot(phone, 'settings-audit-dates')
     expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
-    // Of what was done, every word is whole.
+    // The words of the action are not broken.
     const withdrawn = log.getByText('Invitation withdrawn').first()
     const lines = await withdrawn.evaluate((element) => {
       const range = document.createRange()
@@ -304,7 +304,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await phone.context().close()
   })
 
-  test('a viewer sees what there is, and nothing to change it with', async () => {
+  test('a viewer sees the settings, but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/team', role: 'viewer', width: 360 })
     await page.getByRole('region', { name: 'Members' }).waitFor()
     const links = page.getByRole('navigation', { name: 'Settings' }).getByRole('link')
@@ -330,7 +330,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     }
   })
 
-  test('an owner makes another tenant, and works in it and back', async () => {
+  test('an owner creates another tenant, and switches to it and back', async () => {
     await goTo(owner, 'Tenants')
     await owner.getByRole('button', { name: 'New tenant' }).click()
     await owner.getByLabel('Name').fill('Second shop')

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await service?.close()
   })
 
-  test('starts with an owner, who has the link from the console', async () => {
+  test('starts with an owner, who uses the link from the console', async () => {
     const page = await browser.tab()
     await page.goto('/contacts')
     await page.waitForURL('**/setup')
@@ -37,7 +37,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.getByRole('button', { name: 'Create the account' }).click()
     await page.getByText('The setup link is not valid.').waitFor()
     await page.goto(link)
-    // It must not stay where others see it: in the address bar and the history.
+    // It must not stay visible in the address bar and the history.
     await page.waitForURL((url) => url.pathname === '/setup' && url.hash === '')
     await page.getByLabel('Organisation').waitFor()
     expect(await checkPage(page, 'setup')).toEqual([])
@@ -53,7 +53,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.waitForURL('**/sign-in')
   })
 
-  test('wants the right password, and leads to the page that was asked for', async () => {
+  test('requires the right password, and opens the requested page', async () => {
     tenant = await createTestTenant(service)
     const email = await person(service, tenant.id, 'member')
     const page = await browser.tab()
@@ -78,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   })
 
   test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)'])(
-    'never leads to %s afterwards',
+    'never redirects to %s',
     async (redirect) => {
       const email = await person(service, tenant.id, 'member')
       const page = await browser.tab()
@@ -92,11 +92,11 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     },
   )
 
-  test('is asked for again when the session has ended, and leads back', async () => {
+  test('is required again when the session has ended, and returns to the page', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })
     await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
     await page.context().clearCookies()
-    // Not by the pointer: already its coming near would ask for what the link leads to, and lead back to here.
+    // Not by the pointer: the hover would prefetch the page, and redirect back to here.
     await page.getByRole('link', { name: 'Companies' }).dispatchEvent('click')
     await page.waitForURL('**/sign-in?redirect=*')
     expect(new URL(page.url()).searchParams.get('redirect')).toBe('/companies')
@@ -126,7 +126,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('begins for an invited person with the link that they were given', async () => {
+  test('starts for an invited person with the link of the invitation', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
     const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
     const link = new URL(body.link)
@@ -143,7 +143,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('leads one who has an account back to their invitation', async () => {
+  test('returns a person who has an account to the invitation', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
     const email = await person(service, (await createTestTenant(service)).id, 'member')
     const { body } = await owner.call('POST', '/v1/invitations', { email, role: 'viewer' })
@@ -160,7 +160,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('asks for the tenant where the password opens several accounts', async () => {
+  test('asks for the tenant if the password matches several accounts', async () => {
     const email = await person(service, tenant.id, 'member')
     const { id } = await createTestTenant(service)
     const tenants = service.stores.database.updateTable('tenants').where('tenant_id', '=', id)
@@ -188,7 +188,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   })
 })
 
-/** Of its own: a process can hold one service at a time. */
+/** A separate service: a process can run one at a time. */
 describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", () => {
   let provider: OpenIdProvider
   let front: Awaited<ReturnType<typeof startFront>>
@@ -215,7 +215,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     await provider?.close()
   })
 
-  test('needs no password here', async () => {
+  test('needs no password of the service', async () => {
     const { id } = await createTestTenant(service)
     const owner = await signedIn({ ...service, url: front.url }, id, 'owner')
     const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
@@ -230,7 +230,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     provider.person = { ...provider.person, sub: '2', email: 'new@example.com' }
     await page.goto(new URL(body.link).pathname)
     await page.getByRole('button', { name: 'Example SSO' }).click()
-    // The form that makes an account has such a button too.
+    // The form for a new account has such a button too.
     await page.getByLabel('Your name').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
@@ -241,7 +241,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     }
     await screenshot(page, 'settings-profile-oidc')
     expect(await accessibilityProblems(page)).toEqual([])
-    // Nothing went elsewhere but to the provider.
+    // All other requests went to the provider.
     expect(browser.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([])
   })
 
@@ -264,7 +264,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
   })
 })
 
-/** A web server before the service, as its address has to be known before the service has a port. */
+/** A web server in front of the service, because its URL must be known before the service has a port. */
 async function startFront() {
   let target = ''
   const server = createServer((incoming, outgoing) => {

@@ -31,14 +31,14 @@ const read = searchParams({
   columns: words,
 })
 
-test('an address keeps what makes sense, and says undefined for the rest so that the router drops it', () => {
+test('valid search parameters are kept, and others are undefined so that the router drops them', () => {
   const search = { page: '2', search: '7', sort: 'size', has: 'true', after: '2026-02-31', columns: 'a,b', evil: 'x' }
   expect(given(read(search))).toEqual({ page: 2, search: '7', has: true, columns: ['a', 'b'] })
   expect(Object.keys(read(search))).toContain('evil')
   expect(given(read({ page: '0', search: '', has: 'yes' }))).toEqual({})
 })
 
-test('an address is read as it was written', () => {
+test('a rendered query string is parsed back unchanged', () => {
   const search = given(read({ page: '3', search: 'ada & bob=?', columns: 'name,city' }))
   const query = stringifySearch(search)
   expect(query).toBe('?page=3&search=ada+%26+bob%3D%3F&columns=name,city')
@@ -46,12 +46,12 @@ test('an address is read as it was written', () => {
   expect(stringifySearch({ page: undefined, search: '' })).toBe('')
 })
 
-test('a query leaves out what has no value', () => {
+test('a query omits parameters without a value', () => {
   expect(queryString({ a: 1, b: undefined, c: null, d: '', e: false, f: ['x', 'y'] })).toBe('?a=1&e=false&f=x%2Cy')
   expect(queryString({})).toBe('')
 })
 
-test('a range is so many days with today, or the days that were chosen, in their order', () => {
+test('a range is a number of days including today, or the chosen days in order', () => {
   const now = new Date('2026-03-10T15:02:30.000Z')
   expect(resolveRange({ range: '7d' }, now)).toEqual({ from: '2026-03-04', to: '2026-03-10' })
   expect(resolveRange({}, now)).toEqual({ from: '2026-02-11', to: '2026-03-10' })
@@ -67,11 +67,11 @@ test.each([
   [9, [0, 5, 10]],
   [97, [0, 25, 50, 75, 100]],
   [1_201, [0, 500, 1_000, 1_500]],
-])('the lines behind a chart up to %d stand at round values', (max, ticks) => {
+])('the gridlines of a chart up to %d are at round values', (max, ticks) => {
   expect(niceTicks(max)).toEqual(ticks)
 })
 
-test('lines are drawn from point to point, areas down to the ground', () => {
+test('lines connect the points, and areas extend to the axis', () => {
   const points = [
     { x: 0, y: 10 },
     { x: 20, y: 5.04 },
@@ -83,7 +83,7 @@ test('lines are drawn from point to point, areas down to the ground', () => {
   expect(labelEvery(7, 0)).toBe(7)
 })
 
-test('what is typed stays of the kind that it was, and nothing takes a value away', () => {
+test('input keeps the type of the previous value, and empty input removes it', () => {
   expect(typedValue(' 13 ', 12)).toBe(13)
   expect(typedValue('many', 12)).toBe('many')
   expect(typedValue('13', 'twelve')).toBe('13')
@@ -94,7 +94,7 @@ test('what is typed stays of the kind that it was, and nothing takes a value awa
   expect(propertyLabel('__')).toBe('__')
 })
 
-test('an event says in a few words what it was about, and nothing where its data make no sense', () => {
+test('an event has a short summary, and none if its data is invalid', () => {
   expect(eventDetails('page_leave', { time_on_page: 95.4 })).toBe('after 1 min 35 s')
   expect(eventDetails('page_leave', { time_on_page: 'long' })).toBe('')
   expect(eventDetails('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('City, Job title')
@@ -103,7 +103,7 @@ test('an event says in a few words what it was about, and nothing where its data
   expect(eventDetails('page_view', { title: { toString: 'evil' } })).toBe('')
 })
 
-test('a moment names its time zone', () => {
+test('a time names its time zone', () => {
   const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
     .formatToParts(new Date('2026-01-31T12:00:00Z'))
     .find(({ type }) => type === 'timeZoneName')
@@ -121,7 +121,7 @@ test.each([
   expect(daysOfPeriod(period)).toEqual({ from, to })
 })
 
-test('the events of a group are those that its filters and its value say, within the days that are looked at', () => {
+test('the list of a group has its filters and its value, within the selected days', () => {
   const days = { range: 'custom', from: '2026-01-07', to: '2026-03-20' } as const
   const within = { date_after: '2026-01-07', date_before: '2026-03-20' }
   const counted = { ...days, is_bot: false }

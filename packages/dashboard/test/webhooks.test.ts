@@ -26,7 +26,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await receiver?.close()
   })
 
-  test('a webhook is created, tested, paused, given a new secret, and its deliveries are looked at and sent again', async () => {
+  test('a webhook is created, tested, paused and given a new secret, and its deliveries are shown and resent', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
     await page.getByRole('link', { name: 'New webhook' }).first().click()
@@ -61,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await tenant.track({ visitor_id: 'v', events })
     await page.getByRole('link', { name: 'page_view' }).click()
     const deliveries = page.getByRole('region', { name: 'Deliveries' })
-    // Not anywhere on the page: the receiver's port is part of it, and may hold these digits.
+    // Only in the table: the receiver's port on the page may contain these digits.
     await deliveries.getByRole('cell', { name: '500', exact: true }).waitFor()
     await deliveries.getByText('waiting').waitFor()
     await page.getByText('1 of 2 fail').waitFor()
@@ -82,7 +82,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('Previous secret valid until').waitFor()
   })
 
-  test('a viewer sees webhooks but nothing to change them with', async () => {
+  test('a viewer sees webhooks but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
@@ -91,7 +91,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     }
   })
 
-  test('every page can be used by everybody, small and large, light and dark', async () => {
+  test('every page is accessible, on small and large screens, light and dark', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('link', { name: 'page_view' }).waitFor()
     expect(await checkPage(page, 'webhooks')).toEqual([])
@@ -106,7 +106,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     expect(await checkPage(page, 'webhook-new')).toEqual([])
   })
 
-  test('deletes after asking', async () => {
+  test('deletes after confirmation', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('link', { name: 'page_view' }).click()
     await page.getByRole('button', { name: 'More' }).click()
