@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Selectable } from 'kysely'
 import type { Actor } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
@@ -6,6 +7,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
@@ -27,7 +29,7 @@ export async function listApiKeys(tenant: Tenant, page: Page) {
   const [rows, counted] = await Promise.all([
     tenant.db
       .selectFrom('api_keys')
-      .select(['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'])
+      .select(KEY_COLUMNS)
       .orderBy('created_at', 'desc')
       .orderBy('key_id', 'desc')
       .limit(page.limit)
@@ -38,7 +40,20 @@ export async function listApiKeys(tenant: Tenant, page: Page) {
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirst(),
   ])
-  const keys = rows.map((row) => ({
+  return { keys: rows.map(toKey), total: Number(counted?.count ?? 0) }
+}
+
+/** @throws ServiceError 404 */
+export async function readApiKey(tenant: Tenant, keyId: string) {
+  const key = await tenant.db.selectFrom('api_keys').select(KEY_COLUMNS).where('key_id', '=', keyId).executeTakeFirst()
+  if (!key) throw notFound('API key')
+  return toKey(key)
+}
+
+const KEY_COLUMNS = ['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const
+
+function toKey(row: Pick<Selectable<TenantTables['api_keys']>, (typeof KEY_COLUMNS)[number]>) {
+  return {
     key_id: row.key_id,
     name: row.name,
     scopes: row.scopes,
@@ -46,8 +61,7 @@ export async function listApiKeys(tenant: Tenant, page: Page) {
     expires_at: row.expires_at?.toISOString() ?? null,
     last_used_at: row.last_used_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
-  }))
-  return { keys, total: Number(counted?.count ?? 0) }
+  }
 }
 
 /** The names of a tenant's keys that are not revoked. */

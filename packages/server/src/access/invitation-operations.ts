@@ -9,6 +9,7 @@ import {
   invitationEntry,
   invite,
   listInvitations,
+  readInvitation,
   renewInvitation,
   withdrawInvitation,
 } from './invitations.ts'
@@ -55,6 +56,19 @@ export const INVITATION_OPERATIONS = [
       const { invitations, total } = await listInvitations(tenant, { page, limit }, now)
       return { invitations, pagination: paginationOf({ page, limit }, total) }
     },
+  }),
+  operation({
+    name: 'getInvitation',
+    tag,
+    http: 'GET /v1/invitations/:invitation_id',
+    command: 'invitation get',
+    scope: 'settings:write',
+    summary: 'Get a pending invitation',
+    input: InvitationPath,
+    output: { invitation: Invitation },
+    run: async ({ tenant, now }, { invitation_id }) => ({
+      invitation: await readInvitation(tenant, invitation_id, now),
+    }),
   }),
   operation({
     name: 'createInvitation',

@@ -150,7 +150,7 @@ export async function listInvitations(
   const pending = tenant.db.selectFrom('invitations').where('expires_at', '>', now)
   const [rows, counted] = await Promise.all([
     pending
-      .select(['invitation_id', 'email', 'role', 'expires_at'])
+      .select(INVITATION_COLUMNS)
       .orderBy('created_at', 'desc')
       .orderBy('invitation_id', 'desc')
       .limit(page.limit)
@@ -158,10 +158,31 @@ export async function listInvitations(
       .execute(),
     pending.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
   ])
-  const invitations = rows.flatMap(({ role, expires_at, ...row }) =>
-    isRole(role) ? [{ ...row, role, expires_at: expires_at.toISOString() }] : [],
-  )
-  return { invitations, total: Number(counted?.count ?? 0) }
+  return { invitations: rows.flatMap(toInvitation), total: Number(counted?.count ?? 0) }
+}
+
+/** @throws ServiceError 404 if there is none, or it has expired. */
+export async function readInvitation(tenant: Tenant, invitationId: string, now: Date): Promise<Invitation> {
+  const pending = tenant.db.selectFrom('invitations').select(INVITATION_COLUMNS).where('expires_at', '>', now)
+  const row = await pending.where('invitation_id', '=', invitationId).executeTakeFirst()
+  const [invitation] = row ? toInvitation(row) : []
+  if (!invitation) throw notFound('invitation')
+  return invitation
+}
+
+const INVITATION_COLUMNS = ['invitation_id', 'email', 'role', 'expires_at'] as const
+
+function toInvitation({
+  role,
+  expires_at,
+  ...row
+}: {
+  role: string
+  expires_at: Date
+  invitation_id: string
+  email: string
+}) {
+  return isRole(role) ? [{ ...row, role, expires_at: expires_at.toISOString() }] : []
 }
 
 /**

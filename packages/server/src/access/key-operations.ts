@@ -5,7 +5,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './api-keys.ts'
 
 const tag = 'API keys'
 
@@ -51,6 +51,17 @@ export const KEY_OPERATIONS = [
     input: {},
     output: { scopes: Type.Array(Type.String()) },
     run: async () => ({ scopes: [...SCOPES] }),
+  }),
+  operation({
+    name: 'getApiKey',
+    tag,
+    http: 'GET /v1/api-keys/:key_id',
+    command: 'key get',
+    scope: 'keys:write',
+    summary: 'Get an API key, without the key itself',
+    input: { key_id: idInPath('API key') },
+    output: { key: Key },
+    run: async ({ tenant }, { key_id }) => ({ key: await readApiKey(tenant, key_id) }),
   }),
   operation({
     name: 'createApiKey',

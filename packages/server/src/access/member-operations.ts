@@ -4,7 +4,7 @@ import { RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Stores } from '../platform/tenant.ts'
-import { changeRole, listMembers, Member, removeMember } from './members.ts'
+import { changeRole, listMembers, Member, readMember, removeMember } from './members.ts'
 
 /** Services of the member operations. Accounts belong to no tenant, so they need the stores. */
 export interface MemberServices {
@@ -33,6 +33,17 @@ export const MEMBER_OPERATIONS = [
       const { members, total } = await listMembers(stores.database, tenant.id, { page, limit })
       return { members, pagination: paginationOf({ page, limit }, total) }
     },
+  }),
+  operation({
+    name: 'getMember',
+    tag,
+    http: 'GET /v1/members/:user_id',
+    command: 'member get',
+    scope: 'settings:read',
+    summary: 'Get a member',
+    input: MemberPath,
+    output: { member: Member },
+    run: async ({ tenant, stores }, { user_id }) => ({ member: await readMember(stores.database, tenant.id, user_id) }),
   }),
   operation({
     name: 'updateMember',

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
 import { Id } from '../platform/http/responses.ts'
 import { SavedView, ViewBody } from './view-schema.ts'
-import { createView, deleteView, listViews, replaceView } from './views.ts'
+import { createView, deleteView, listViews, readView, replaceView } from './views.ts'
 
 const tag = 'Saved views'
 /** All views of a tenant are returned at once, so 200 of this size must fit into a response. */
@@ -41,6 +41,17 @@ export const VIEW_OPERATIONS = [
     errors: ['409 too_many_views', '409 view_name_taken'],
     run: async ({ tenant, actor, now }, view) => ({ view: await createView(tenant, view, actor, now) }),
     audit: ({ view }) => entryOf('view.created', view),
+  }),
+  operation({
+    name: 'getView',
+    tag,
+    http: 'GET /v1/views/:view_id',
+    command: 'view get',
+    scope: 'settings:read',
+    summary: 'Get a saved view',
+    input: ViewPath,
+    output: { view: SavedView },
+    run: async ({ tenant }, { view_id }) => ({ view: await readView(tenant, view_id) }),
   }),
   operation({
     name: 'replaceView',

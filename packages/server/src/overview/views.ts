@@ -17,6 +17,13 @@ export async function listViews(tenant: Tenant): Promise<SavedView[]> {
   return rows.map(toView)
 }
 
+/** @throws ServiceError 404. */
+export async function readView(tenant: Tenant, viewId: string): Promise<SavedView> {
+  const row = await tenant.db.selectFrom('saved_views').selectAll().where('view_id', '=', viewId).executeTakeFirst()
+  if (!row) throw notFound('saved view')
+  return toView(row)
+}
+
 /** @throws ServiceError 409 `view_name_taken` or `too_many_views`. */
 export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: Date): Promise<SavedView> {
   const all = tx.db.selectFrom('saved_views').select(({ fn }) => fn.countAll<number>().as('count'))

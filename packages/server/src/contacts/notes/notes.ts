@@ -151,6 +151,18 @@ export async function insertNote(tx: Tenant, contactId: string, content: string,
 }
 
 /** @throws ServiceError 404 when the contact has no such note. */
+export async function readNote(tenant: Tenant, contactId: string, noteId: string): Promise<NoteObject> {
+  const row = await tenant.db
+    .selectFrom('notes')
+    .select(COLUMNS)
+    .where('contact_id', '=', contactId)
+    .where('note_id', '=', noteId)
+    .executeTakeFirst()
+  if (!row) throw notFound('note')
+  return toNote(row)
+}
+
+/** @throws ServiceError 404 when the contact has no such note. */
 export async function updateNote(
   tenant: Tenant,
   contactId: string,

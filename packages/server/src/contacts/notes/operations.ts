@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { createNote, deleteNote, listNotes, updateNote } from './notes.ts'
+import { createNote, deleteNote, listNotes, readNote, updateNote } from './notes.ts'
 import { Note, NoteContent } from './schema.ts'
 
 const tag = 'Notes'
@@ -45,6 +45,17 @@ export const NOTE_OPERATIONS = [
         pagination: paginationOf({ page, limit }, total),
       }
     },
+  }),
+  operation({
+    name: 'getNote',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/notes/:note_id',
+    command: 'note get',
+    scope: 'contacts:read',
+    summary: 'Get a note of a contact',
+    input: NotePath,
+    output: { note: Note },
+    run: async ({ tenant }, { contact_id, note_id }) => ({ note: await readNote(tenant, contact_id, note_id) }),
   }),
   operation({
     name: 'createNote',
