@@ -267,7 +267,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
 
   test('limits are shown with their use', async () => {
     await goTo(owner, 'Rate limits')
-    await owner.getByRole('region', { name: 'Current limits' }).getByText('API requests of one key').waitFor()
+    await owner.getByRole('region', { name: 'Current limits' }).getByText('API requests with one key').waitFor()
     expect(await checkPage(owner, 'settings-limits')).toEqual([])
   })
 

@@ -16,7 +16,7 @@ bb          Long ${'x'.repeat(34)}…            {}               true
 
 counting  false
 
-Page 1 of 3, 5 in all: --page shows more.`.trimStart(),
+Page 1 of 3, 5 in total. Use --page to see more.`.trimStart(),
   )
 })
 
