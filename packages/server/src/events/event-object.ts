@@ -119,7 +119,7 @@ export interface EventRow extends Owned {
   analytics_user_id: string
 }
 
-export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+export const EVENT_SELECT = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
   toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, owner_id, is_anonymous, visitor_id, session_id,
   referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent,
   analytics_user_id`

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
-import { NOBODY } from '../journal/event-record.ts'
+import { NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
@@ -9,20 +9,6 @@ import { filterText, flag, searchText, timestampBound } from '../platform/http/q
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
-
-/** Names of system events (decisions 4.2). */
-export const SYSTEM_EVENTS = [
-  'contact_created',
-  'contact_updated',
-  'contact_deleted',
-  'lifecycle_stage_changed',
-  'contact_identified',
-  'segment_entered',
-  'segment_exited',
-  'agent_action_proposed',
-  'agent_action_executed',
-  'agent_action_failed',
-] as const
 
 /** Event names per filter. */
 const EVENT_TYPES_MAX = 100

@@ -2,7 +2,7 @@ import { contactsOf } from '../owners/owners.ts'
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
+import { EVENT_SELECT, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'
 import { rollupConditions } from './rollups.ts'
@@ -19,7 +19,7 @@ const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'recei
 
 /** One page of the matching events, each with its contact and company. */
 export async function listEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
-  const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_COLUMNS)
+  const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_SELECT)
   return joinContacts(tenant, await toEventObjects(tenant, rows))
 }
 
@@ -48,7 +48,7 @@ export async function findEvents(
   { limit, bytesMax }: { limit: number; bytesMax: number },
 ) {
   const find = (rows: number) =>
-    selectPage<EventRow>(tenant, filters, order, { page: 1, limit: rows }, EVENT_COLUMNS, bytesMax)
+    selectPage<EventRow>(tenant, filters, order, { page: 1, limit: rows }, EVENT_SELECT, bytesMax)
   const rows = await find(limit).catch(async (error: unknown) => {
     if (!isAnswerTooLarge(error)) throw error
     // Their sizes determine how many can be read.

@@ -2,7 +2,7 @@ import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObjects } from './event-object.ts'
+import { EVENT_SELECT, type EventObject, type EventRow, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
@@ -23,7 +23,7 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
       return tenant.events.select<EventRow>({
         name: 'events.page',
         lane: 'export',
-        columns: EVENT_COLUMNS,
+        columns: EVENT_SELECT,
         where: [...matching.where, ...bounds.where],
         parameters: { ...matching.parameters, ...bounds.parameters },
         orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,

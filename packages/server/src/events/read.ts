@@ -3,7 +3,7 @@ import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { timeOfId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_COLUMNS, type EventRow, toEventObjects } from './event-object.ts'
+import { EVENT_SELECT, type EventRow, toEventObjects } from './event-object.ts'
 import { joinContacts } from './join.ts'
 
 const ID_MS = "fromUnixTimestamp64Milli({id_ms: Int64}, 'UTC')"
@@ -19,7 +19,7 @@ export async function readEvent(tenant: Tenant, eventId: string) {
     tenant.events.select<EventRow>({
       name: 'events.read',
       lane: 'light',
-      columns: EVENT_COLUMNS,
+      columns: EVENT_SELECT,
       where: ['event_id = {event_id: UUID}', ...where],
       parameters: { event_id: eventId, ...parameters },
       // An id that is sent again days later belongs to two events; the first one is returned.

@@ -1,3 +1,4 @@
+import { EVENT_COLUMNS } from '../journal/event-record.ts'
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
 /** The number of distinct visitors, as a mergeable state. Events without a visitor do not count. */
@@ -38,37 +39,7 @@ const SHARDING_KEY = 'cityHash64(tenant_id, owner_id)'
 export const EVENTS_TABLE: TableDefinition = {
   name: 'events',
   elements: [
-    'tenant_id UUID',
-    'event_id UUID',
-    'event LowCardinality(String)',
-    'is_system Bool',
-    "timestamp DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
-    "received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
-    'visitor_id String CODEC(ZSTD(1))',
-    'session_id String CODEC(ZSTD(1))',
-    'owner_id UUID CODEC(ZSTD(1))',
-    'is_anonymous Bool',
-    'url String CODEC(ZSTD(1))',
-    'url_path String CODEC(ZSTD(1))',
-    'domain LowCardinality(String)',
-    'title String CODEC(ZSTD(1))',
-    'text String CODEC(ZSTD(1))',
-    'class String CODEC(ZSTD(1))',
-    'element_id String CODEC(ZSTD(1))',
-    'element_type LowCardinality(String)',
-    'referrer String CODEC(ZSTD(1))',
-    'referring_domain LowCardinality(String)',
-    'browser LowCardinality(String)',
-    'os LowCardinality(String)',
-    'device_type LowCardinality(String)',
-    'is_bot Bool',
-    'screen LowCardinality(String)',
-    'language LowCardinality(String)',
-    'timezone LowCardinality(String)',
-    'analytics_user_id String CODEC(ZSTD(1))',
-    'user_agent String CODEC(ZSTD(1))',
-    'data String CODEC(ZSTD(1))',
-    'origin_mismatch Bool',
+    ...Object.entries(EVENT_COLUMNS).map(([name, type]) => `${name} ${type}`),
     'INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 8',
     'INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 8',

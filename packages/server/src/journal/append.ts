@@ -1,19 +1,13 @@
 import { idsInOrder, newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EMPTY_RECORD, type EventRecord, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
-
-/** System events, which the service records about a tenant's records. */
-export type SystemEventName =
-  | 'contact_created'
-  | 'contact_updated'
-  | 'contact_deleted'
-  | 'lifecycle_stage_changed'
-  | 'contact_identified'
-  | 'segment_entered'
-  | 'segment_exited'
-  | 'agent_action_proposed'
-  | 'agent_action_executed'
-  | 'agent_action_failed'
+import {
+  EMPTY_RECORD,
+  type EventRecord,
+  NOBODY,
+  type SystemEventName,
+  serializeEvents,
+  serializeRows,
+} from './event-record.ts'
 
 /** The ClickHouse tables that journal rows are for. */
 export type JournalTable = 'events' | 'owner_links'

@@ -1,47 +1,73 @@
-/**
- * An event as it is stored: one row of the ClickHouse table `events`, never rewritten. A missing text is '', because
- * nullable columns are slower.
- */
-export interface EventRecord {
-  tenant_id: string
-  event_id: string
-  event: string
+const TEXT = 'String CODEC(ZSTD(1))'
+const FEW_VALUES = 'LowCardinality(String)'
+const TIME = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"
+
+/** The columns of the ClickHouse table `events`, with their types: the only list of them. */
+export const EVENT_COLUMNS = {
+  tenant_id: 'UUID',
+  event_id: 'UUID',
+  event: FEW_VALUES,
   /** A system event; lists and counts exclude these by default. */
-  is_system: boolean
-  /** Milliseconds since 1970: when it happened. */
-  timestamp: number
-  /** Milliseconds since 1970: when the service received it. */
-  received_at: number
-  visitor_id: string
-  session_id: string
-  /** Its owner: a contact, an anonymous episode of a visitor (see episodes.ts), or `NO_OWNER`. */
-  owner_id: string
+  is_system: 'Bool',
+  /** When it happened. */
+  timestamp: TIME,
+  /** When the service received it. */
+  received_at: TIME,
+  visitor_id: TEXT,
+  session_id: TEXT,
+  /** Its owner: a contact, an anonymous episode of a visitor (see episodes.ts), or `NOBODY`. */
+  owner_id: 'UUID CODEC(ZSTD(1))',
   /** Whether the visitor was anonymous when it was recorded. It may have been identified since: see `owner_links`. */
-  is_anonymous: boolean
-  url: string
-  url_path: string
-  domain: string
-  title: string
-  text: string
-  class: string
-  element_id: string
-  element_type: string
-  referrer: string
-  referring_domain: string
-  browser: string
-  os: string
-  device_type: string
-  is_bot: boolean
-  /** The URL's host differs from the host of the page that sent the event. */
-  origin_mismatch: boolean
-  screen: string
-  language: string
-  timezone: string
-  analytics_user_id: string
-  user_agent: string
+  is_anonymous: 'Bool',
+  url: TEXT,
+  url_path: TEXT,
+  domain: FEW_VALUES,
+  title: TEXT,
+  text: TEXT,
+  class: TEXT,
+  element_id: TEXT,
+  element_type: FEW_VALUES,
+  referrer: TEXT,
+  referring_domain: FEW_VALUES,
+  browser: FEW_VALUES,
+  os: FEW_VALUES,
+  device_type: FEW_VALUES,
+  is_bot: 'Bool',
+  screen: FEW_VALUES,
+  language: FEW_VALUES,
+  timezone: FEW_VALUES,
+  analytics_user_id: TEXT,
+  user_agent: TEXT,
   /** JSON text. */
-  data: string
-}
+  data: TEXT,
+  /** The URL's host differs from the host of the page that sent the event. */
+  origin_mismatch: 'Bool',
+} as const
+
+type Columns = typeof EVENT_COLUMNS
+type ColumnName = keyof Columns
+type ValueOf<Type extends string> = Type extends 'Bool' ? boolean : Type extends typeof TIME ? number : string
+
+/**
+ * An event as it is stored: one row of the ClickHouse table `events`, never rewritten. Times are milliseconds since
+ * 1970. A missing text is '', because nullable columns are slower.
+ */
+export type EventRecord = { -readonly [Name in ColumnName]: ValueOf<Columns[Name]> }
+
+/** The names of system events, which the service records about a tenant's records. */
+export const SYSTEM_EVENTS = [
+  'contact_created',
+  'contact_updated',
+  'contact_deleted',
+  'lifecycle_stage_changed',
+  'contact_identified',
+  'segment_entered',
+  'segment_exited',
+  'agent_action_proposed',
+  'agent_action_executed',
+  'agent_action_failed',
+] as const
+export type SystemEventName = (typeof SYSTEM_EVENTS)[number]
 
 /** The events of one request to the collector. */
 export interface Batch {
@@ -62,69 +88,22 @@ export interface SentId {
 /** Owner of an event without visitor and contact. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000'
 
+const COLUMN_NAMES = Object.keys(EVENT_COLUMNS) as ColumnName[]
+
+/** What every event has of its own. */
+type Own = 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'
+
 /** An empty event: the default values of a record. */
-export const EMPTY_RECORD: Omit<EventRecord, 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'> = {
-  is_system: false,
-  visitor_id: '',
-  session_id: '',
+export const EMPTY_RECORD = {
+  ...Object.fromEntries(
+    Object.entries(EVENT_COLUMNS)
+      .filter(([name]) => !['tenant_id', 'event_id', 'event', 'timestamp', 'received_at'].includes(name))
+      .map(([name, type]) => [name, type === 'Bool' ? false : '']),
+  ),
   owner_id: NOBODY,
   is_anonymous: true,
-  url: '',
-  url_path: '',
-  domain: '',
-  title: '',
-  text: '',
-  class: '',
-  element_id: '',
-  element_type: '',
-  referrer: '',
-  referring_domain: '',
-  browser: '',
-  os: '',
-  device_type: '',
-  is_bot: false,
-  origin_mismatch: false,
-  screen: '',
-  language: '',
-  timezone: '',
-  analytics_user_id: '',
-  user_agent: '',
   data: '{}',
-}
-
-const COLUMNS = [
-  'tenant_id',
-  'event_id',
-  'event',
-  'is_system',
-  'timestamp',
-  'received_at',
-  'visitor_id',
-  'session_id',
-  'owner_id',
-  'is_anonymous',
-  'url',
-  'url_path',
-  'domain',
-  'title',
-  'text',
-  'class',
-  'element_id',
-  'element_type',
-  'referrer',
-  'referring_domain',
-  'browser',
-  'os',
-  'device_type',
-  'is_bot',
-  'origin_mismatch',
-  'screen',
-  'language',
-  'timezone',
-  'analytics_user_id',
-  'user_agent',
-  'data',
-] as const satisfies readonly (keyof EventRecord)[]
+} as Omit<EventRecord, Own>
 
 /** ClickHouse's name for the journal's format: a line of column names, then one JSON array per row. */
 export const JOURNAL_FORMAT = 'JSONCompactEachRowWithNames'
@@ -139,7 +118,7 @@ export function serializeEvents(events: readonly EventRecord[]): string {
   return text
 }
 
-const HEADER = `${JSON.stringify(COLUMNS)}\n`
+const HEADER = `${JSON.stringify(COLUMN_NAMES)}\n`
 
 /** Rows of another table in the same format; all have the same columns. */
 export function serializeRows(rows: readonly object[]): string {
@@ -161,7 +140,7 @@ export function sizeOf({ events }: Batch): number {
 const SHORT_TEXTS_BYTES = 500
 
 function serialize(event: EventRecord): string {
-  const values = COLUMNS.map((column) => event[column])
+  const values = COLUMN_NAMES.map((column) => event[column])
   const text = JSON.stringify(values)
   // JSON encodes a lone surrogate as an escape, for which ClickHouse rejects the whole insertion.
   const line = text.includes('\\ud') ? JSON.stringify(values.map(wellFormed)) : text

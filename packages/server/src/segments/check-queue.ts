@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { RecordedEvent } from '../contacts/change-log.ts'
-import { SYSTEM_EVENTS } from '../events/filters.ts'
+import { SYSTEM_EVENTS } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
 import type { EventMatch } from './filter.ts'

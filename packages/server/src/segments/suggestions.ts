@@ -20,7 +20,7 @@ export interface Suggestion {
 }
 
 /** The event columns of filters, by their names in the filter. */
-const EVENT_COLUMNS: Readonly<Record<string, string>> = {
+const COLUMN_OF_PROPERTY: Readonly<Record<string, string>> = {
   'event.type': 'event',
   'event.text': 'text',
   'event.text_contains': 'text',
@@ -40,7 +40,7 @@ export async function suggestValues(
   limit: number,
   now: Date,
 ): Promise<Suggestion[]> {
-  const column = EVENT_COLUMNS[property]
+  const column = COLUMN_OF_PROPERTY[property]
   if (column !== undefined) return suggestOfEvents(tenant, column, typed, limit, now)
   if ((TIME_COLUMNS as readonly string[]).includes(property)) return []
   if (property === 'company_id') return suggestCompanies(tenant, typed, limit)
