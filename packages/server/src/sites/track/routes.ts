@@ -1,26 +1,21 @@
 import Type from 'typebox'
-import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
-import { createExternalContactIds } from '../../contacts/visitors/external-id.ts'
 import { recoverVisitor } from '../../identification/fingerprints.ts'
 import { createSeenNetworks } from '../../identification/seen-networks.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
-import { senderOf } from '../../journal/sent-ids.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { readJsonBody } from '../../platform/http/read-body.ts'
 import { success } from '../../platform/http/responses.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
-import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
+import { createCollector } from './collect.ts'
+import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
 import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
-import { proposedSession, sessionCookie, sessionOf, visitorOf } from './session.ts'
-import { toRecords } from './to-records.ts'
-import { parseUserAgent } from './user-agent.ts'
+import { sessionCookie } from './session.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 
@@ -44,10 +39,9 @@ declare module 'fastify' {
 
 /** The endpoints that pages call. The page's domain decides who may use them. */
 export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
-  const { stores, groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
-  const externalContactIds = createExternalContactIds(dependencies)
-  const watchFirstTouch = createFirstTouchWatch(dependencies)
+  const { stores, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
   const seenNetworks = createSeenNetworks(dependencies)
+  const collect = createCollector({ ...dependencies, seenNetworks })
 
   app.decorateRequest('siteTenantId', '')
   // text/plain needs no preflight, which saves pages a request.
@@ -88,44 +82,19 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         },
       },
       async (request, reply) => {
-        const { body, siteTenantId: tenantId } = request
-        const { events: sent = [] } = body
-        if (sent.length === 0 && body.identify === undefined) {
-          throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
-            details: [{ path: 'events', message: 'must be a list of 1 to 10 items' }],
-          })
-        }
-        const namedVisitor = body.visitor_id ?? visitorOf(request.headers.cookie) ?? null
-        const visitorId = namedVisitor ?? newId()
-        const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? proposedSession(body) ?? newId()
-        const userAgentHeader = request.headers['user-agent'] ?? ''
-        const { events, sentIds } = toRecords(body, {
+        const { body, headers, ip: address, siteTenantId: tenantId } = request
+        const sender = {
           tenantId,
-          visitorId,
-          sessionId,
-          at: clock(),
-          pageHost: sendingHost(request.headers),
-          userAgentHeader: userAgentHeader.slice(0, 2_000),
-          userAgent: parseUserAgent(userAgentHeader),
-        })
-        const tenant = openTenant(stores, tenantId)
-        if (body.identify !== undefined || body.external_contact_id !== undefined) {
-          const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
-          request.warnings.push(...warnings)
+          cookies: headers.cookie,
+          userAgent: headers['user-agent'] ?? '',
+          address,
+          pageHost: sendingHost(headers),
         }
-        const noted = seenNetworks.note(tenant, visitorId, request.ip)
-        const sender = senderOf(namedVisitor)
-        if (events.length > 0) await groupCommit.record({ tenantId, visitorId, sender, events, sentIds })
-        await noted
-        // The events are recorded: a failure from here on must not make the page send them again.
-        await watchFirstTouch(tenant, events).catch((error: unknown) =>
-          request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
-        )
-        reply.header(
-          'set-cookie',
-          sessionCookie(sessionId, request.protocol === 'https' || isSecurePage(request.headers)),
-        )
-        return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
+        const { accepted, visitorId, sessionId, warnings } = await collect(sender, body)
+        request.warnings.push(...warnings)
+        const isSecure = request.protocol === 'https' || isSecurePage(headers)
+        reply.header('set-cookie', sessionCookie(sessionId, isSecure))
+        return { status: 'success' as const, accepted, visitor_id: visitorId, session_id: sessionId }
       },
     )
 

@@ -1,0 +1,83 @@
+import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
+import { createExternalContactIds } from '../../contacts/visitors/external-id.ts'
+import type { SeenNetworks } from '../../identification/seen-networks.ts'
+import type { GroupCommit } from '../../journal/group-commit.ts'
+import { senderOf } from '../../journal/sent-ids.ts'
+import { validationError } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
+import type { TrackBody } from './requests.ts'
+import { proposedSession, sessionOf, visitorOf } from './session.ts'
+import { toRecords } from './to-records.ts'
+import { parseUserAgent } from './user-agent.ts'
+
+const USER_AGENT_LENGTH_MAX = 2_000
+
+interface Dependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
+  stores: Stores
+  groupCommit: GroupCommit
+  seenNetworks: SeenNetworks
+}
+
+/** The page and the browser that sent events. */
+export interface Sender {
+  tenantId: string
+  cookies: string | undefined
+  userAgent: string
+  address: string
+  /** The host of the page. */
+  pageHost: string | null
+}
+
+export interface Collected {
+  accepted: number
+  visitorId: string
+  sessionId: string
+  /** What of the request was ignored, and why. */
+  warnings: string[]
+}
+
+export type Collect = (sender: Sender, sent: TrackBody) => Promise<Collected>
+
+/**
+ * Records what a page sends: first the identification, so that the events belong to the contact from the start, then the
+ * events. The ids of visitor and session are those sent, else those of the cookies, else new ones.
+ */
+export function createCollector(dependencies: Dependencies): Collect {
+  const { stores, groupCommit, seenNetworks, clock, log } = dependencies
+  const externalContactIds = createExternalContactIds(dependencies)
+  const watchFirstTouch = createFirstTouchWatch(dependencies)
+
+  return async ({ tenantId, cookies, userAgent, address, pageHost }, sent) => {
+    if ((sent.events ?? []).length === 0 && sent.identify === undefined) {
+      throw validationError([{ path: 'events', message: 'must be a list of 1 to 10 items' }])
+    }
+    const namedVisitor = sent.visitor_id ?? visitorOf(cookies) ?? null
+    const visitorId = namedVisitor ?? newId()
+    const sessionId = sent.session_id ?? sessionOf(cookies) ?? proposedSession(sent) ?? newId()
+    const { events, sentIds } = toRecords(sent, {
+      tenantId,
+      visitorId,
+      sessionId,
+      at: clock(),
+      pageHost,
+      userAgentHeader: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+      userAgent: parseUserAgent(userAgent),
+    })
+    const tenant = openTenant(stores, tenantId)
+    const isIdentified = sent.identify !== undefined || sent.external_contact_id !== undefined
+    const identification = { ...dependencies, externalContactIds }
+    const warnings = isIdentified ? await identifyVisitor(tenant, identification, visitorId, sent) : []
+    const noted = seenNetworks.note(tenant, visitorId, address)
+    if (events.length > 0) {
+      await groupCommit.record({ tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds })
+    }
+    await noted
+    // The events are recorded: a failure from here on must not make the page send them again.
+    await watchFirstTouch(tenant, events).catch((error: unknown) =>
+      log.warn({ err: error }, "a contact's first touch could not be recorded"),
+    )
+    return { accepted: events.length, visitorId, sessionId, warnings }
+  }
+}
