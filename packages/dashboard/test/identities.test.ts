@@ -61,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
   })
 
-  test("a mailbox is saved once both log-ins succeed; the servers' errors are shown", async () => {
+  test("a mailbox is saved once both logins succeed; the servers' errors are shown", async () => {
     const identityId = await identity('Mailing')
     const mailbox = await bench.servers.addMailbox('mailing@mail.example')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
@@ -83,8 +83,8 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('Sends through').waitFor()
     await page.getByText('40 e-mails').waitFor()
-    await page.getByRole('button', { name: 'Test the log-in' }).click()
-    await page.getByText('The log-in works.').waitFor()
+    await page.getByRole('button', { name: 'Test the login' }).click()
+    await page.getByText('The login works.').waitFor()
     expect(await checkPage(page, 'identity')).toEqual([])
     // Changed without the password, which is kept.
     await page.getByRole('button', { name: 'Change' }).click()
@@ -92,15 +92,15 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('10 e-mails').waitFor()
     bench.servers.smtp.logins.delete(mailbox.user)
-    await page.getByRole('button', { name: 'Test the log-in' }).click()
+    await page.getByRole('button', { name: 'Test the login' }).click()
     await page.getByRole('alert').getByText('not accepted').waitFor()
-    await page.getByText('log-in fails').waitFor()
+    await page.getByText('login fails').waitFor()
     await page.getByRole('button', { name: 'Remove' }).click()
     await page.getByRole('button', { name: 'Remove mailbox' }).click()
     await page.getByRole('combobox', { name: 'Provider' }).waitFor()
   })
 
-  test('a social log-in asks for a code, reports a wrong one, and connects', async () => {
+  test('a social login asks for a code, reports a wrong one, and connects', async () => {
     const identityId = await identity('Social')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const card = page.getByRole('region', { name: 'Social network' })
@@ -126,12 +126,12 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByText('connected', { exact: true }).waitFor()
     await card.getByRole('button', { name: 'Check' }).click()
     await card.getByText('The session is valid.').waitFor()
-    await card.getByRole('button', { name: 'Renew the log-in' }).click()
-    await card.getByText('The log-in succeeded.').waitFor()
+    await card.getByRole('button', { name: 'Renew the login' }).click()
+    await card.getByText('The login succeeded.').waitFor()
     await screenshot(page, 'identity-connected')
   })
 
-  test('a log-in that waits for an e-mail completes on its own, and a rejected one shows why', async () => {
+  test('a login that waits for an e-mail completes on its own, and a rejected one shows why', async () => {
     const identityId = await identity('Waiting')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const card = page.getByRole('region', { name: 'Social network' })
@@ -146,12 +146,12 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await card.getByRole('button', { name: 'Cancel' }).click()
     // The sandbox continues after a few polls, however long the page takes to show the state.
     const { database } = bench.service.stores
-    await sql`ALTER TABLE social_sandbox_logins ALTER looks SET DEFAULT -1000`.execute(database)
+    await sql`ALTER TABLE social_sandbox_logins ALTER polls SET DEFAULT -1000`.execute(database)
     await logIn('email@example.com')
     await card.getByText('The network has sent an e-mail').waitFor()
     await screenshot(page, 'identity-email-step')
-    await sql`UPDATE social_sandbox_logins SET looks = 2 WHERE looks < 0`.execute(database)
-    await card.getByText('The log-in succeeded.').waitFor()
+    await sql`UPDATE social_sandbox_logins SET polls = 2 WHERE polls < 0`.execute(database)
+    await card.getByText('The login succeeded.').waitFor()
   })
 
   test('a viewer sees what an identity is connected to, but no controls to change it', async () => {

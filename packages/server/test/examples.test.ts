@@ -27,8 +27,7 @@ beforeAll(async () => {
   ids = await oneOfEach(service, tenant, 'example')
 })
 
-const MAIL_SERVERS =
-  'an e-mail account, which requires a log-in at its servers: email-accounts.test.ts, mailbox.test.ts'
+const MAIL_SERVERS = 'an e-mail account, which requires a login at its servers: email-accounts.test.ts, mailbox.test.ts'
 /** Operations that need another server, and where they are tested. */
 const NEEDS_A_SERVER: Record<string, string> = {
   setEmailAccount: MAIL_SERVERS,

@@ -40,7 +40,7 @@ export const connectionsQuery = (identityId: string) =>
     select: ({ connections }) => connections,
   })
 
-/** The status of a log-in, polled every 2.5 seconds until it ends. */
+/** The status of a login, polled every 2.5 seconds until it ends. */
 export const socialStatusQuery = (identityId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['identities', 'social-status', identityId, sessionId],

@@ -22,7 +22,7 @@ interface EmailAccountCardProps {
   mayWrite: boolean
 }
 
-/** An identity's mailbox: its settings, and whether the log-ins work. */
+/** An identity's mailbox: its settings, and whether the logins work. */
 export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCardProps) {
   const queryClient = useQueryClient()
   const { identity_id: identityId } = identity
@@ -42,7 +42,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
         {account === null ? null : account.connected ? (
           <Badge color="teal">connected</Badge>
         ) : (
-          <Badge color="red">log-in fails</Badge>
+          <Badge color="red">login fails</Badge>
         )}
       </Group>
       {account === null ? (
@@ -61,7 +61,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
       {account !== null && !isEditing ? (
         <Stack gap="md">
           {account.error === null ? null : (
-            <Alert color="red" role="alert" title="The mail servers reject the log-in">
+            <Alert color="red" role="alert" title="The mail servers reject the login">
               <Foreign max={1_000}>{account.error}</Foreign>
             </Alert>
           )}
@@ -77,7 +77,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
               ['Maximum per day', `${formatNumber(account.daily_limit)} e-mails`],
               ['Interval between e-mails', `${formatNumber(account.spacing_seconds)} s`],
               [
-                'Log-in worked',
+                'Login worked',
                 account.verified_at === null ? <None key="at" /> : <Moment key="at" at={account.verified_at} />,
               ],
             ]}
@@ -89,7 +89,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
           ) : null}
           {checking.data?.email_account.connected ? (
             <Text size="sm" c="teal" role="status">
-              {account.imap === null ? 'The log-in works.' : 'Both log-ins work.'}
+              {account.imap === null ? 'The login works.' : 'Both logins work.'}
             </Text>
           ) : null}
           {mayWrite ? (
@@ -100,7 +100,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 loading={checking.isPending}
                 onClick={() => checking.mutate()}
               >
-                Test the log-in
+                Test the login
               </Button>
               <Button variant="default" onClick={() => setEditing(true)}>
                 Change

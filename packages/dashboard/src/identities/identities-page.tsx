@@ -108,7 +108,7 @@ const COLUMNS: Column<Identity>[] = [
         <None />
       ) : (
         <>
-          <Foreign max={120}>{address}</Foreign> {connected ? null : <Badge color="red">log-in fails</Badge>}
+          <Foreign max={120}>{address}</Foreign> {connected ? null : <Badge color="red">login fails</Badge>}
         </>
       ),
   },

@@ -91,7 +91,7 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
       title="Delete the identity?"
       explanation={
         <Stack gap="xs">
-          <Text size="sm">Its mailbox and its social log-in are deleted too. This cannot be undone.</Text>
+          <Text size="sm">Its mailbox and its social login are deleted too. This cannot be undone.</Text>
           {agents.length > 0 ? (
             <div>
               <Text size="sm">

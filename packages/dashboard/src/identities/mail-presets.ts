@@ -7,7 +7,7 @@ export interface MailPreset {
   label: string
   smtp: Server
   imap: Server
-  /** What the provider requires for a log-in. */
+  /** What the provider requires for a login. */
   note: string
 }
 

@@ -20,13 +20,13 @@ interface SocialCardProps {
   mayWrite: boolean
 }
 
-/** The social connection of an identity, and the log-in with its steps. */
+/** The social connection of an identity, and the login with its steps. */
 export function SocialCard({ identity, connections, mayWrite }: SocialCardProps) {
   const queryClient = useQueryClient()
   const { identity_id: identityId, social } = identity
   const { social_login: login, is_sandbox: isSandbox } = connections
   const [isAsking, setAsking] = useState(false)
-  // A log-in that was started in this window, or earlier and is still in progress.
+  // A login that was started in this window, or earlier and is still in progress.
   const [begun, setBegun] = useState<string | null>(null)
   const session = login && (login.session_id === begun || !isEnded(login.status)) ? login : null
   const isUnderWay = session !== null && !isEnded(session.status)
@@ -34,7 +34,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
   const renewing = useMutation({
     mutationFn: () => startSocialLogin(identityId, {}),
     onSuccess: ({ login_result: { session_id } }) => setBegun(session_id),
-    // A log-in that the network rejects at once is a session too.
+    // A login that the network rejects at once is a session too.
     onSettled: refresh,
   })
   const checking = useMutation({ mutationFn: () => checkSocial(identityId), onSuccess: refresh })
@@ -53,7 +53,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
       <Stack gap="sm">
         {isSandbox ? (
           <Alert color="ink" variant="light" role="note">
-            The network is a sandbox: it plays log-ins and messages, and nothing leaves this service.
+            The network is a sandbox: it plays logins and messages, and nothing leaves this service.
           </Alert>
         ) : null}
         {social.profile_id === null ? (
@@ -113,7 +113,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
             {social.profile_id === null || isUnderWay ? null : (
               <>
                 <Button variant="default" loading={renewing.isPending} onClick={() => renewing.mutate()}>
-                  Renew the log-in
+                  Renew the login
                 </Button>
                 <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
                   Check

@@ -10,7 +10,7 @@ interface SocialFormProps {
   onCancel: () => void
 }
 
-/** The credentials for a social log-in, and its country. */
+/** The credentials for a social login, and its country. */
 export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
   const queryClient = useQueryClient()
   const [username, setUsername] = useState('')
@@ -38,7 +38,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
       <Group grow align="flex-start">
         <PasswordInput
           label="Password"
-          description="Deleted as soon as the log-in ends."
+          description="Deleted as soon as the login ends."
           required
           autoComplete="new-password"
           maxLength={1_000}
@@ -57,7 +57,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
         />
       </Group>
       {beginning.isError ? (
-        <Alert color="red" role="alert" title="The log-in failed">
+        <Alert color="red" role="alert" title="The login failed">
           {messageOf(beginning.error)}
         </Alert>
       ) : null}

@@ -11,7 +11,7 @@ interface SocialProgressProps {
   onEnd: () => Promise<unknown>
 }
 
-/** Shows the progress of a log-in, and asks for the network's code. */
+/** Shows the progress of a login, and asks for the network's code. */
 export function SocialProgress({ identityId, sessionId, deadline, onEnd }: SocialProgressProps) {
   const { data, error } = useQuery(socialStatusQuery(identityId, sessionId))
   const status = data?.status
@@ -29,19 +29,19 @@ export function SocialProgress({ identityId, sessionId, deadline, onEnd }: Socia
   if (status === 'completed') {
     return (
       <Alert color="teal" role="status" title="Connected">
-        The log-in succeeded.
+        The login succeeded.
       </Alert>
     )
   }
   if (status === 'failed') {
     return (
-      <Alert color="red" role="alert" title="The log-in failed">
-        {data?.error?.message ?? 'The network rejected the log-in.'}
+      <Alert color="red" role="alert" title="The login failed">
+        {data?.error?.message ?? 'The network rejected the login.'}
       </Alert>
     )
   }
   return (
-    <Card padding="sm" role="status" aria-label="Log-in in progress">
+    <Card padding="sm" role="status" aria-label="Login in progress">
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <Loader size={16} mt={3} aria-hidden />
         <Stack gap="sm" flex={1}>
@@ -61,13 +61,13 @@ export function SocialProgress({ identityId, sessionId, deadline, onEnd }: Socia
 }
 
 const WORDS: Record<string, string> = {
-  queued: 'The log-in is starting.',
-  running: 'The network is checking the log-in.',
+  queued: 'The login is starting.',
+  running: 'The network is checking the login.',
   awaiting_2fa: 'The network asks for a second-factor code.',
   awaiting_email: 'The network has sent an e-mail. Open the link in it, then wait here.',
 }
 
-/** The time left for the log-in; not announced every second. */
+/** The time left for the login; not announced every second. */
 function Remaining({ until }: { until: string }) {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

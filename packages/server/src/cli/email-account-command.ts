@@ -35,7 +35,7 @@ const renewalOptions = {
  */
 export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
   'identity email-set': {
-    summary: "Set an identity's e-mail account after testing the log-in; without --imap-host, it only sends",
+    summary: "Set an identity's e-mail account after testing the login; without --imap-host, it only sends",
     options: {
       tenant,
       'identity-id': required('IDENTITY_ID'),
