@@ -21,7 +21,7 @@ export const AGGREGATE_OPERATIONS = [
     scopeOf: scopeOfBody,
     summary: 'Group contacts, companies or events, and compute a figure for each group',
     description:
-      'Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Requires the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
+      'Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.',
     input: AGGREGATE_FIELDS,
     body: AggregateBody,
     output: {
