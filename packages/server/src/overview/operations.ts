@@ -33,7 +33,7 @@ export const OVERVIEW_OPERATIONS = [
     command: 'property list',
     scope: 'any-key',
     summary: 'List the properties of contacts, companies or events for filters and list columns',
-    description: 'Requires the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.',
+    description: 'Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.',
     input: { entity: oneOf(ENTITIES, 'The records whose properties to list.', 'contacts') },
     output: {
       properties: Type.Array(
