@@ -51,6 +51,7 @@ export const CONVERSATION_OPERATIONS = [
       returned: Type.Integer(),
       pagination: Pagination,
     },
+    errors: ['404 contact_merged'],
     async run({ tenant }, { contact_id, ...query }) {
       const page = { page: query.page ?? 1, limit: query.limit ?? LIMIT }
       const { conversations, total } = await conversationsOf(tenant, contact_id, {

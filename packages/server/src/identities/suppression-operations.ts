@@ -62,6 +62,7 @@ export const SUPPRESSION_OPERATIONS = [
     summary: 'Get why an address is suppressed; 404 if it is not',
     input: AddressPath,
     output: { suppression: SuppressionDescription },
+    errors: ['404 not_found'],
     run: async ({ tenant }, { address }) => ({ suppression: await readSuppression(tenant, address) }),
   }),
   operationsWith<WriteDependencies>()({
@@ -80,7 +81,7 @@ export const SUPPRESSION_OPERATIONS = [
       ),
     },
     output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
-    errors: ['409 consent_required'],
+    errors: ['404 not_found', '409 consent_required'],
     // Changing the contact may retry the whole transaction, so the function writes its own entry.
     audit: 'own',
     async run({ tenant, actor, ...writing }, { address, consented = false }) {

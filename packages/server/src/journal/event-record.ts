@@ -38,10 +38,10 @@ export const EVENT_COLUMNS = {
   timezone: FEW_VALUES,
   analytics_user_id: TEXT,
   user_agent: TEXT,
-  /** JSON text. */
-  data: TEXT,
   /** The URL's host differs from the host of the page that sent the event. */
   origin_mismatch: 'Bool',
+  /** JSON text. */
+  data: TEXT,
 } as const
 
 type Columns = typeof EVENT_COLUMNS

@@ -75,6 +75,7 @@ export const WEBHOOK_OPERATIONS = [
     },
     output: { subscription_id: Id, webhook: Webhook, signing_secret: SigningSecret },
     status: 201,
+    errors: ['400 url_not_allowed', '409 webhook_limit_reached'],
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, input) {
@@ -169,6 +170,7 @@ export const WEBHOOK_OPERATIONS = [
       headers: Type.Optional(Headers),
     },
     output: { webhook: Webhook, changed: Changed },
+    errors: ['400 url_not_allowed'],
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, { subscription_id, ...changes }) {
@@ -218,6 +220,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'Resume deliveries',
     input: SubscriptionPath,
     output: { webhook: Webhook, changed: Changed },
+    errors: ['409 webhook_limit_reached'],
     async run({ tenant, now }, { subscription_id }) {
       const changed = await resumeSubscription(tenant, subscription_id, now)
       return { webhook: await readSubscription(tenant, subscription_id), changed }
@@ -253,6 +256,7 @@ export const WEBHOOK_OPERATIONS = [
       switch_at: Timestamp,
     },
     example: { overlap_seconds: 3_600 },
+    errors: ['409 rotation_under_way'],
     async run({ tenant, secrets, now }, { subscription_id: id, overlap_seconds, switch_at }) {
       const { subscription_id } = await readSubscription(tenant, id)
       const rotation = { overlapSeconds: overlap_seconds, switchAt: switch_at }
@@ -275,6 +279,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'Send a sample of the subscribed event',
     input: SubscriptionPath,
     output: { subscription_id: Id, delivery_id: Id },
+    errors: ['409 webhook_paused'],
     async run({ tenant, now }, input) {
       const { subscription_id } = await readSubscription(tenant, input.subscription_id)
       return { subscription_id, delivery_id: await sendTest(tenant, subscription_id, now) }

@@ -118,7 +118,12 @@ test('all members can read the rules for all agents; only administrators can cha
   const { body } = await member.call('GET', '/v1/agent-settings')
   expect(body).toMatchObject({ settings: { outreach_interval_days: 7, quiet_hours: null }, cost_this_month_usd: 0 })
   const quiet_hours = { from: '20:00', to: '08:00' }
-  const set = await admin.call('PATCH', '/v1/agent-settings', { quiet_hours, monthly_cost_cap_usd: 20 })
+  const set = await admin.call('PATCH', '/v1/agent-settings', {
+    quiet_hours,
+    monthly_cost_cap_usd: 20,
+    time_zone: 'Europe/Berlin',
+    daily_limit_per_identity: 40,
+  })
   expect(set.body.settings).toMatchObject({ quiet_hours, monthly_cost_cap_usd: 20, outreach_interval_days: 7 })
   const wrong = await admin.call('PATCH', '/v1/agent-settings', { reply_pause_days: -1, nonsense: 1 })
   expect([wrong.status, wrong.body.error.details.length]).toEqual([400, 2])
@@ -130,7 +135,11 @@ test('templates, variables and schedules are listed', async () => {
   expect(playbooks.templates.map(({ name }: { name: string }) => name)).toContain('cold_outreach')
   expect(playbooks).toMatchObject({ default_model: null, configured_providers: [] })
   const check = { playbook_md: '{{contact.firstname}} {{contcat.x}} {{variables.mine}} {{variables.none}}' }
-  const checked = await admin.call('POST', '/v1/playbooks/check', { ...check, variables: ['mine'] })
+  const checked = await admin.call('POST', '/v1/playbooks/check', {
+    ...check,
+    variables: ['mine'],
+    playbook_template: 'cold_outreach',
+  })
   expect(checked.body.unknown).toEqual(['contcat.x', 'variables.none'])
   const next = await member.call('GET', '/v1/schedules?cron=0+9+*+*+1&time_zone=Europe/Berlin')
   expect(next.body.times).toHaveLength(5)

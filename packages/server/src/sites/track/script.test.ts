@@ -64,7 +64,7 @@ describe('the tracker script', () => {
     expect(other.status).toBe(200)
   })
 
-  test('is served to verified domains and to requests without a page, and refused to other sites', async () => {
+  test('is served to verified domains and to requests without a page, and refused to the site of a stranger', async () => {
     expect((await ask({ referer: `https://www.${tenant.site}/a` })).status).toBe(200)
     expect((await ask({ origin: `https://${tenant.site}` })).status).toBe(200)
     const strangers: Record<string, string>[] = [
