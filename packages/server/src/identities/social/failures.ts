@@ -44,8 +44,13 @@ const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
   },
 }
 
-/** The failures, in the form in which an operation declares errors. */
-export const LOGIN_ERRORS = Object.entries(FAILURES).map(([code, { status }]) => `${status} ${code}` as const)
+/**
+ * The failures that a login or a code can answer, as an operation declares errors. Credentials become unreadable only
+ * when the service restarts with another secret key: the status call reports that.
+ */
+export const LOGIN_ERRORS = Object.entries(FAILURES)
+  .filter(([code]) => code !== 'credentials_unreadable')
+  .map(([code, { status }]) => `${status} ${code}` as const)
 
 /** A failure in the status call. `http_status` is the status of other calls that return it. */
 export interface FailureObject {
