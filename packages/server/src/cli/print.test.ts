@@ -10,9 +10,9 @@ test('a list is printed as a table, followed by the other fields', () => {
   const pagination = { page: 1, limit: 2, total_pages: 3, total_items: 5 }
   expect(printed({ segments: ROWS, counting: false, pagination })).toBe(
     `
-segment_id  name                                      scopes    filter           last
-a           Leads                                     one, two  {"match":"all"}
-bb          Long ${'x'.repeat(34)}…            {}               true
+segment_id  name                                      scopes    last  filter
+a           Leads                                     one, two        {"match":"all"}
+bb          Long ${'x'.repeat(34)}…            true  {}
 
 counting  false
 
@@ -22,7 +22,7 @@ Page 1 of 3, 5 in total. Use --page to see more.`.trimStart(),
 
 test('columns that do not fit are listed', () => {
   expect(printed({ segments: ROWS.slice(0, 1) }, 20)).toBe(
-    'segment_id  name\na           Leads\n\n--json also shows scopes, filter, last.',
+    'segment_id  name\na           Leads\n\n--json also shows scopes, last, filter.',
   )
 })
 

@@ -10,16 +10,17 @@ const GAP = '  '
  * @param width in characters; a table shows as many columns as fit.
  */
 export function printed(answer: Row, width = WIDTH_DEFAULT): string {
-  const [list, ...others] = Object.entries(answer).filter(([, value]) => isRows(value))
+  const isListing = 'pagination' in answer || 'total' in answer || Object.keys(answer).length === 1
+  const [list, ...others] = Object.entries(answer).filter(([, value]) => isRows(value, isListing))
   if (list && others.length === 0) return printedList(list as [string, Row[]], answer, width)
   // Unwraps `{segment: {…}}`.
   const [only, ...more] = Object.values(answer)
   return fields(more.length === 0 && isObject(only) ? only : answer)
 }
 
-/** An empty array counts as a list of rows: no other field of a result is an empty array. */
-function isRows(value: unknown): value is Row[] {
-  return Array.isArray(value) && value.every(isObject)
+/** An empty array may be a list of rows, where the answer has nothing else to list. */
+function isRows(value: unknown, mayBeEmpty: boolean): value is Row[] {
+  return Array.isArray(value) && (mayBeEmpty || value.length > 0) && value.every(isObject)
 }
 
 function isObject(value: unknown): value is Row {
@@ -39,7 +40,9 @@ function printedList([name, rows]: [string, Row[]], answer: Row, width: number):
 }
 
 function table(rows: readonly Row[], width: number): string {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== '_id')
+  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== '_id')
+  // Objects are long, so they come last.
+  const names = all.toSorted((one, other) => Number(hasObject(rows, one)) - Number(hasObject(rows, other)))
   const columns = names.map((name) => {
     const cells = [name, ...rows.map((row) => cut(text(row[name])))]
     return { cells, width: Math.max(...cells.map((cell) => cell.length)) }
@@ -58,6 +61,10 @@ function table(rows: readonly Row[], width: number): string {
   const hidden = names.slice(shown.length)
   if (hidden.length > 0) lines.push('', `--json also shows ${hidden.join(', ')}.`)
   return lines.join('\n')
+}
+
+function hasObject(rows: readonly Row[], name: string): boolean {
+  return rows.some((row) => isObject(row[name]))
 }
 
 function fields(row: Row): string {
