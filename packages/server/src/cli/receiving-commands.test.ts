@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { suppress } from '../identities/suppressions.ts'
 import { newId } from '../platform/ids.ts'
-import { openTenant } from '../platform/tenant.ts'
 import type { Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
@@ -18,15 +18,7 @@ let directory: string
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  session = {
-    stores: service.stores,
-    serviceRuns: true,
-    address: service.postgres.address,
-    config: service.config,
-    tenant: (tenantId) => openTenant(service.stores, tenantId),
-    writing: () => service.writing,
-    close: async () => {},
-  }
+  session = commandSession(service)
   directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))

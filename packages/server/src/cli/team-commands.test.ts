@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { createPerson } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { openTenant } from '../platform/tenant.ts'
 import type { Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
@@ -13,15 +13,7 @@ let session: Session
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  session = {
-    stores: service.stores,
-    serviceRuns: true,
-    address: service.postgres.address,
-    config: service.config,
-    tenant: (tenantId) => openTenant(service.stores, tenantId),
-    writing: () => service.writing,
-    close: async () => {},
-  }
+  session = commandSession(service)
 })
 
 /** Runs a command like `cdsctl` beside the running service. */
