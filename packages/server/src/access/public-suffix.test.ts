@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { COMMANDS } from '../cli/commands.ts'
-import { openTenant } from '../platform/tenant.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -20,16 +20,7 @@ const claim = (domain: string) => admin.call('POST', '/v1/domains', { domain })
 
 /** `cdsctl domain add`. */
 const add = (domain: string, verified: boolean) => {
-  const { stores, config, writing } = service
-  const session = {
-    stores,
-    config,
-    serviceRuns: true,
-    address: service.postgres.address,
-    tenant: (id: string) => openTenant(stores, id),
-    writing: () => writing,
-    close: async () => {},
-  }
+  const session = commandSession(service)
   return COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
 }
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { beforeAll, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { Browser, PASSWORD } from '../../test/people.ts'
 import { CLI } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Values } from './command.ts'
 import { askForPassword } from './password-input.ts'
-import type { Session } from './session.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
 let service: TestService
@@ -19,16 +19,7 @@ beforeAll(async () => {
 
 /** Runs a command like `cdsctl` beside the running service. */
 async function run(name: string, values: Values) {
-  const { stores, config } = service
-  const session: Session = {
-    stores,
-    config,
-    serviceRuns: true,
-    address: service.postgres.address,
-    tenant: () => tenant.handle,
-    writing: () => service.writing,
-    close: async () => {},
-  }
+  const session = commandSession(service)
   const command = USER_COMMANDS[name]
   if (!command) throw new Error(`There is no command ${name}.`)
   return command.run(session, values, new Date())

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { attempted } from '../../test/webhooks.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
 import type { Values } from '../cli/command.ts'
 import { COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
-import { openTenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import { listAudit } from './audit-list.ts'
 
@@ -16,16 +16,7 @@ let session: Session
 
 beforeAll(async () => {
   service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1' })
-  const { stores, config, writing } = service
-  session = {
-    stores,
-    config,
-    serviceRuns: true,
-    address: service.postgres.address,
-    tenant: (id) => openTenant(stores, id),
-    writing: () => writing,
-    close: async () => {},
-  }
+  session = commandSession(service)
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
