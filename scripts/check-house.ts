@@ -150,8 +150,10 @@ function checkImport(file: string, imported: string): void {
   const forbid = (rule: string) => problems.push(`${file} imports ${imported}: ${rule}`)
   if (target === 'assembly' && feature !== 'assembly' && !['main.ts', 'cli.ts', 'cli', 'demo'].includes(feature))
     forbid('only assembly/ may import all parts')
-  if (feature === 'platform' && target !== 'platform' && target !== 'config.ts')
+  if (feature === 'platform' && !['platform', 'config.ts', 'config-values.ts'].includes(target))
     forbid('platform must not import features')
+  if (feature.startsWith('config') && target === 'platform')
+    forbid('platform reads the configuration, which knows no folder')
   if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'assembly') forbid('nothing imports routes')
   // Code that reads a model's output only proposes: it cannot reach code that sends, approves or executes.
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)

@@ -1,4 +1,5 @@
-import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+/** Of CDS_SECRET_KEY. */
+export const KEY_BYTES = 32
 
 /** US dollars for a million tokens, by model. */
 export type Prices = Record<string, { input: number; output: number; cached_input?: number }>

@@ -14,7 +14,7 @@ import {
   urlOf,
   wholeNumber,
 } from './config-values.ts'
-import { listenUrl } from './platform/http/listen-url.ts'
+import { listenUrl } from './listen-url.ts'
 
 /** `data` in the project's folder, wherever a program is started. */
 const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))

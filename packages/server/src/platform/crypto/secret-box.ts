@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { KEY_BYTES } from '../../config-values.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const VERSION = 'v1'
-export const KEY_BYTES = 32
 
 /** Encrypts secrets in the database. */
 export interface SecretBox {

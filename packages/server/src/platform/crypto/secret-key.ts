@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { KEY_BYTES } from '../../config-values.ts'
 import { ServiceError } from '../errors.ts'
-import { createSecretBox, KEY_BYTES, type SecretBox } from './secret-box.ts'
+import { createSecretBox, type SecretBox } from './secret-box.ts'
 
 /** File in the data directory with the generated key, in base64. */
 export const KEY_FILE = 'secret-key'
