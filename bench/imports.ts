@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
+import { writeEvents } from './event-file.ts'
+import { IS_QUICK } from './options.ts'
 import { run } from './processes.ts'
 import { number, progress, rate, report } from './report.ts'
 import type { Target } from './target.ts'
@@ -22,8 +24,34 @@ const COLUMNS = Object.entries({
 })
 const ROWS_A_PART = 1_000
 
+const EVENTS = IS_QUICK ? 100_000 : 1_000_000
+
+export async function measureImports(target: Target): Promise<void> {
+  await measureImport(target)
+  await measureEventImport(target)
+}
+
+/** `cdsctl import events` beside the service, compared with ClickHouse alone, which inserts the same rows. */
+async function measureEventImport({ environment, raw }: Target): Promise<void> {
+  progress(`import of ${number(EVENTS)} events`)
+  const [tenantId = ''] = await createTenants(environment, ['Imported events'])
+  const file = join(environment.CDS_DATA_DIR ?? '', 'import-events.jsonl')
+  await writeEvents(file, EVENTS)
+  const seconds = await timed(() =>
+    run('../packages/server/src/cli.ts', ['import', 'events', file, '--tenant', tenantId], environment),
+  )
+  report({
+    what: 'import of events, cdsctl beside the service',
+    measured: `${rate(EVENTS / seconds)}/s, ${number(EVENTS)} in ${seconds.toFixed(1)} s`,
+    limit: `${rate(raw.eventsPerSecond)}/s, ClickHouse alone`,
+    ratio: EVENTS / seconds / raw.eventsPerSecond,
+    aim: '0.5',
+    cost: seconds / EVENTS,
+  })
+}
+
 /** `cdsctl import contacts` beside the service, compared with COPY of the same contacts into the same table. */
-export async function measureImport(target: Target): Promise<void> {
+async function measureImport(target: Target): Promise<void> {
   const { size, environment } = target
   const rows = size.contacts
   progress(`COPY of ${number(rows)} contacts`)

@@ -12,15 +12,16 @@ import { measureCrowd } from './crowd.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGrouping } from './grouping.ts'
 import { measureIdentification } from './identification.ts'
-import { measureImport } from './imports.ts'
+import { measureImports } from './imports.ts'
 import { PORT } from './load.ts'
 import { chosenGroups, type Group, SIZE, type Size, SMALL_SIZE } from './options.ts'
 import { memoryOf, start } from './processes.ts'
 import { measureLists, measureReads } from './reads.ts'
 import { keepAsSmall, number, print, progress, report } from './report.ts'
+import { measureSdks } from './sdks.ts'
 import { closeTarget, openTarget, READY, SERVICE, type Target } from './target.ts'
 import { measureDeliveries } from './webhooks.ts'
-import { measureContacts, measureSources, measureTrack } from './writes.ts'
+import { measureContacts, measureServerEvents, measureSources, measureTrack } from './writes.ts'
 
 /** The groups that are measured on one tenant, in this order. */
 const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
@@ -28,10 +29,12 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   lists: measureLists,
   grouping: measureGrouping,
   track: measureTrack,
+  'server-events': measureServerEvents,
+  sdks: measureSdks,
   sources: measureSources,
   identify: measureIdentification,
   crowd: measureCrowd,
-  import: measureImport,
+  import: measureImports,
   contacts: measureContacts,
   agents: measureAgents,
 }

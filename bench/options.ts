@@ -15,6 +15,8 @@ export const GROUPS = [
   'lists',
   'grouping',
   'track',
+  'server-events',
+  'sdks',
   'sources',
   'identify',
   'crowd',

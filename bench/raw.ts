@@ -17,6 +17,7 @@ import { openTenant } from '../packages/server/src/platform/tenant.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
 import { loadContacts, loadEvents, mergeParts } from './bulk.ts'
+import { rowOf } from './event-file.ts'
 import { pick } from './load.ts'
 import type { Group } from './options.ts'
 import { ownersOfContacts, populationOf, someContacts } from './people.ts'
@@ -38,6 +39,8 @@ export interface Raw {
   byMany: Record<string, Load>
   /** Statements of 1,000 rows, and of 64: the most that 64 waiting connections can fill. */
   inserts: { rows: number; load: Load }[]
+  /** Events a second in large statements, the same as `cdsctl import events` imports; 0 if it is not measured. */
+  eventsPerSecond: number
   loadSeconds: { contacts: number; events: number }
 }
 
@@ -92,7 +95,10 @@ if (groups.includes('grouping')) {
   for (const row of SUMMED_UP) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
 const inserts: Raw['inserts'] = []
-if (groups.includes('track')) for (const rows of [1_000, 64]) inserts.push({ rows, load: await measureInserts(rows) })
+if (groups.some((group) => ['track', 'server-events', 'sdks'].includes(group))) {
+  for (const rows of [1_000, 64]) inserts.push({ rows, load: await measureInserts(rows) })
+}
+const eventsPerSecond = groups.includes('import') ? await measureLargeInserts() : 0
 await close()
 const raw: Raw = {
   tenantId,
@@ -104,6 +110,7 @@ const raw: Raw = {
   byOne,
   byMany,
   inserts,
+  eventsPerSecond,
   loadSeconds,
 }
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
@@ -136,6 +143,15 @@ async function measureInserts(rowsAStatement: number): Promise<Load> {
   const load = await repeat(2, seconds, () => clickhouse.insert('bench_events', JOURNAL_FORMAT, pick(bodies), newId()))
   await clickhouse.command('DROP TABLE bench_events')
   return load
+}
+
+async function measureLargeInserts(): Promise<number> {
+  const rowsAStatement = 20_000
+  const body = serializeEvents(Array.from({ length: rowsAStatement }, (_, n) => rowOf(newId(), n)))
+  await clickhouse.command('CREATE TABLE bench_events AS events')
+  const load = await repeat(1, seconds, () => clickhouse.insert('bench_events', JOURNAL_FORMAT, body, newId()))
+  await clickhouse.command('DROP TABLE bench_events')
+  return load.perSecond * rowsAStatement
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {

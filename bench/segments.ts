@@ -25,12 +25,13 @@ function filterOf(index: number): unknown {
 export async function defineSegments(environment: Record<string, string>, tenantId: string): Promise<void> {
   const session = await openSession(readConfig({ ...process.env, ...environment }))
   try {
-    const tenant = session.tenant(tenantId)
-    for (let index = 0; index < SEGMENTS; index++) {
-      const segment = { name: `Segment ${index}`, description: null, filter: filterOf(index) }
-      await createSegment(tenant, segment, new Date(), true)
-    }
-    await tenant.db.updateTable('segments').set({ evaluated_at: new Date(), claimed_until: null }).execute()
+    await session.tenant(tenantId).transaction(async (tx) => {
+      for (let index = 0; index < SEGMENTS; index++) {
+        const segment = { name: `Segment ${index}`, description: null, filter: filterOf(index) }
+        await createSegment(tx, segment, new Date())
+      }
+      await tx.db.updateTable('segments').set({ evaluated_at: new Date() }).execute()
+    })
   } finally {
     await session.close()
   }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { bareChange } from './bare-writes.ts'
-import { sourceRecords, trackBody } from './bodies.ts'
+import { serverEvents, sourceRecords, trackBody, USERS } from './bodies.ts'
 import { load, pick, URL_OF_SERVICE, withKey } from './load.ts'
 import { start } from './processes.ts'
 import { repeat } from './repeat.ts'
@@ -15,6 +15,9 @@ const TRACKERS = 64
 const CONNECTORS = 8
 const RECORDS = 100
 const EDITORS = 8
+/** Concurrent servers, and the events per request. */
+const SERVERS = 16
+const SERVER_EVENTS = 100
 
 /** The collector, compared with a server that stores nothing, and with ClickHouse alone. */
 export async function measureTrack({ raw, site, size }: Target): Promise<void> {
@@ -38,6 +41,37 @@ export async function measureTrack({ raw, site, size }: Target): Promise<void> {
     const limit = { ...inserts, perSecond: inserts.perSecond * rows, of }
     reportRate(`${what}, as events`, measured, limit, events === 1 ? '' : '0.50', { unit: 'events', each: events })
   }
+}
+
+/** Events of servers, compared with a server that stores nothing, and with ClickHouse alone. */
+export async function measureServerEvents({ raw, size }: Target): Promise<void> {
+  const what = `POST /v1/events, ${SERVER_EVENTS} events a request, ${SERVERS} connections`
+  progress(what)
+  const next = () => ({ path: '/v1/events', body: serverEvents(SERVER_EVENTS) })
+  const common = { connections: SERVERS, headers: withKey(raw.apiKey), next }
+  const bareServer = await start('./bare-fastify.ts', [], { PORT: String(BARE_PORT) }, /ready/)
+  const bare = await load({ ...common, seconds: size.seconds, port: BARE_PORT })
+  await bareServer.stop()
+  progress('creating the users')
+  for (let user = 0; user < USERS; user += 500) await createUsers(raw.apiKey, user)
+  const measured = await load({ ...common, seconds: size.seconds })
+  reportRate(what, measured, { ...bare, of: 'requests, bare Fastify' }, '0.30')
+  const rows = 1_000
+  const inserts = raw.inserts.find((each) => each.rows === rows)?.load
+  if (!inserts) return
+  const limit = { ...inserts, perSecond: inserts.perSecond * rows, of: `rows, ClickHouse alone, ${rows} a statement` }
+  reportRate(`${what}, as events`, measured, limit, '0.60', { unit: 'events', each: SERVER_EVENTS })
+}
+
+async function createUsers(apiKey: string, first: number): Promise<void> {
+  const events = Array.from({ length: 500 }, (_, n) => ({ event: 'signed_up', user_id: `bench-user-${first + n}` }))
+  const answer = await fetch(`${URL_OF_SERVICE}/v1/events`, {
+    method: 'POST',
+    headers: { ...withKey(apiKey), 'content-type': 'application/json' },
+    body: JSON.stringify({ events }),
+  })
+  const { failed } = (await answer.json()) as { failed?: number }
+  if (failed !== 0) throw new Error(`POST /v1/events answered ${answer.status}, ${failed} failed`)
 }
 
 /** A read waits for all events acknowledged before it: a backlog would show here. */

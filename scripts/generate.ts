@@ -1,17 +1,26 @@
 /**
- * Generates files that are checked in: the types of PostgreSQL's tables from the migrations, and openapi.json from the
- * routes. Tests compare both with the code.
+ * Generates files that are checked in: the types of PostgreSQL's tables from the migrations, openapi.json from the routes,
+ * docs/cli.md from the commands, docs/settings.md from .env.example, the client's methods and types from openapi.json, and
+ * the code of quick starts that the dashboard shows too. Tests compare them with the code.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { generateClient } from '../packages/client/generate.ts'
 import { startService } from '../packages/server/src/assembly/service.ts'
+import { renderCliReference } from '../packages/server/src/cli/reference.ts'
 import { readConfig } from '../packages/server/src/config.ts'
+import { renderSettingsPage } from '../packages/server/src/docs/settings-page.ts'
 import { renderOpenapi } from '../packages/server/src/platform/http/openapi.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
+import { quickStarts } from './shown-code.ts'
 
 const TABLES = 'packages/server/src/platform/postgres/generated/tables.ts'
+
+writeFileSync('docs/cli.md', renderCliReference())
+writeFileSync('docs/settings.md', renderSettingsPage(readFileSync('.env.example', 'utf8')))
+for (const { path, expected } of quickStarts()) writeFileSync(path, expected)
 
 const directory = mkdtempSync(join(tmpdir(), 'cds-generate-'))
 chmodSync(directory, 0o755)
@@ -32,6 +41,7 @@ try {
   ]
   execFileSync('node_modules/.bin/kysely-codegen', options, { stdio: 'inherit' })
   writeFileSync('openapi.json', renderOpenapi(service.app.swagger()))
+  await generateClient('packages/client/src/generated')
 } finally {
   await service.close()
   rmSync(directory, { recursive: true, force: true })

@@ -16,24 +16,26 @@ const browser = await sharedChromium()
 try {
   const context = await browser.newContext({
     baseURL: url,
-    viewport: { width: 1600, height: 1000 },
+    viewport: { width: 1280, height: 800 },
     locale: 'en-GB',
     colorScheme: 'light',
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
   await page.goto('/sign-in?redirect=/%3Frange%3D7d')
-  await page.getByLabel('E-mail address').fill('demo@example.com')
+  await page.getByLabel('Email').fill('demo@example.com')
   await page.getByLabel('Password', { exact: true }).fill('demo password')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'Events by day' }).waitFor()
   await page.locator('[data-live="true"]').waitFor()
+  // The first invented visitors arrive within seconds.
+  await page.getByRole('list', { name: 'Latest events' }).getByText('just now').nth(2).waitFor()
   await page.screenshot({ path: `${TARGET}home.png` })
 
   await page.goto('/segments')
   await page.getByRole('link', { name: SEGMENT }).click()
   // A contact with a company and a job title, so that no cell of its row is empty.
-  const members = page.getByRole('region', { name: 'Contacts' }).getByRole('row')
+  const members = page.getByRole('region', { name: 'Segment members' }).getByRole('row')
   await members.filter({ hasNotText: '–' }).getByRole('link').first().click()
   await page.getByText('Viewed a page').first().waitFor()
   await page.getByRole('list', { name: 'Segments' }).waitFor()

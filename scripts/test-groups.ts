@@ -15,7 +15,7 @@ const GROUPS: { name: string; has: (path: string, source: string) => boolean }[]
 
 export const GROUP_NAMES = GROUPS.map(({ name }) => name)
 
-export const TEST_FILES = ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts']
+export const TEST_FILES = ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts', 'examples/*.test.ts']
 
 /** The group of a test file: the first that matches. */
 export function groupOf(path: string): string {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { build as bundle } from 'vite'
+import { build as bundle, type InlineConfig, type Rolldown } from 'vite'
+import { usedStyles } from './used-styles.ts'
 
 /** Where the pages are, ready to be served. */
 export const DIST = fileURLToPath(new URL('./dist/', import.meta.url))
@@ -13,15 +14,8 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 /** Pictures and fonts are compressed already. */
 const COMPRESSIBLE = /\.(html|js|css|svg|json|txt)$/
 
-/**
- * Fewer and larger files than the bundler's default of 57 for the first load. Our own styles must follow the ones that
- * they override, so the start of the stylesheet is a group too.
- */
-const CHUNKS = [
-  { name: 'styles', test: /ui.styles\.ts|(core|notifications).styles\.css|global\.css/, priority: 1 },
-  // Chunks that eight pages share: every page needs them sooner or later. A lower number would grow the first load.
-  { name: 'shared', minShareCount: 8 },
-]
+/** The sources of the first page: what the browser loads at once, and what that loads for this page. */
+export const FIRST_PAGE = ['index.html', 'src/app/shell.tsx', 'src/home/home-page.tsx']
 
 /**
  * Builds the pages into `target`, with a .br and a .gz beside every compressible file, so that no request waits for
@@ -30,22 +24,17 @@ const CHUNKS = [
 export async function build(target = DIST): Promise<void> {
   await mkdir(target, { recursive: true })
   await bundle({
-    root: ROOT,
-    configFile: false,
-    logLevel: 'warn',
-    plugins: [react()],
+    ...COMMON,
+    plugins: [react(), usedStyles(ROOT)],
     build: {
+      ...COMMON.build,
       outDir: target,
       emptyOutDir: true,
-      target: 'es2023',
       // These browsers know light-dark(); for older ones the build would rewrite it in a way that breaks the colours.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       // The content security policy does not allow data: URLs.
       assetsInlineLimit: 0,
-      modulePreload: { polyfill: false },
-      // One stylesheet: the pages add only 2 kB (compressed) to Mantine's own styles.
-      cssCodeSplit: false,
-      rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
+      rolldownOptions: { output: { codeSplitting: { groups: chunks(await modulesOfFirstPage()) } } },
       reportCompressedSize: false,
       // For check-size.ts.
       manifest: true,
@@ -53,6 +42,49 @@ export async function build(target = DIST): Promise<void> {
     },
   })
   await compressAll(target)
+}
+
+const COMMON = {
+  root: ROOT,
+  configFile: false,
+  logLevel: 'warn',
+  build: {
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+    // One stylesheet: the pages add only 3 kB (compressed) to the library's.
+    cssCodeSplit: false,
+  },
+} satisfies InlineConfig
+
+/**
+ * Fewer and larger files than the bundler's default of 60 for the first page: one with exactly what it needs, and some
+ * for what several other pages share. Our own styles must follow the ones that they override, so the start of the
+ * stylesheet is a group too.
+ */
+function chunks(first: ReadonlySet<string>) {
+  return [
+    { name: 'styles', test: /ui.styles\.ts|(core|notifications).styles\.css|global\.css/, priority: 2 },
+    { name: 'first', test: (id: string) => first.has(id), priority: 1 },
+    { name: 'shared', minShareCount: 8 },
+  ]
+}
+
+/** The modules of the first page, without those that the bundler drops. Only a bundle shows them, so this makes one. */
+async function modulesOfFirstPage(): Promise<Set<string>> {
+  const built = await bundle({ ...COMMON, plugins: [react()], build: { ...COMMON.build, write: false, minify: false } })
+  const { output } = built as Rolldown.RolldownOutput
+  const files = new Map(output.flatMap((each) => (each.type === 'chunk' ? [[each.fileName, each] as const] : [])))
+  const sources = new Set(FIRST_PAGE.map((source) => join(ROOT, source)))
+  const first = new Set([...files.values()].filter(({ facadeModuleId: id }) => id !== null && sources.has(id)))
+  if (first.size !== sources.size) throw new Error('A source of the first page was not found: correct FIRST_PAGE.')
+  // Iterating over a set includes elements that are added meanwhile.
+  for (const { imports } of first) {
+    for (const name of imports) {
+      const file = files.get(name)
+      if (file) first.add(file)
+    }
+  }
+  return new Set([...first].flatMap(({ modules }) => Object.keys(modules)))
 }
 
 async function compressAll(directory: string): Promise<void> {

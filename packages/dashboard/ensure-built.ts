@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const DIST = 'dist'
 /** Contains the hash of the sources that the pages were built from. */
 const STAMP = '.built-from'
-const SOURCES = ['src', 'public', 'index.html', 'build.ts', 'package.json', '../../package-lock.json']
+const SOURCES = ['src', 'public', 'index.html', 'build.ts', 'used-styles.ts', 'package.json', '../../package-lock.json']
 
 /**
  * Builds the pages unless they are up to date. The build runs in a process of its own, because it needs much memory for

@@ -26,7 +26,7 @@ async function bundle(entry: string, format: 'iife' | 'esm', define: Record<stri
   const path = `${CACHE}${await hashOf(JSON.stringify([entry, format, define]))}.js`
   const cached = await readFile(path, 'utf8').catch(() => null)
   if (cached !== null) return cached
-  const code = await runBundler(entry, format, define)
+  const code = await bundleForBrowser(SOURCE + entry, format, define)
   // The cache is optional: a read-only installation bundles at each start.
   await saveToCache(path, code).catch(() => {})
   return code
@@ -50,10 +50,15 @@ async function saveToCache(path: string, code: string): Promise<void> {
   await rename(unfinished, path)
 }
 
-async function runBundler(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
+/** Bundles and minifies a script with what it imports. */
+export async function bundleForBrowser(
+  input: string,
+  format: 'iife' | 'esm',
+  define: Record<string, string> = {},
+): Promise<string> {
   const [{ rolldown }, { minify }] = await Promise.all([import('rolldown'), import('terser')])
   const build = await rolldown({
-    input: SOURCE + entry,
+    input,
     platform: 'browser',
     transform: { define, target: 'es2021' },
     treeshake: true,

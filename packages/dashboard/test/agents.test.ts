@@ -45,7 +45,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
       // Newer segments, more than one response contains.
       for (let n = 0; n < 100; n++) {
         const none = { name: `Nobody ${n}`, description: null, filter: { match: 'any', conditions: [] } }
-        await createSegment(tx, none, new Date(), true)
+        await createSegment(tx, none, new Date())
       }
       return made.segmentId
     })
@@ -61,7 +61,16 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
       'Pricing visitor follow-up',
     )
-    const playbook = page.getByLabel('Playbook', { exact: true })
+    const next = async (title: string) => {
+      await page.getByRole('button', { name: 'Next' }).click()
+      await page.getByRole('heading', { name: title, level: 2 }).and(page.locator(':focus')).waitFor()
+    }
+    await next('Audience')
+    await page.getByRole('radio', { name: 'Contacts in a segment' }).click()
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    await page.getByRole('combobox', { name: 'Segment' }).selectOption(segmentId)
+    await next('Model and instructions')
+    const playbook = page.getByRole('textbox', { name: 'Instructions' })
     expect(await playbook.inputValue()).toContain('{{variables.pricing_path}}')
     await playbook.fill('Look at {{contcat.firstname}} and {{variables.pricing_path}}.')
     await page.getByRole('alert').getByText('{{contcat.firstname}}').waitFor()
@@ -70,14 +79,14 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('button', { name: 'identity.name', exact: true }).click()
     expect(await playbook.inputValue()).toBe('Look at {{identity.name}}')
     await page.getByRole('alert').waitFor({ state: 'hidden' })
+    await next('Schedule and guardrails')
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('nobody of this name')
     await page.getByText('No results.').waitFor()
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('hopp')
     await page.getByRole('list', { name: 'Identities found' }).getByRole('button', { name: 'Grace Hopper' }).click()
     await page.getByRole('button', { name: 'Change the identity' }).waitFor()
-    await page.getByRole('radio', { name: 'Contacts in a segment' }).click()
-    await page.getByRole('combobox', { name: 'Segment' }).selectOption(segmentId)
-    await page.getByRole('combobox', { name: 'When' }).selectOption('Other …')
+    await page.getByText('This identity has no mailbox, so it cannot send email.').waitFor()
+    await page.getByRole('combobox', { name: 'When' }).selectOption('Other…')
     await page.getByLabel('Cron expression').fill('30 8 * * 2')
     await page.getByText('At 08:30, only on Tuesday').waitFor()
     await page.getByText(/^Next: Tue/).waitFor()
@@ -87,19 +96,31 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     const asked = page.waitForRequest(/schedule.*Berlin/)
     const place = () =>
       page
-        .getByRole('button', { name: 'Create agent' })
+        .getByRole('button', { name: 'Next' })
         .evaluate((button) => button.getBoundingClientRect().top + window.scrollY)
-    const before = await place()
+    const placeBefore = await place()
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Berlin')
     await page.getByText('At 08:30, only on Tuesday (Europe/Berlin)').waitFor()
     await page.keyboard.press('Escape')
     await asked
     await page.getByText(/^Next: Tue/).waitFor({ state: 'detached' })
-    expect(await place()).toBe(before)
+    expect(await place()).toBe(placeBefore)
     answer.resolve()
     await page.getByText(/^Next: Tue/).waitFor()
-    expect(await place()).toBe(before)
-    await page.getByLabel('Maximum contacts per run').fill('2')
+    expect(await place()).toBe(placeBefore)
+    await page.getByLabel('Max contacts per run').fill('2')
+    await next('Review')
+    await page.getByText('People of Engines').waitFor()
+    await page.getByRole('button', { name: 'Start the dry run' }).click()
+    await page.getByText(/^Evaluated 2 contacts with .* for US?\$0/).waitFor()
+    const tried = page.getByRole('article', { name: 'Mary' })
+    await tried.getByText(/Viewed “Pricing” once, today/).waitFor()
+    await tried.getByText('Would wait for approval').waitFor()
+    await tried.getByText('The identity has no mailbox to send from').waitFor()
+    await tried.frameLocator('iframe').getByText('Hi Mary,').waitFor()
+    expect(await checkPage(page, 'agent-new-review')).toEqual([])
+    const { body: before } = await tenant.call('GET', '/v1/agents')
+    expect(before.agents).toEqual([])
     await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByRole('heading', { name: 'Pricing visitor follow-up', level: 1 }).waitFor()
     const { body } = await tenant.call('GET', '/v1/agents')
@@ -131,10 +152,10 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
     await page.getByRole('link', { name: 'Edit' }).click()
-    await page.getByLabel('Playbook', { exact: true }).fill('{{nonsense}}')
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('{{nonsense}}')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('alert').filter({ hasText: 'The agent was not saved' }).getByText('{{nonsense}}').waitFor()
-    await page.getByLabel('Playbook', { exact: true }).fill('Be kind.')
+    await page.getByRole('textbox', { name: 'Instructions' }).fill('Be kind.')
     await page.getByRole('combobox', { name: 'When' }).selectOption('Manual only')
     await page.getByRole('radio', { name: 'Contacts that match a filter' }).click()
     await page.getByLabel('Property').selectOption('firstname')
@@ -166,7 +187,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.waitForURL(/\/agents\/runs\//)
     await page.getByText('Completed').waitFor()
     const card = page.getByRole('article', { name: 'Grace' })
-    await card.getByText(/looked at the pricing page.* 1 event is known/).waitFor()
+    await card.getByText(/Viewed “Pricing” once, today/).waitFor()
     await card.getByText('Questions about our plans?').waitFor()
     await card.getByText('Waiting for approval').waitFor()
     await page.getByText('Good to know').waitFor()
@@ -213,7 +234,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByLabel('Minimum days between outreach to a contact').fill('14')
     await page.getByRole('switch', { name: 'Quiet hours' }).click()
     await page.getByLabel('Quiet from').fill('21:30')
-    await page.getByLabel('Maximum model cost per month').fill('25')
+    await page.getByLabel('Max model cost per month').fill('25')
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByText('Saved.').waitFor()
     await page.getByText('so far this month of').waitFor()
@@ -236,7 +257,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     for (const name of ['Run now', 'Delete']) expect(await page.getByRole('button', { name }).count(), name).toBe(0)
     expect(await page.getByRole('switch').count()).toBe(0)
     await page.goto('/agents/settings')
-    await page.getByText('Only administrators can change these rules.').waitFor()
+    await page.getByText('Only admins can change these rules.').waitFor()
     expect(await page.getByRole('button', { name: 'Save the rules' }).count()).toBe(0)
     expect(await page.getByLabel('Minimum days between outreach to a contact').isDisabled()).toBe(true)
   })
@@ -245,7 +266,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     ['agents', '/agents', /Pricing visitor/],
     ['agent', '/agents/:busy', /How it works/],
     ['agent-hostile', '/agents/:hostile', /How it works/],
-    ['agent-new', '/agents/new', /Allowed actions/],
+    ['agent-new', '/agents/new', /A starting point/],
     ['agent-edit', '/agents/:busy/edit', /Allowed actions/],
   ])('%s is accessible, even with hostile names', async (name, path, text) => {
     const ids = await agentIds()

@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { approveAction } from '../../server/src/agents/actions/decide.ts'
 import { insertAgent, insertIdentity, MAIL, NOTE, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { checkPage, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { type MailBench, startMailBench } from '../../server/test/mail.ts'
+import { createTestTenant, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { checkPage, keepPicture, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
+let bench: MailBench
 let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
@@ -21,17 +23,21 @@ async function waiting(firstname: string, more: object = {}) {
 
 const newTenant = async () => {
   tenant = await createTestTenant(service)
-  identityId = await insertIdentity(tenant.handle)
+  identityId = (await bench.addSender(tenant)).identityId
   agentId = await insertAgent(tenant.handle, identityId, 'Pricing scout')
 }
 
 describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   beforeAll(async () => {
-    service = await sharedService()
+    bench = await startMailBench()
+    service = bench.service
     browser = await openBrowser(service)
     await newTenant()
   })
-  afterAll(() => browser?.close())
+  afterAll(async () => {
+    await browser?.close()
+    await bench?.close()
+  })
 
   test('without pending actions it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })
@@ -40,25 +46,32 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   })
 
   test('an action shows its recipient, sender, reasoning and exact content; it can be edited before it is approved', async () => {
-    const message = 'Hello **Ada**,\n\nwe saw [this](https://example.com/offer).\n\n- one\n- two'
+    const message = 'Hi **Ada**,\n\nWe saw [this](https://example.com/offer).\n\nBest regards\nGrace'
     const { ref } = await waiting('Ada', { params: { subject: 'Your trial', message } })
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
     const card = page.getByRole('article', { name: 'Ada Lovelace' })
     await card.getByText('They asked.').waitFor()
     await card.getByText('Your trial').waitFor()
-    await card.getByText('Grace Hopper').waitFor()
-    await card.getByRole('link', { name: 'this' }).waitFor()
+    await card.getByText('Ada Lovelace <').waitFor()
+    const mail = card.frameLocator('iframe')
+    await mail.getByRole('link', { name: 'this' }).waitFor()
+    await mail.getByRole('link', { name: 'Unsubscribe' }).waitFor()
+    expect(await mail.locator('body').innerHTML()).toContain('Best regards<br>Grace')
     await page
       .getByRole('link', { name: /Approvals/ })
       .getByText('1')
       .waitFor()
-    await card.getByRole('button', { name: 'Show source' }).click()
+    await card.getByRole('button', { name: 'Show plain text' }).click()
     await card.getByText('(https://example.com/offer)').waitFor()
     await card.getByRole('button', { name: 'Edit' }).click()
+    await card.getByLabel('Message').fill('Another text.')
+    await card.getByRole('region', { name: 'Preview' }).frameLocator('iframe').getByText('Another text.').waitFor()
+    await card.getByLabel('Message').fill(message)
     await screenshot(page, 'approvals-editing')
     await card.getByLabel('Subject').fill('A better subject')
     await card.getByRole('button', { name: 'Approve this version' }).click()
-    await card.getByText(/^Approved\./).waitFor()
+    await card.getByText(/^Sent to p.*@example\.com\.$/).waitFor()
+    await card.getByText('Done', { exact: true }).waitFor()
     const stored = await tenant.handle.db
       .selectFrom('agent_actions')
       .select(['params', 'decided_by'])
@@ -103,7 +116,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await page.keyboard.press('a')
     await page
       .getByRole('article', { name: 'Four Lovelace' })
-      .getByText(/^Approved\./)
+      .getByText(/^(Approved\.|Sent to)/)
       .waitFor()
     // The next one has the focus: reject it, with a reason that contains shortcut keys.
     await page.keyboard.press('r')
@@ -132,7 +145,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await page.keyboard.press('Enter')
     await page
       .getByRole('article', { name: 'One Lovelace' })
-      .getByText(/^Approved\./)
+      .getByText(/^(Approved\.|Sent to)/)
       .waitFor()
     const reasons = await tenant.handle.db
       .selectFrom('audit_log')
@@ -140,6 +153,84 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .where('action', '=', 'action.rejected')
       .execute()
     expect(reasons).toMatchObject([{ details: { reason: 'jar: already a customer' } }])
+  })
+
+  test('after a decision, the next action is wholly below the bar, or begins there if it is longer than the window', async () => {
+    await newTenant()
+    const text = (lines: number) => ({ params: { subject: 'Hello', message: 'One line.\n\n'.repeat(lines) } })
+    for (const lines of [3, 30, 2, 3]) await waiting(`Lines${lines}`, text(lines))
+    const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
+    for (const [width, height] of [
+      [1600, 700],
+      [360, 780],
+    ] as const) {
+      await page.setViewportSize({ width, height })
+      await page.getByRole('article').last().locator('iframe').waitFor()
+      await page.waitForLoadState('networkidle')
+      for (const key of ['a', 'k', 'j', 'j']) {
+        await page.keyboard.press(key)
+        await nextFrame(page)
+        const place = await page.evaluate(() => {
+          const card = document.activeElement?.closest('article')
+          const bar = document.querySelector('section[aria-label="Selection"]')
+          if (!card || !bar) throw new Error('nothing has the focus')
+          const box = card.getBoundingClientRect()
+          const under = document.elementFromPoint(box.left + 40, box.top + 30)
+          const { bottom: end } = bar.getBoundingClientRect()
+          return { top: box.top, bottom: box.bottom, bar: end, isUncovered: card.contains(under) }
+        })
+        expect(place.top, `${width} ${key}`).toBeGreaterThanOrEqual(place.bar)
+        expect(place.isUncovered, `${width} ${key}`).toBe(true)
+        if (place.bottom - place.top < height - place.bar - 16) expect(place.bottom).toBeLessThanOrEqual(height)
+      }
+      await keepPicture(page, `approvals-focus-${width}`)
+    }
+  })
+
+  test('an approval that would fail is not offered, and says what is missing', async () => {
+    await newTenant()
+    const mute = await insertIdentity(tenant.handle)
+    const { ref } = await waiting('Mute', { identityId: mute })
+    const page = await browser.signedIn(tenant, { path: '/approvals' })
+    const card = page.getByRole('article', { name: 'Mute Lovelace' })
+    await card.getByText('The identity has no mailbox to send from. Connect one.').waitFor()
+    expect(await card.getByText('All guardrails pass').count()).toBe(0)
+    expect(await card.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+    await nextFrame(page)
+    await page.keyboard.press('a')
+    await card.getByRole('alert').getByText('The action is still waiting').waitFor()
+    await page.getByLabel('Select all 1').click()
+    await page.getByRole('button', { name: 'Approve selected' }).click()
+    await card.getByRole('alert').waitFor()
+    await screenshot(page, 'approvals-blocked')
+    const row = () => tenant.handle.db.selectFrom('agent_actions').select('status').where('run_id', '=', ref.runId)
+    expect(await row().executeTakeFirstOrThrow()).toEqual({ status: 'pending_approval' })
+    await card.getByRole('link', { name: 'Open the identity' }).click()
+    await page.waitForURL(`/identities/${mute}`)
+    await tenant.handle.db.updateTable('agent_actions').set({ identity_id: identityId }).execute()
+    await page.goto('/approvals')
+    await card.getByText('All guardrails pass').waitFor()
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByText(/^Sent to/).waitFor()
+  })
+
+  test('an email that the mail server refuses is announced, and shown in the card and in the run', async () => {
+    await newTenant()
+    const { ref } = await waiting('Refused')
+    const { smtp } = bench.servers
+    smtp.onRecipient = () => ({ code: 550, text: '5.1.1 no such user' })
+    const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
+    const card = page.getByRole('article', { name: 'Refused Lovelace' })
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByRole('alert').getByText('no such user').waitFor()
+    await card.getByText('Failed', { exact: true }).waitFor()
+    await page.locator('.mantine-Notification-root').getByText('Email for Refused Lovelace failed').waitFor()
+    await screenshot(page, 'approvals-failed')
+    await page.goto(`/agents/runs/${ref.runId}`)
+    const result = page.getByRole('article', { name: 'Refused Lovelace' })
+    await result.getByText('Email failed').waitFor()
+    await result.getByText('no such user').first().waitFor()
+    smtp.onRecipient = () => null
   })
 
   test('several are decided at once, and each shows its result', async () => {

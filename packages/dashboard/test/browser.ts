@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import type { Browser, Cookie, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { onTestFinished, TestRunner, vi } from 'vitest'
 import type { Role } from '../../server/src/operations/roles.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
-import { createPerson, PASSWORD } from '../../server/test/people.ts'
+import { createPerson, startSession } from '../../server/test/people.ts'
 import type { TestService, TestTenant } from '../../server/test/service.ts'
 import { ensureBuilt } from '../ensure-built.ts'
 
@@ -14,6 +14,8 @@ const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
 
 // Each of a test's many steps has its own limit; a busy machine may come near several of them.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+
+type SessionCookie = Parameters<BrowserContext['addCookies']>[0][number]
 
 export type ColorScheme = 'light' | 'dark'
 
@@ -38,7 +40,7 @@ export class TestBrowser {
   readonly #service: TestService
   readonly #tabs = new Set<Page>()
   /** Cookies by tenant and role: a tenant's person with a role stays signed in across tests. */
-  readonly #sessions = new Map<string, Cookie[]>()
+  readonly #sessions = new Map<string, SessionCookie[]>()
 
   constructor(browser: Browser, service: TestService) {
     this.#browser = browser
@@ -108,7 +110,7 @@ export class TestBrowser {
   ): Promise<Page> {
     const page = await this.tab(options)
     const who = `${tenant.id} ${role}`
-    const cookies = this.#sessions.get(who) ?? (await this.#signIn(page, tenant, role))
+    const cookies = this.#sessions.get(who) ?? (await this.#signIn(tenant, role))
     this.#sessions.set(who, cookies)
     await page.context().addCookies(cookies)
     await page.goto(path)
@@ -117,15 +119,11 @@ export class TestBrowser {
     return page
   }
 
-  /** Signs in a new person, like the sign-in page. */
-  async #signIn(page: Page, tenant: TestTenant, role: Role): Promise<Cookie[]> {
-    const email = await person(this.#service, tenant.id, role)
-    const answer = await page.request.post('/api/auth/sign-in/email', {
-      headers: { 'x-requested-by': 'dashboard', origin: this.#service.url },
-      data: { email, password: PASSWORD },
-    })
-    if (!answer.ok()) throw new Error(`The sign-in was answered with ${answer.status()}.`)
-    return page.context().cookies()
+  /** A new person's session, with the cookie that the sign-in page would set. */
+  async #signIn(tenant: TestTenant, role: Role): Promise<SessionCookie[]> {
+    const userId = await insertPerson(this.#service, tenant.id, role, newAddress(role))
+    const cookie = await startSession(this.#service, userId)
+    return [{ ...cookie, url: this.#service.url, httpOnly: true, sameSite: 'Lax' }]
   }
 
   async close(): Promise<void> {
@@ -144,11 +142,18 @@ export async function openBrowser(service: TestService): Promise<TestBrowser> {
 
 let people = 0
 
-/** A person with a role in a tenant and PASSWORD. @returns the e-mail address. */
+/** A person with a role in a tenant and PASSWORD. @returns the email address. */
 export async function person(service: TestService, tenantId: string, role: Role): Promise<string> {
-  const email = `${role}${++people}.${process.pid}@example.com`
-  await createPerson(service.stores, tenantId, { email, role, name: 'Robin Marsh' })
+  const email = newAddress(role)
+  await insertPerson(service, tenantId, role, email)
   return email
+}
+
+const newAddress = (role: Role) => `${role}${++people}.${process.pid}@example.com`
+
+/** @returns the user id. */
+function insertPerson({ stores }: TestService, tenantId: string, role: Role, email: string): Promise<string> {
+  return createPerson(stores, tenantId, { email, role, name: 'Robin Marsh' })
 }
 
 /**
@@ -208,7 +213,8 @@ async function makeTall(page: Page): Promise<void> {
   await page.setViewportSize({ ...window, height: Math.min(height, PICTURE_HEIGHT_MAX) })
 }
 
-async function keepPicture(page: Page, name: string): Promise<void> {
+/** The same, of what the window shows. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
   if (!KEEPS_PICTURES) return
   await mkdir(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })

@@ -42,22 +42,35 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   afterAll(() => browser?.close())
 
   test('shows every event once, by day, and loads more near the end', async () => {
-    const page = await browser.signedIn(tenant, { path })
-    await page.getByText('Page 99').waitFor()
+    const page = await browser.signedIn(tenant, { path: `${path}?view=events` })
+    await page.getByText('Viewed Page 99').waitFor()
     expect(await checkPage(page, 'contact')).toEqual([])
-    while ((await page.getByRole('button', { name: 'Earlier events' }).count()) > 0) {
+    while ((await page.getByRole('button', { name: 'Show earlier' }).count()) > 0) {
       await page
-        .getByRole('button', { name: 'Earlier events' })
+        .getByRole('button', { name: 'Show earlier' })
         .scrollIntoViewIfNeeded({ timeout: 2_000 })
         .catch(() => {})
       await page.waitForTimeout(50)
     }
-    const titles = await page.getByText(/^Page \d+$/).allTextContents()
-    expect(titles).toEqual(Array.from({ length: 100 }, (_, index) => `Page ${99 - index}`))
+    const titles = await page.getByText(/^Viewed Page \d+$/).allTextContents()
+    expect(titles).toEqual(Array.from({ length: 100 }, (_, index) => `Viewed Page ${99 - index}`))
     expect(await page.getByRole('region', { name: 'Thursday, 1 October 2026' }).count()).toBe(1)
     await page.getByLabel('Which events').selectOption('page_view')
     await page.waitForURL('**/*event_type=page_view*')
     expect(browser.problems).toEqual([])
+  })
+
+  test('shows each visit in one line among the other events, and opens it', async () => {
+    const page = await browser.signedIn(tenant, { path })
+    const visits = page.getByRole('button', { expanded: false, name: /^Direct visit · \d+ pages/ })
+    await visits.first().waitFor()
+    await page.getByRole('link', { name: 'Contact created' }).waitFor()
+    expect(await page.getByText(/^Viewed/).count()).toBe(0)
+    await visits.first().click()
+    await page.getByText('Viewed Page 99').waitFor()
+    expect(await checkPage(page, 'contact-visits')).toEqual([])
+    await page.getByText('Events', { exact: true }).last().click()
+    await page.waitForURL('**/*view=events*')
   })
 
   test('changes a property in place at once, and undoes the change if it is rejected', async () => {
@@ -75,15 +88,15 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Save Lifecycle stage' }).click()
     await page.getByRole('button', { name: 'Change Lifecycle stage: customer' }).waitFor()
 
-    await page.getByRole('button', { name: /^Change E-mail/ }).click()
-    await page.getByRole('textbox', { name: 'E-mail' }).fill('taken@example.com')
+    await page.getByRole('button', { name: /^Change Email/ }).click()
+    await page.getByRole('textbox', { name: 'Email' }).fill('taken@example.com')
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
-    expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('taken@example.com')
+    expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe('taken@example.com')
     await screenshot(page, 'contact-conflict')
     expect(await accessibilityProblems(page)).toEqual([])
-    await page.getByRole('textbox', { name: 'E-mail' }).press('Escape')
-    await page.getByRole('button', { name: 'Change E-mail: ada@engines.example' }).waitFor()
+    await page.getByRole('textbox', { name: 'Email' }).press('Escape')
+    await page.getByRole('button', { name: 'Change Email: ada@engines.example' }).waitFor()
     await page.getByRole('button', { name: 'Add a property' }).click()
     await page.getByLabel('Name', { exact: true }).fill('shoe_size')
     await page.getByLabel('Value').fill('38')
@@ -130,7 +143,10 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   test('stores notes in markdown', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path: `${path}?tab=notes` })
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
-    await page.getByLabel('New note').fill(NOTE)
+    await page.getByRole('button', { name: 'Add note' }).first().click()
+    const field = page.getByLabel('New note')
+    expect(await field.evaluate((each) => each === document.activeElement)).toBe(true)
+    await field.fill(NOTE)
     await page.keyboard.press('Control+Enter')
     const note = page.getByRole('article', { name: 'Note' })
     await note.locator('strong', { hasText: 'pricing' }).waitFor()
@@ -251,8 +267,11 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
 
   test('cannot be changed by a viewer', async () => {
     const page = await browser.signedIn(tenant, { role: 'viewer', path })
-    await page.getByText('Page 99').waitFor()
-    for (const name of [/^Change /, /^Add/, /company/, 'Delete', 'Erase']) {
+    await page
+      .getByRole('button', { name: /^Direct visit/ })
+      .first()
+      .waitFor()
+    for (const name of [/^Change /, /^Add/, /company/, 'More actions']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
     await page.getByRole('tab', { name: /Notes/ }).click()
@@ -266,7 +285,8 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await tenant.track({ visitor_id: 'erase', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
     await tenant.call('POST', `/v1/contacts/${erased}/notes`, { content: 'A note' })
     const page = await browser.signedIn(tenant, { role: 'admin', path: `/contacts/${erased}` })
-    await page.getByRole('button', { name: 'Erase', exact: true }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Erase…' }).click()
     const sure = page.getByRole('button', { name: 'Erase everything' })
     expect(await sure.isDisabled()).toBe(true)
     expect(await checkPage(page, 'contact-erase')).toEqual([])
@@ -280,10 +300,46 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('is merged into another contact, which can be undone', async () => {
+    const twin = await tenant.contact('twin@engines.example', { firstname: 'Twin', shoe_size: '38' })
+    const kept = await tenant.contact('kept@engines.example', { firstname: 'Kept' })
+    const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${twin}` })
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Merge into another contact…' }).click()
+    await page.getByLabel('Find the contact to keep').fill('kept')
+    await page.getByRole('button', { name: /^Kept/ }).click()
+    expect(await checkPage(page, 'contact-merge')).toEqual([])
+    await page.getByRole('button', { name: 'Merge', exact: true }).click()
+    await page.getByRole('heading', { name: 'Kept', level: 1 }).waitFor()
+    await page.getByText('The other contact was merged into this one.').waitFor()
+    expect((await tenant.call('GET', `/v1/contacts/${kept}`)).body.contact.properties.shoe_size).toBe('38')
+    expect(await checkPage(page, 'contact-merged')).toEqual([])
+    await page.goto(`/contacts/${twin}`)
+    await page.getByRole('heading', { name: 'This contact was merged into another one' }).waitFor()
+    expect(await checkPage(page, 'contact-merged-away')).toEqual([])
+    await page.getByRole('button', { name: 'Undo merge' }).click()
+    await page.getByRole('heading', { name: 'Twin', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('runs an agent for the contact', async () => {
+    const agent = { name: 'Scout', playbook: { playbook_md: 'Look.' }, capabilities: ['notes'] }
+    await tenant.call('POST', '/v1/agents', agent)
+    const page = await browser.signedIn(tenant, { role: 'member', path })
+    await page.getByRole('button', { name: 'Run an agent' }).click()
+    await page.getByRole('combobox', { name: 'Agent' }).waitFor()
+    expect(await checkPage(page, 'contact-agent')).toEqual([])
+    await page.getByRole('button', { name: 'Start the run' }).click()
+    await page.waitForURL('**/agents/runs/*')
+    expect(browser.problems).toEqual([])
+  })
+
   test('shows a message for an unknown contact and after a deletion', async () => {
     const gone = await tenant.contact('gone@example.com', { firstname: 'Gone' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${gone}` })
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Delete…' }).click()
+    await page.getByRole('button', { name: 'Delete the contact' }).waitFor()
     expect(await checkPage(page, 'contact-delete')).toEqual([])
     await page.getByRole('button', { name: 'Delete the contact' }).click()
     await page.waitForURL('**/contacts')

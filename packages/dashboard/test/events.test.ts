@@ -42,7 +42,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     expect(page.url()).toContain('search=button_click')
     await page.getByRole('searchbox').fill('')
     await page.getByRole('button', { name: /Filters/ }).click()
-    await page.getByLabel('Address contains').fill('/page-1')
+    await page.getByLabel('URL contains').fill('/page-1')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('1–15 of 15').waitFor()
     await page.reload()
@@ -57,16 +57,16 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
 
   test("an event page shows all its fields, and links to its visitor's other events", async () => {
     const page = await open('/events?event_type=button_click')
-    await page.getByRole('link', { name: 'button_click' }).first().click()
-    await page.getByRole('heading', { name: 'button_click', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Clicked “Buy” on Page' }).first().click()
+    await page.getByRole('heading', { name: /^Clicked “Buy” on Page/, level: 1 }).waitFor()
     await page.getByText('"text": "Buy"').waitFor()
     await screenshot(page, 'event')
     await page
       .getByRole('table', { name: 'Who' })
       .getByRole('link', { name: /^visitor-/ })
       .click()
-    await page.getByText('5 events').first().waitFor()
-    expect(page.url()).toMatch(/visitor_id=visitor-/)
+    await page.waitForURL(/\/visitors\/visitor-/)
+    await page.getByRole('heading', { name: 'About this visitor' }).waitFor()
   })
 
   test('groups count events by any dimension, by day as a chart or a table', async () => {
@@ -85,11 +85,53 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.goto('/events/groups?group_by=visitor_id&event_type=page_view')
     await page.getByRole('link', { name: 'visitor-1' }).click()
     await page.getByText('1–5 of 5').waitFor()
-    await page.getByText('Visitor id visitor-1').waitFor()
+    await page.getByText('Visitor ID visitor-1').waitFor()
     expect(page.url()).toContain('event_type=page_view')
     await page.goto('/events/groups?group_by=class')
     await page.getByText('30 events, 0 groups').waitFor()
     expect(await page.getByRole('main').getByRole('listitem').getByRole('link').count()).toBe(0)
+  })
+
+  test('groups of contacts and companies have their names, with links to them and to their events', async () => {
+    const own = await createTestTenant(service)
+    const { body } = await own.call('POST', '/v1/companies', { name: 'Engines' })
+    const company_id = body.company.company_id
+    await own.contact('grace@example.com', { firstname: 'Grace' }, { visitor_id: 'grace', company_id })
+    await own.track({ visitor_id: 'grace', events: [{ event: 'signed_up' }, { event: 'came_back' }] })
+    const page = await browser.signedIn(own, { path: '/events/groups?group_by=contact_id' })
+    await page.getByText('grace@example.com').waitFor()
+    await page.getByRole('link', { name: 'See the events of Grace' }).click()
+    await page.getByText('1–2 of 2').waitFor()
+    await page.goto('/events/groups?group_by=company_id')
+    await page.getByRole('link', { name: 'See the events of Engines' }).click()
+    await page.getByText('1–2 of 2').waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Engines', exact: true }).click()
+    await page.getByRole('heading', { name: 'Engines', level: 1 }).waitFor()
+  })
+
+  test('visits are listed by day, filtered, and open to their events with the time on each page', async () => {
+    const own = await createTestTenant(service)
+    const [url, title] = [`https://${own.site}/pricing`, 'Pricing']
+    const at = (seconds: number) => new Date(Date.parse(sentAt) - seconds * 1_000).toISOString()
+    await own.track({
+      visitor_id: 'v',
+      events: [
+        { event: 'page_view', url, title, timestamp: at(90), referrer: 'https://www.google.com/' },
+        { event: 'button_click', url, title, timestamp: at(60), data: { text: 'Start trial' } },
+        { event: 'page_leave', url, title, timestamp: at(45), data: { time_on_page: 45 } },
+      ],
+    })
+    const page = await browser.signedIn(own, { path: '/events' })
+    await page.getByRole('tab', { name: 'Visits' }).click()
+    await page.waitForURL('**/events/visits')
+    await page.getByRole('button', { name: 'Visit from google.com · 1 page · 45 s' }).click()
+    await page.getByRole('link', { name: 'Viewed Pricing for 45 s' }).waitFor()
+    await page.getByRole('link', { name: 'Clicked “Start trial” on Pricing' }).waitFor()
+    expect(await page.getByText(/^Left/).count()).toBe(0)
+    expect(await checkPage(page, 'visits')).toEqual([])
+    await page.goto('/events/visits?is_bot=true')
+    await page.getByRole('heading', { name: 'No visit matches' }).waitFor()
   })
 
   test('data from pages and people is shown as text and never runs', async () => {
@@ -116,7 +158,10 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     ['/events/groups', 'event-groups'],
   ])('%s is accessible, on small and large screens, light and dark', async (path, name) => {
     const page = await open(path)
-    await page.getByText('button_click').first().waitFor()
+    await page
+      .getByText(/Clicked/)
+      .first()
+      .waitFor()
     expect(await checkPage(page, name)).toEqual([])
   })
 

@@ -21,11 +21,54 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
   test('shows the first steps until the first event arrives, then the activity', async () => {
     const page = await browser.signedIn(tenant)
     await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
-    await page.getByText(`${tenant.site} may send events`, { exact: false }).waitFor()
+    await page.getByText(`Pages on ${tenant.site} and its subdomains can send events`, { exact: false }).waitFor()
     expect(await page.getByText('<script async src=', { exact: false }).textContent()).toContain('/tracker.js')
     expect(await checkPage(page, 'home-first-steps')).toEqual([])
     await visit('first', '/welcome', daysAgo(0))
+    // The figures and the feed that were read before are never shown.
     await page.getByRole('heading', { name: 'Events by day' }).waitFor()
+    expect(await page.getByRole('region', { name: 'Figures' }).textContent()).toMatch(/Events1/)
+    await page.getByRole('status').filter({ hasText: 'Viewed a page on' }).waitFor()
+    await page.getByRole('list', { name: 'Latest events' }).getByText('Anonymous visitor').waitFor()
+    expect(await checkPage(page, 'home-first-event')).toEqual([])
+    await page.getByRole('link', { name: 'See the visitor' }).click()
+    await page.getByRole('heading', { name: 'Anonymous visitor' }).waitFor()
+    await page.getByText('1 entry', { exact: true }).waitFor()
+    expect(await checkPage(page, 'visitor')).toEqual([])
+    // What the visitor does now appears as it happens, and who they are.
+    await visit('first', '/next', daysAgo(0))
+    await page.getByText('2 entries', { exact: true }).waitFor()
+    await tenant.contact('welcome@example.com', { firstname: 'Ada' }, { visitor_id: 'first' })
+    await visit('first', '/last', daysAgo(0))
+    await page.getByRole('heading', { name: 'Ada' }).waitFor()
+    await page.goto('/visitors/nobody')
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('localhost needs no proof while the service runs on this machine: three steps on one page', async () => {
+    const fresh = await createTestTenant(service)
+    for (const { domain_id } of (await fresh.call('GET', '/v1/domains')).body.domains) {
+      await fresh.call('DELETE', `/v1/domains/${domain_id}`)
+    }
+    const page = await browser.signedIn(fresh)
+    // Other files use localhost too, and only one tenant can have it.
+    expect(await page.getByLabel('Domain').inputValue()).toBe('localhost')
+    const name = `t${fresh.id}.localhost`
+    await page.getByLabel('Domain').fill('https://not a host')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Domain').fill('unproven.example.com')
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByText('unproven.example.com is added.', { exact: false }).waitFor()
+    expect(await checkPage(page, 'home-first-domain')).toEqual([])
+    await page.getByLabel('Domain').fill(`http://${name}:3000/index.html`)
+    await page.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByText(`Pages on ${name} and its subdomains can send events`, { exact: false }).waitFor()
+    const origin = `http://${name}:3000`
+    const event = { event: 'page_view', url: `${origin}/`, title: 'Mine' }
+    expect((await fresh.track({ visitor_id: 'me', events: [event] }, { origin })).status).toBe(200)
+    await page.getByText('Viewed a page on', { exact: false }).waitFor()
     expect(browser.problems).toEqual([])
   })
 
@@ -73,7 +116,10 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.goBack()
     await page.getByRole('link', { name: 'google.com' }).press('Enter')
     await page.waitForURL('**/events?*referring_domain=google.com*')
-    await page.getByRole('link', { name: 'page_view' }).first().waitFor()
+    await page
+      .getByRole('link', { name: /^Viewed/ })
+      .first()
+      .waitFor()
     // It may be past midnight now.
     days.push(daysAgo(0))
     expect(days.map((day) => day.slice(0, 10))).toContain(new URL(page.url()).searchParams.get('date_before'))
@@ -127,14 +173,14 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     }
     // The key closes only the menu.
     await button.press('Enter')
-    await page.getByRole('button', { name: /Account and tenant/ }).press('Enter')
+    await page.getByRole('button', { name: /Account and workspace/ }).press('Enter')
     // The menu gets the focus after it is rendered; until then the key would close the navigation.
     await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     await page.getByRole('menu').waitFor({ state: 'hidden' })
     expect(await link.isVisible()).toBe(true)
     // The focus cannot be in the page while the navigation covers it.
-    await page.getByRole('button', { name: /Account and tenant/ }).focus()
+    await page.getByRole('button', { name: /Account and workspace/ }).focus()
     await page.keyboard.press('Tab')
     await navigation.waitFor({ state: 'hidden' })
     expect(browser.problems).toEqual([])
@@ -151,7 +197,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await tenant.contact('first@example.com', { firstname: 'Only', lastname: 'First' })
     await page.reload()
     await page.getByRole('link', { name: 'Only First' }).waitFor()
-    await page.getByRole('button', { name: /Account and tenant/ }).click()
+    await page.getByRole('button', { name: /Account and workspace/ }).click()
     await page.getByRole('menuitem', { name: 'Second' }).click()
     await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
     await page.getByRole('link', { name: 'Contacts' }).click()

@@ -57,7 +57,7 @@ describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
   test('signed identification can be required, and made optional again', async () => {
     const required = owner.getByRole('switch', { name: 'Require signed identification' })
     await required.click()
-    await expect.poll(() => warnings()).toContain('identify was left out')
+    await expect.poll(() => warnings()).toContain('identify was ignored')
     await owner.reload()
     await expect.poll(() => required.isChecked()).toBe(true)
     expect(await checkPage(owner, 'settings-identification')).toEqual([])

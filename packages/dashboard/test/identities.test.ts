@@ -70,11 +70,11 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByText('Requires an app password').waitFor()
     await screenshot(page, 'identity-preset')
     await provider.selectOption('Another')
-    await page.getByLabel('E-mail address').fill(mailbox.user)
+    await page.getByLabel('Email address').fill(mailbox.user)
     await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
     await page.getByLabel('Server').first().fill('localhost')
     await page.getByLabel('Port').first().fill(String(bench.servers.smtp.port))
-    await page.getByRole('switch', { name: 'Read incoming e-mail' }).click()
+    await page.getByRole('switch', { name: 'Read incoming email' }).click()
     await page.getByLabel('Maximum per day').fill('40')
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByRole('alert').getByText('5.7.8 Username and password not accepted').waitFor()
@@ -82,7 +82,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('textbox', { name: 'Password' }).fill(mailbox.password)
     await page.getByRole('button', { name: 'Log in and save' }).click()
     await page.getByText('Sends through').waitFor()
-    await page.getByText('40 e-mails').waitFor()
+    await page.getByText('40 emails').waitFor()
     await page.getByRole('button', { name: 'Test the login' }).click()
     await page.getByText('The login works.').waitFor()
     expect(await checkPage(page, 'identity')).toEqual([])
@@ -90,7 +90,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('button', { name: 'Change' }).click()
     await page.getByLabel('Maximum per day').fill('10')
     await page.getByRole('button', { name: 'Log in and save' }).click()
-    await page.getByText('10 e-mails').waitFor()
+    await page.getByText('10 emails').waitFor()
     bench.servers.smtp.logins.delete(mailbox.user)
     await page.getByRole('button', { name: 'Test the login' }).click()
     await page.getByRole('alert').getByText('not accepted').waitFor()
@@ -106,10 +106,10 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const card = page.getByRole('region', { name: 'Social network' })
     await card.getByText('The network is a sandbox').waitFor()
     await card.getByRole('button', { name: 'Log in', exact: true }).click()
-    await card.getByLabel('User name or e-mail address').fill('2fa@example.com')
+    await card.getByLabel('User name or email address').fill('2fa@example.com')
     await card.getByRole('textbox', { name: 'Password' }).fill('a password')
     await card.getByRole('button', { name: 'Log in', exact: true }).click()
-    await card.getByText('The network asks for a second-factor code').waitFor()
+    await card.getByText('The network asks for a two-factor authentication code').waitFor()
     await card.getByText(/^\d+:\d\d left$/).waitFor()
     expect(await checkPage(page, 'identity-code')).toEqual([])
     // After a reload, the page continues where it was.
@@ -131,13 +131,13 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await screenshot(page, 'identity-connected')
   })
 
-  test('a login that waits for an e-mail completes on its own, and a rejected one shows why', async () => {
+  test('a login that waits for an email completes on its own, and a rejected one shows why', async () => {
     const identityId = await identity('Waiting')
     const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
     const card = page.getByRole('region', { name: 'Social network' })
     const logIn = async (username: string) => {
       await card.getByRole('button', { name: 'Log in', exact: true }).click()
-      await card.getByLabel('User name or e-mail address').fill(username)
+      await card.getByLabel('User name or email address').fill(username)
       await card.getByRole('textbox', { name: 'Password' }).fill('a password')
       await card.getByRole('button', { name: 'Log in', exact: true }).click()
     }
@@ -148,7 +148,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const { database } = bench.service.stores
     await sql`ALTER TABLE social_sandbox_logins ALTER polls SET DEFAULT -1000`.execute(database)
     await logIn('email@example.com')
-    await card.getByText('The network has sent an e-mail').waitFor()
+    await card.getByText('The network has sent an email').waitFor()
     await screenshot(page, 'identity-email-step')
     await sql`UPDATE social_sandbox_logins SET polls = 2 WHERE polls < 0`.execute(database)
     await card.getByText('The login succeeded.').waitFor()
@@ -158,7 +158,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     const identityId = await identity(HOSTILE)
     const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
     await page.getByRole('link', { name: /img src/ }).click()
-    await page.getByText('No mailbox: this identity cannot send e-mail.').waitFor()
+    await page.getByText('No mailbox: this identity cannot send email.').waitFor()
     for (const name of ['Save', 'Delete', 'Log in', 'Log in and save']) {
       expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
     }

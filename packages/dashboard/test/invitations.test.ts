@@ -27,7 +27,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     const page = await browser.signedIn(tenant, { path: '/settings/team' })
     const invite = async (email: string) => {
       await page.getByRole('button', { name: 'Invite someone' }).click()
-      await page.getByLabel('E-mail address').fill(email)
+      await page.getByLabel('Email').fill(email)
       await page.getByRole('button', { name: 'Invite', exact: true }).click()
     }
     await invite('mailed@example.com')
@@ -38,7 +38,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
 
     mailbox.refuses = true
     await invite('later@example.com')
-    await page.getByText('The mail could not be sent').waitFor()
+    await page.getByText('The email could not be sent').waitFor()
     await screenshot(page, 'settings-invitation-not-mailed')
     mailbox.refuses = false
     await page.getByRole('button', { name: 'Done' }).click()

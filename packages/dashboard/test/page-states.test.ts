@@ -29,20 +29,29 @@ interface Place {
 const PLACES: Place[] = [
   { path: '/', shows: 'Top pages', empty: 'Three steps to your first event', beside: /tracker/ },
   { path: '/contacts', shows: 'Ada Lovelace', empty: 'No contacts yet', beside: /views|properties|types/ },
-  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types/ },
-  { path: '/contacts/:contact?tab=notes', shows: 'No notes yet', beside: /events|segments/ },
-  { path: '/contacts/:contact?tab=conversations', shows: 'No conversations', beside: /events|notes|segments/ },
-  { path: '/contacts/:contact?tab=profile', shows: 'which agree', beside: /events|notes|segments/ },
+  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types|events|properties/ },
+  { path: '/contacts/:contact?tab=notes', shows: 'No notes yet', beside: /events|timeline|segments|properties/ },
+  {
+    path: '/contacts/:contact?tab=conversations',
+    shows: 'No conversations',
+    beside: /events|timeline|notes|segments|properties/,
+  },
+  {
+    path: '/contacts/:contact?tab=profile',
+    shows: 'with the same values',
+    beside: /events|timeline|notes|segments|properties/,
+  },
   {
     path: '/contacts/:contact?tab=actions',
     shows: 'email message',
-    beside: /notes|segments/,
+    beside: /timeline|notes|segments|properties/,
   },
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
   { path: '/companies/:company', shows: 'No contacts in this company' },
   { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types/ },
   { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views/ },
-  { path: '/events/groups', shows: 'page_view', empty: 'Nothing to count' },
+  { path: '/events/groups', shows: 'Viewed a page', empty: 'Nothing to count' },
+  { path: '/events/visits', shows: 'Direct visit', empty: 'No visits on these days' },
   { path: '/events/:event', shows: 'Pricing' },
   { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
   { path: '/segments/new', shows: 'Create segment', beside: /properties/ },
@@ -63,18 +72,19 @@ const PLACES: Place[] = [
   { path: '/webhooks/:webhook/deliveries/:delivery', shows: 'Attempts' },
   { path: '/settings/profile', shows: 'Your name' },
   { path: '/settings/team', shows: 'Robin Marsh', empty: 'No pending invitations' },
-  { path: '/settings/tenants', shows: 'Test' },
+  { path: '/settings/workspace', shows: 'Test' },
   {
     path: '/settings/tracker',
     shows: 'We received your first event',
     empty: 'Waiting for your first',
     beside: /domains/,
   },
-  { path: '/settings/domains', shows: 'verified' },
+  { path: '/settings/domains', shows: 'verified', beside: /tracker|tenant/ },
   { path: '/settings/identification', shows: 'Sign on your server' },
+  { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
-  { path: '/settings/audit', shows: 'Identity created', empty: 'No changes yet' },
+  { path: '/settings/audit', shows: 'Created an identity', empty: 'No changes yet' },
   { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },
 ]
 
@@ -111,6 +121,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
   const person = { firstname: 'Ada', lastname: 'Lovelace' }
   const contact = await tenant.contact('ada@engines.example', person, { visitor_id: 'v' })
+  await tenant.call('POST', '/v1/sources', { name: 'Shop backend', type: 'server' })
   const settings = { event: 'page_view', url: 'https://127.0.0.1:65530/hook' }
   const { subscriptionId: webhook } = await createSubscription(handle, service, settings, now)
   const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Nowhere' }] }
@@ -219,7 +230,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     await page.keyboard.press('Escape')
     await page.getByText(REFUSAL).waitFor({ state: 'detached' })
     await views()
-    await page.getByText('No views saved yet').waitFor()
+    await page.getByText('No saved views yet').waitFor()
 
     await openWithin(page, `/contacts/${ids.contact}`)
     await page.getByRole('button', { name: 'Choose a company' }).click()
@@ -235,12 +246,14 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
 
     await fails('/v1/segments', async () => {
       await openWithin(page, '/agents/new')
+      await page.getByRole('button', { name: 'Next' }).click()
       await page.getByLabel('Contacts in a segment').click()
     })
     await tryAgain()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)
 
-    await fails('/v1/identities', () => openWithin(page, '/agents/new'))
+    await page.getByRole('button', { name: 'Next' }).click()
+    await fails('/v1/identities', () => page.getByRole('button', { name: 'Next' }).click())
     await tryAgain()
     await found('Identities')
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSegment } from '../../server/src/segments/segments.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createClaimedSegment } from '../../server/test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
@@ -39,17 +39,27 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByText('One condition is incomplete and ignored.').waitFor()
     expect(await page.getByRole('button', { name: 'Create segment' }).isDisabled()).toBe(true)
     await page.locator('input[aria-label="Event"]').fill('page_view')
-    await page.getByRole('button', { name: 'Add details' }).click()
-    await page.getByRole('menuitem', { name: 'Address contains' }).click()
-    await page.locator('input[aria-label="Address contains"]').fill('/pricing')
+    await page.getByRole('option', { name: 'Viewed a page' }).click()
+    await page.getByRole('button', { name: 'Add detail' }).click()
+    await page.getByRole('menuitem', { name: 'URL contains' }).click()
+    await page.locator('input[aria-label="URL contains"]').fill('/pricing')
     await page.getByText('2', { exact: true }).waitFor()
     await page.getByText('person1@example.com').waitFor()
     await screenshot(page, 'segment-builder')
     await page.getByRole('button', { name: 'Create segment' }).click()
 
     await page.getByRole('heading', { name: 'French visitors of the prices', level: 1 }).waitFor()
-    await page.getByText('Country is “DE” and did “page_view” at an address with “/pricing”').waitFor()
+    await page.getByText('Country is “DE” and has viewed a page at a URL containing “/pricing”').waitFor()
     await page.getByRole('link', { name: 'Person 1' }).waitFor()
+    // Its history begins with its creation.
+    await page.getByText('when the segment was created. Its filter added 2 contacts at once').waitFor()
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    expect(
+      await page
+        .getByRole('region', { name: /by day/ })
+        .getByRole('row')
+        .count(),
+    ).toBe(2)
     await screenshot(page, 'segment')
 
     await page.getByRole('link', { name: 'Edit' }).click()
@@ -68,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await own.contact('ada@example.com')
     const filter = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
     const definition = { name: 'Everybody', description: null, filter }
-    await createSegment(own.handle, definition, new Date(), true)
+    await createClaimedSegment(own.handle, definition)
     const page = await browser.signedIn(own, { path: '/segments' })
     await page.getByRole('cell', { name: 'Counting…' }).waitFor()
     await page.getByRole('link', { name: 'Everybody' }).click()

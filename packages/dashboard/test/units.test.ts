@@ -17,8 +17,9 @@ import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
 import { SIGNING_CODE } from '../src/settings/signing-code.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
-import { eventDetails } from '../src/ui/event-details.ts'
-import { formatMoment } from '../src/ui/format.ts'
+import { eventLabel, eventLine } from '../src/ui/event-words.ts'
+import { formatAgo, formatMoment } from '../src/ui/format.ts'
+import { withPageTimes } from '../src/ui/page-times.ts'
 import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
 import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
 
@@ -94,13 +95,64 @@ test('input keeps the type of the previous value, and empty input removes it', (
   expect(propertyLabel('__')).toBe('__')
 })
 
-test('an event has a short summary, and none if its data is invalid', () => {
-  expect(eventDetails('page_leave', { time_on_page: 95.4 })).toBe('after 1 min 35 s')
-  expect(eventDetails('page_leave', { time_on_page: 'long' })).toBe('')
-  expect(eventDetails('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('City, Job title')
-  expect(eventDetails('lifecycle_stage_changed', { to: 'lead' })).toBe('none → lead')
-  expect(eventDetails('agent_action_proposed', { type: 'email_message' })).toBe('email message')
-  expect(eventDetails('page_view', { title: { toString: 'evil' } })).toBe('')
+test('a line says what happened, from whatever the event has', () => {
+  const line = (
+    event: string,
+    data: Record<string, unknown> = {},
+    url: string | null = 'https://x.example/pricing?a',
+  ) => eventLine({ event, url, data })
+  expect(line('page_view', { title: 'Pricing' })).toBe('Viewed Pricing')
+  expect(line('page_view')).toBe('Viewed /pricing')
+  expect(line('page_view', {}, null)).toBe('Viewed a page')
+  expect(eventLine({ event: 'page_view', url: null, data: { title: 'Pricing' }, secondsOnPage: 95.4 })).toBe(
+    'Viewed Pricing for 2 min',
+  )
+  expect(line('page_view', { title: { toString: 'evil' } })).toBe('Viewed /pricing')
+  expect(line('button_click', { text: 'Start trial', title: 'Pricing' })).toBe('Clicked “Start trial” on Pricing')
+  expect(line('link_click', {}, null)).toBe('Clicked a link')
+  expect(line('page_leave', { time_on_page: 45, title: 'Pricing' })).toBe('Left Pricing after 45 s')
+  expect(line('page_leave', { time_on_page: 'long' })).toBe('Left /pricing')
+  expect(line('form_submit', { title: 'Sign up' })).toBe('Submitted a form on Sign up')
+  expect(line('video_play', { video_title: 'Tour', title: 'Home' })).toBe('Played “Tour”')
+  expect(line('video_milestone', { percent: 50 })).toBe('Reached 50% of a video')
+  expect(line('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('Contact updated: City, Job title')
+  expect(line('lifecycle_stage_changed', { to: 'lead' })).toBe('Lifecycle stage changed from none to lead')
+  expect(line('agent_action_proposed', { type: 'email_message' })).toBe('Agent proposed an action: email message')
+  expect(line('trial_started', { name: 'Pro', title: 'Sign up' })).toBe('trial_started: Pro on Sign up')
+  expect([line('constructor'), eventLabel('page_view')]).toEqual(['constructor', 'Viewed a page'])
+})
+
+test("leaving a page becomes its view's time, summed if the page was left several times", () => {
+  const at = (second: number, event: string, url: string, time?: number) => ({
+    event,
+    url,
+    timestamp: new Date(second * 1_000).toISOString(),
+    visitor_id: 'v',
+    session_id: 's',
+    data: time === undefined ? {} : { time_on_page: time },
+  })
+  const events = [
+    at(9, 'page_leave', '/b', 1),
+    at(8, 'page_leave', '/a', 3),
+    at(6, 'page_leave', '/a', 2),
+    at(6, 'page_view', '/a'),
+    at(1, 'page_view', '/c'),
+  ]
+  const shown = withPageTimes(events).map(({ event, url, secondsOnPage }) => [event, url, secondsOnPage])
+  expect(shown).toEqual([
+    ['page_leave', '/b', undefined],
+    ['page_view', '/a', 5],
+    ['page_view', '/c', undefined],
+  ])
+})
+
+test.each([
+  [-90_000, /^1 min\.? ago$/],
+  [-6.5 * 86_400_000, /^6 days ago$/],
+  [6.9 * 86_400_000, /^in 7 days$/],
+  [1_000, /^just now$/],
+])('a moment %d ms from now is %s', (distance, words) => {
+  expect(formatAgo(new Date(Date.now() + distance).toISOString())).toMatch(words)
 })
 
 test('a time names its time zone', () => {
@@ -129,7 +181,8 @@ test('the list of a group has its filters and its value, within the selected day
   expect(eventsOfGroup({ ...days, group_by: 'is_bot' }, false)).toEqual({ ...within, is_bot: false })
   expect(eventsOfGroup({ ...days, group_by: 'week' }, '2026-W02')).toEqual({ ...within, date_before: '2026-01-11' })
   expect(eventsOfGroup({ ...days, group_by: 'month' }, '2026-03')).toEqual({ ...within, date_after: '2026-03-01' })
-  for (const dimension of ['class', 'company_id'] as const) {
+  expect(eventsOfGroup({ ...days, group_by: 'company_id' }, 'x')).toMatchObject({ company_id: 'x' })
+  for (const dimension of ['class'] as const) {
     expect(eventsOfGroup({ ...days, group_by: dimension }, 'x')).toBeUndefined()
   }
   expect(eventsOfGroup({ ...days, group_by: 'browser' }, null)).toBeUndefined()

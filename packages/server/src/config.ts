@@ -103,6 +103,7 @@ export interface RateLimits {
   invalidKeyPerIpPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
+  sourcePerMinute: number
   scriptPerIpPerMinute: number
   formPerIpPerMinute: number
   formPerPersonPerMinute: number
@@ -146,7 +147,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   const integer = (name: string, fallback: number, min: number, max: number) =>
     read(name, fallback, (text) => wholeNumber(text, min, max), `a whole number from ${min} to ${max}`)
-  const text = (name: string, fallback: string) => read(name, fallback, (value) => value, 'a text')
+  const text = (name: string, fallback: string) => read(name, fallback, (value) => value, 'a string')
   const onOff = (name: string, fallback: boolean) =>
     read(name, fallback, (value) => ON_OFF.get(value.toLowerCase()), 'on or off')
   const path = (name: string, fallback: string) =>
@@ -192,6 +193,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     invalidKeyPerIpPerMinute: integer('CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE', 60, 1, 10_000_000),
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
+    sourcePerMinute: integer('CDS_RATE_LIMIT_SOURCE_PER_MINUTE', 600_000, 1, 100_000_000),
     scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
     formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
     formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
@@ -250,7 +252,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
-    authSecret: secret<string | null>('CDS_AUTH_SECRET', null, authSecretOf, 'a random text of at least 32 characters'),
+    authSecret: secret<string | null>(
+      'CDS_AUTH_SECRET',
+      null,
+      authSecretOf,
+      'a random string of at least 32 characters',
+    ),
     oidc: readOidc(),
     smtpUrl: secret<string | null>(
       'CDS_SMTP_URL',

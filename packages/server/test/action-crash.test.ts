@@ -14,7 +14,7 @@ import { createApiFetch } from '../src/platform/outbound/api-fetch.ts'
 import { createConnector } from '../src/platform/outbound/connect.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
-import type { ReadTurns } from '../src/platform/read-turns.ts'
+import type { ReadLanes } from '../src/platform/read-lanes.ts'
 import { openTenant } from '../src/platform/tenant.ts'
 import { systemClock } from '../src/platform/time.ts'
 import { actionOf, insertAgent, MAIL, NOTE, propose } from './actions.ts'
@@ -59,7 +59,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
         {
           database: postgres.db,
           clickhouse: null as unknown as ClickHouse,
-          reads: null as unknown as ReadTurns,
+          reads: null as unknown as ReadLanes,
           barrier: async () => {},
         },
         tenantId,

@@ -46,6 +46,33 @@ export async function insertIdentity(tenant: Tenant): Promise<string> {
   return identity_id
 }
 
+/** A mailbox that counts as connected, but that nothing can be sent through. */
+export async function insertMailbox(tenant: Tenant, identityId: string, more: { error?: string } = {}): Promise<void> {
+  const now = new Date()
+  const server = {
+    host: 'mail.example',
+    port: 587,
+    security: 'starttls',
+    user: 'grace@mail.example',
+    login: 'password',
+  }
+  await tenant.db
+    .insertInto('email_accounts')
+    .values({
+      identity_id: identityId,
+      address: 'grace@mail.example',
+      settings: JSON.stringify({ smtp: server, imap: null }),
+      sealed: '',
+      daily_limit: 100,
+      spacing_seconds: 0,
+      verified_at: now,
+      created_at: now,
+      updated_at: now,
+      ...more,
+    })
+    .execute()
+}
+
 /** Proposes an action as a run does, in a new run unless one is given. */
 export async function propose(
   tenant: Tenant,

@@ -166,7 +166,7 @@ test('an erasure removes events and links from every shard', async () => {
   expect(await rowsIn(linksOf(id))).toBe(1)
   const storageOf = (table: TableDefinition) => `${storageTable(table, CLUSTER)}${onCluster(CLUSTER)}`
   const storage = { events: storageOf(EVENTS_TABLE), owner_links: storageOf(OWNER_LINKS_TABLE) }
-  await createEventEraser({ ...service.stores, projector: service.projector, storage }).forgetLinks(tenant.handle, id)
+  await createEventEraser({ ...service.stores, projector: service.projector, storage }).deleteLinks(tenant.handle, id)
   expect(await rowsIn(linksOf(id))).toBe(0)
   expect(await countOf(elsewhere, `&contact_id=${id}`)).toBe(0)
 })

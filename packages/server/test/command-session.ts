@@ -1,4 +1,4 @@
-import type { Session } from '../src/cli/session.ts'
+import { openGroupCommit, type Session } from '../src/cli/session.ts'
 import { openTenant } from '../src/platform/tenant.ts'
 import type { TestService } from './service.ts'
 
@@ -11,6 +11,7 @@ export function commandSession(service: TestService): Session {
     config: service.config,
     tenant: (tenantId) => openTenant(service.stores, tenantId),
     writing: () => service.writing,
+    groupCommit: (preparePart) => openGroupCommit(service.stores, service.postgres.pool, { preparePart }),
     close: async () => {},
   }
 }

@@ -4,6 +4,7 @@ import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf } from '../src/operations/declare.ts'
 import { success } from '../src/platform/http/responses.ts'
 import { MAIL, propose } from './actions.ts'
+import { act, ended, uploaded } from './imports.ts'
 import { exampleOf, fill, oneOfEach, queryOf } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
@@ -27,7 +28,7 @@ beforeAll(async () => {
   ids = await oneOfEach(service, tenant, 'example')
 })
 
-const MAIL_SERVERS = 'an e-mail account, which requires a login at its servers: email-accounts.test.ts, mailbox.test.ts'
+const MAIL_SERVERS = 'an email account, which requires a login at its servers: email-accounts.test.ts, mailbox.test.ts'
 /** Operations that need another server, and where they are tested. */
 const NEEDS_A_SERVER: Record<string, string> = {
   setEmailAccount: MAIL_SERVERS,
@@ -54,6 +55,22 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
     const { agent_id: agentId = '', run_id: runId = '', identity_id: identityId } = ids
     await propose(tenant.handle, service.jobs, { contactId, agentId, runId, ...MAIL, identityId })
     return { contact_id: contactId, action_index: '0' }
+  },
+  getImportPreview: async () => {
+    const created = await uploaded(tenant, 'email\npreviewed@example.com\n')
+    await act(tenant, created, 'preview', 'previewed')
+    return { import_id: created.import_id }
+  },
+  previewImport: async () => ({ import_id: (await uploaded(tenant, 'email\n')).import_id }),
+  startImport: async () => ({ import_id: (await uploaded(tenant, 'email\n')).import_id }),
+  cancelImport: async () => ({ import_id: (await uploaded(tenant, 'email\n')).import_id }),
+  undoImport: async () => {
+    const { import_id } = await uploaded(tenant, 'email\nundone@example.com\n')
+    // The example of `startImport` may still be running.
+    const start = () => tenant.call('POST', `/v1/imports/${import_id}/start`)
+    await expect.poll(async () => (await start()).status).toBe(202)
+    await ended(tenant, import_id, 'completed')
+    return { import_id }
   },
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),

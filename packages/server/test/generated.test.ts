@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { quickStarts } from '../../../scripts/shown-code.ts'
 import { MIGRATIONS } from '../src/assembly/migrations.ts'
+import { renderCliReference } from '../src/cli/reference.ts'
 import { readConfig } from '../src/config.ts'
+import { renderSettingsPage } from '../src/docs/settings-page.ts'
 import { EVENTS_TABLE } from '../src/events/table.ts'
 import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
 import { renderOpenapi } from '../src/platform/http/openapi.ts'
@@ -18,6 +21,20 @@ const MEND = 'run: npm run generate'
 
 test('openapi.json matches the routes', () => {
   expect(readFileSync('openapi.json', 'utf8'), MEND).toBe(renderOpenapi(service.app.swagger()))
+})
+
+test('docs/cli.md has the commands and their options', () => {
+  expect(readFileSync('docs/cli.md', 'utf8'), MEND).toBe(renderCliReference())
+})
+
+test('docs/settings.md has the settings of .env.example', () => {
+  expect(readFileSync('docs/settings.md', 'utf8'), MEND).toBe(renderSettingsPage(readFileSync('.env.example', 'utf8')))
+})
+
+test('the quick starts have the code that the dashboard shows', () => {
+  const pages = quickStarts()
+  expect(pages.filter(({ text }) => text.includes(' from=')).length).toBeGreaterThan(3)
+  for (const { path, text, expected } of pages) expect(text, `${path}: ${MEND}`).toBe(expected)
 })
 
 test('every operation has a summary, a tag, a documented answer and error, and its scope', () => {

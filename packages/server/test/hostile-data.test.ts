@@ -13,7 +13,7 @@ beforeAll(async () => {
 const SPACES = ['\u00a0', '\u2009', '\u3000', '\ufeff']
 
 async function segment(of: TestTenant, filter: unknown): Promise<string> {
-  const { segmentId } = await createSegment(of.handle, { name: 'S', description: null, filter }, new Date(), false)
+  const { segmentId } = await createSegment(of.handle, { name: 'S', description: null, filter }, new Date())
   return segmentId
 }
 

@@ -85,7 +85,7 @@ describe('a failing side effect never makes a change look failed', () => {
     expect(body.count).toBe(1)
   })
 
-  test('at most 500 keys besides the e-mail are allowed', async () => {
+  test('at most 500 keys besides the email are allowed', async () => {
     const answer = await post('/v1/contacts', { email: 'more@example.com', properties: { ...full, one_more: 1 } })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   })

@@ -153,7 +153,7 @@ test('health, readiness, metrics and the API reference answer without a key', as
   expect((await call(service, 'GET', '/docs/')).status).toBe(200)
 })
 
-test('logs name routes and requests, and contain no key and no e-mail address', async () => {
+test('logs name routes and requests, and contain no key and no email address', async () => {
   await tenant.call('GET', '/v1/contacts?search=someone@example.com')
   await tenant.call('POST', '/v1/contacts', { email: 'someone@example.com' })
   await tenant.call('POST', '/v1/contacts', { email: 'someone@example.com' })

@@ -69,10 +69,13 @@ export async function oneOfEach(
     view_id: (await make('/v1/views', { name: text, page: 'contacts', query: {}, columns: [] })).view.view_id,
     erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
     export_id: exportId,
+    import_id: (await tenant.upload(`email,${text}\n${text}@example.com,${text}\n`)).body.import.import_id,
     user_id: await createPerson(service.stores, tenant.id, member),
     invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,
     domain_id: (await make('/v1/domains', { domain: `${text}.example` })).domain.domain_id,
     source: 'walk',
+    source_id: (await make('/v1/sources', { name: text, type: 'server' })).source.source_id,
+    visitor_id: CONTACT.visitor_id,
   }
   await until(async () => {
     const { body: counted } = await tenant.call('GET', `/v1/segments/${ids.segment_id}`)

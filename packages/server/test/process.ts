@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 export interface Started {
   process: ChildProcess
@@ -44,6 +45,37 @@ export async function startProcess(
       return child.exitCode
     },
   }
+}
+
+/** A `cdsctl` command in a process of its own. */
+export interface RunningCommand {
+  process: ChildProcess
+  /** Its exit status, or the signal that ended it, and what it printed. */
+  ended: Promise<{ exit: number | NodeJS.Signals; stdout: string; stderr: string }>
+}
+
+/** Starts `cdsctl ARGS --json`. @param input what it reads from standard input, which then ends; null: it stays open */
+export function startCommand(
+  args: string[],
+  environment: Record<string, string>,
+  { input = '', directory }: { input?: string | Buffer | null; directory?: string } = {},
+): RunningCommand {
+  const child = spawn(process.execPath, [resolve(CLI), ...args, '--json'], {
+    env: { ...process.env, ...environment },
+    ...(directory === undefined ? {} : { cwd: directory }),
+  })
+  // A process that is killed, or rejects the call, does not read all of it.
+  child.stdin.on('error', () => {})
+  if (input !== null) child.stdin.end(input)
+  const ended = async () => {
+    const [[code, signal], stdout, stderr] = await Promise.all([
+      once(child, 'exit'),
+      text(child.stdout),
+      text(child.stderr),
+    ])
+    return { exit: code ?? signal, stdout, stderr }
+  }
+  return { process: child, ended: ended() }
 }
 
 /** A new directory that every user can enter: root runs PostgreSQL as another one. */

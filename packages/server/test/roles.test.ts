@@ -13,6 +13,7 @@ const READS_BY_POST = [
   '/v1/aggregate',
   '/v1/playbooks/check',
   '/v1/segments/preview',
+  '/v1/mail-previews',
 ]
 /** Routes that everyone may use for their own account and session. */
 const OWN_ACCOUNT = [
@@ -32,9 +33,15 @@ const MAY: Record<Role, (scope: string) => boolean> = {
   admin: () => true,
   member: (scope) =>
     (scope.endsWith(':read') && scope !== 'audit:read') ||
-    ['contacts:write', 'companies:write', 'segments:write', 'views:write', 'agents:trigger', 'agents:approve'].includes(
-      scope,
-    ),
+    [
+      'contacts:write',
+      'companies:write',
+      'events:write',
+      'segments:write',
+      'views:write',
+      'agents:trigger',
+      'agents:approve',
+    ].includes(scope),
   viewer: (scope) => scope.endsWith(':read') && scope !== 'audit:read',
 }
 

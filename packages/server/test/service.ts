@@ -14,10 +14,12 @@ import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/c
 import type { App } from '../src/platform/http/app-types.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
+import { type Clock, systemClock } from '../src/platform/time.ts'
 import { recordAnswers } from './interface-coverage.ts'
 
 export interface TestService extends Service {
   config: Config
+  clock: Clock
   /** The service's log so far. */
   logged: string[]
   log: Logger
@@ -118,7 +120,7 @@ export async function startTestService(
   }
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
   const service = await startService({ config, log, ...clickhouse, ...options, beforeListen })
-  return { ...service, config, logged, log }
+  return { ...service, config, clock: options.clock ?? systemClock, logged, log }
 }
 
 type Validator = ReturnType<typeof Compile>
@@ -173,6 +175,14 @@ export class TestTenant {
     })
   }
 
+  /** Uploads a file of contacts. */
+  upload(content: string | Uint8Array<ArrayBuffer>, { name = 'contacts.csv', headers = {} }: UploadOptions = {}) {
+    return call(this.#service, 'POST', `/v1/imports?${new URLSearchParams({ file_name: name })}`, {
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'text/csv', ...headers },
+      body: content,
+    })
+  }
+
   /** Sends a batch like a page of the tenant's site. */
   track(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     return call(this.#service, 'POST', '/track', {
@@ -187,6 +197,11 @@ export class TestTenant {
     if (status !== 201) throw new Error(JSON.stringify(body))
     return body.contact.contact_id
   }
+}
+
+interface UploadOptions {
+  name?: string
+  headers?: Record<string, string>
 }
 
 export const CHROME =

@@ -1,9 +1,12 @@
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { cacheCompiledCode, writeCompiledCode } from '../src/platform/compiled-code.ts'
 import { writeRecords } from './interface-coverage.ts'
 
 // Before the test file is imported: workers, and the processes that tests start, reuse compiled code.
 cacheCompiledCode()
+
+// Requests of the file's hooks would otherwise be recorded under the last test of the worker's previous file.
+expect.setState({ currentTestName: undefined })
 
 // After every file, because the worker continues with others.
 afterAll(() => {

@@ -7,7 +7,7 @@ import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
-import type { ReadTurns } from '../src/platform/read-turns.ts'
+import type { ReadLanes } from '../src/platform/read-lanes.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { listDeliveries } from '../src/webhooks/deliveries.ts'
 import type { WebhookDelivery } from '../src/webhooks/schema.ts'
@@ -59,7 +59,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, and each reco
       {
         database: postgres.db,
         clickhouse: null as unknown as ClickHouse,
-        reads: null as unknown as ReadTurns,
+        reads: null as unknown as ReadLanes,
         barrier: async () => {},
       },
       id,

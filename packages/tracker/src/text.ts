@@ -4,7 +4,7 @@ import { options } from './options.ts'
 
 /** Limits nesting, so that cycles end. */
 const DEPTH_MAX = 9
-/** An e-mail address; @ and dot may be percent-encoded any number of times: `ada@example.com`, `ada%2540example%2Ecom`. */
+/** An email address; @ and dot may be percent-encoded any number of times: `ada@example.com`, `ada%2540example%2Ecom`. */
 const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
 
@@ -19,7 +19,7 @@ export function cut(text: unknown): string {
 }
 
 /**
- * Redacts e-mail addresses anywhere in a URL, and the values of parameters that look personal or secret in its query and
+ * Redacts email addresses anywhere in a URL, and the values of parameters that look personal or secret in its query and
  * its fragment.
  */
 export function redact(url: string): string {

@@ -70,7 +70,7 @@ function captureVideo(what: string, element: Element, playback: Playback, more: 
   })
 }
 
-/** Records a conversion if the submitted form is shown over a video, as players show e-mail forms. */
+/** Records a conversion if the submitted form is shown over a video, as players show email forms. */
 export function captureConversion(form: Element, formId: string | undefined): void {
   const { left, top, width, height } = form.getBoundingClientRect()
   for (const element of (form.getRootNode() as Document).elementsFromPoint(left + width / 2, top + height / 2)) {

@@ -171,7 +171,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     )
   })
 
-  test('e-mail addresses in URLs never leave the page, wherever they are and however they are encoded', async () => {
+  test('email addresses in URLs never leave the page, wherever they are and however they are encoded', async () => {
     const { url } = await site.host()
     const encodings = [
       'ada@example.com',

@@ -155,7 +155,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(foreign).toEqual([src])
   })
 
-  test('video_conversion: an e-mail form shown over a video; the address itself is not sent', async () => {
+  test('video_conversion: an email form shown over a video; the address itself is not sent', async () => {
     const { url } = await site.host()
     site.files['/silence.wav'] = ['audio/wav', silence()]
     const overlay = 'position:absolute;left:60px;top:60px;width:150px;height:60px'

@@ -3,6 +3,8 @@ import { lazy, Suspense, useState } from 'react'
 import type { Action } from '../api/approvals.ts'
 import { Foreign, None } from '../ui/text.tsx'
 import classes from './action-content.module.css'
+import { MailPreview } from './mail-preview.tsx'
+import { text } from './text.ts'
 
 // Loaded on demand: only some actions have markdown.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
@@ -17,23 +19,24 @@ interface ActionContentProps {
 /** Exactly what an action sends, writes or changes. */
 export function ActionContent({ action: { type, params }, from, to }: ActionContentProps) {
   if (type === 'crm_update') return <Changes properties={params.properties} />
-  const text = textOf(type === 'note' ? params.content : params.message)
+  const message = textOf(type === 'note' ? params.content : params.message)
+  const subject = textOf(params.subject)
   return (
     <Stack gap="xs" className={classes.paper}>
       {type === 'note' ? null : (
         <Box component="dl" className={classes.head}>
-          {from === undefined ? null : <Line name="From" value={from} />}
-          {to === undefined ? null : <Line name="To" value={to} />}
-          {type === 'email_message' ? <Line name="Subject" value={textOf(params.subject)} isStrong /> : null}
+          {from === undefined ? null : <Line name={text.content.from} value={from} />}
+          {to === undefined ? null : <Line name={text.content.to} value={to} />}
+          {type === 'email_message' ? <Line name={text.content.subject} value={subject} isStrong /> : null}
         </Box>
       )}
-      {type === 'email_message' || type === 'note' ? (
-        <Formatted text={text} />
-      ) : (
+      {type === 'email_message' ? <MailPreview subject={subject} message={message} /> : null}
+      {type === 'note' ? <Formatted markdown={message} /> : null}
+      {type === 'social_message' || type === 'social_connect' ? (
         <Text size="sm" className={classes.plain} dir="auto">
-          {text === '' ? 'No message.' : text}
+          {message === '' ? text.content.noMessage : message}
         </Text>
-      )}
+      ) : null}
     </Stack>
   )
 }
@@ -51,12 +54,12 @@ function Line({ name, value, isStrong = false }: { name: string; value: string; 
   )
 }
 
-/** Markdown as the recipient sees it, or its source, which shows every URL. */
-function Formatted({ text }: { text: string }) {
+/** Markdown as colleagues see it, or its source, which shows every URL. */
+function Formatted({ markdown }: { markdown: string }) {
   const [isSource, setSource] = useState(false)
   const source = (
     <Code block className={classes.source} dir="auto">
-      {text}
+      {markdown}
     </Code>
   )
   return (
@@ -65,12 +68,12 @@ function Formatted({ text }: { text: string }) {
         source
       ) : (
         <Suspense fallback={source}>
-          <Markdown>{text}</Markdown>
+          <Markdown>{markdown}</Markdown>
         </Suspense>
       )}
       <Group justify="flex-end">
         <Button variant="subtle" size="compact-xs" onClick={() => setSource(!isSource)}>
-          {isSource ? 'Show formatted' : 'Show source'}
+          {isSource ? text.content.formatted : text.content.source}
         </Button>
       </Group>
     </div>
@@ -83,8 +86,8 @@ function Changes({ properties }: { properties: unknown }) {
     <Table className={classes.changes} withTableBorder>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Property</Table.Th>
-          <Table.Th>New value</Table.Th>
+          <Table.Th>{text.content.property}</Table.Th>
+          <Table.Th>{text.content.newValue}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -93,7 +96,9 @@ function Changes({ properties }: { properties: unknown }) {
             <Table.Td>
               <Foreign max={100}>{name}</Foreign>
             </Table.Td>
-            <Table.Td>{value === null ? <em>removed</em> : <Foreign max={500}>{String(value)}</Foreign>}</Table.Td>
+            <Table.Td>
+              {value === null ? <em>{text.content.removed}</em> : <Foreign max={500}>{String(value)}</Foreign>}
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

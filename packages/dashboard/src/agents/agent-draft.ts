@@ -8,7 +8,7 @@ export interface AgentDraft {
   name: string
   description: string
   template: string | null
-  text: string
+  instructions: string
   variables: { id: number; name: string; value: string }[]
   capabilities: string[]
   identityId: string
@@ -56,7 +56,7 @@ export function newDraft(playbooks: Playbooks, template: string | null): AgentDr
 export function templateFields(template: Playbooks['templates'][number] | undefined) {
   return {
     template: template?.name ?? null,
-    text: template?.prompt ?? '',
+    instructions: template?.prompt ?? '',
     variables: Object.entries(template?.variables ?? {}).map(([name, value]) => newVariable(name, value)),
     capabilities: template?.capabilities ?? [],
   }
@@ -72,7 +72,7 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
     name: agent.name,
     description: agent.description ?? '',
     template: agent.playbook_template,
-    text: playbook.playbook_md ?? template?.prompt ?? '',
+    instructions: playbook.playbook_md ?? template?.prompt ?? '',
     variables: Object.entries(variables).map(([name, value]) => newVariable(name, value)),
     capabilities: agent.capabilities,
     identityId: agent.identity_id ?? '',
@@ -95,7 +95,7 @@ export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
 export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): AgentInput & { name: string } {
   const template = playbooks.templates.find(({ name }) => name === draft.template)
   // Unchanged template text is not sent, so that the agent follows later improvements of the template.
-  const isOwnText = draft.text.trim() !== '' && draft.text !== template?.prompt
+  const isOwnText = draft.instructions.trim() !== '' && draft.instructions !== template?.prompt
   const own = draft.variables.filter(({ name, value }) => name.trim() !== '' && template?.variables[name] !== value)
   const variables = Object.fromEntries(own.map(({ name, value }) => [name.trim(), value]))
   return {
@@ -103,7 +103,7 @@ export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Pla
     description: draft.description.trim() || null,
     playbook_template: draft.template,
     playbook: {
-      playbook_md: isOwnText ? draft.text : null,
+      playbook_md: isOwnText ? draft.instructions : null,
       require_approval: draft.requiresApproval,
       max_cost_usd_per_run: numberOf(draft.maxCost),
       variables: own.length === 0 ? null : variables,

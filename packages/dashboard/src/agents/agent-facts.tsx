@@ -2,75 +2,83 @@ import { Anchor, Badge, Card, Code, Group, ScrollArea, Stack, Text, Title } from
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type Agent, playbooksQuery } from '../api/agents.ts'
+import { type AgentInput, playbooksQuery } from '../api/agents.ts'
 import { identityName, identityQuery } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentQuery } from '../api/segments.ts'
 import { filterWords } from '../segments/words.ts'
-import { Foreign, None } from '../ui/text.tsx'
+import { Foreign } from '../ui/text.tsx'
 import { formatCost } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
+import { text } from './text.ts'
+
+/** The settings of an agent: a stored one, or one that is about to be created. */
+type Facts = Pick<AgentInput, 'playbook_template' | 'playbook' | 'identity_id' | 'monitoring' | 'llm_config'> & {
+  capabilities?: readonly string[]
+}
 
 /** An agent's settings. */
-export function AgentFacts({ agent }: { agent: Agent }) {
-  const { playbook, monitoring, llm_config: llm, capabilities } = agent
+export function AgentFacts({ agent }: { agent: Facts }) {
+  const { playbook = {}, monitoring = {}, llm_config: llm = {}, capabilities = [] } = agent
+  const { schedule_cron: cron, max_contacts_per_run: most, filter } = monitoring
   const { data: playbooks } = useQuery(playbooksQuery)
   const template = playbooks?.templates.find(({ name }) => name === agent.playbook_template)
-  const text = playbook.playbook_md ?? template?.prompt
+  const instructions = playbook.playbook_md ?? template?.prompt
   const model = [llm.provider, llm.model].filter(Boolean).join(' · ')
   return (
     <Card>
       <Title order={2} size="h5" mb="sm">
-        How it works
+        {text.facts.title}
       </Title>
       <Stack gap="sm" component="dl" m={0}>
-        <Fact name="Playbook">
-          {agent.playbook_template === null ? 'Its own' : (template?.title ?? agent.playbook_template)}
-          {agent.playbook_template !== null && playbook.playbook_md !== undefined ? ', changed' : ''}
+        <Fact name={text.facts.template}>
+          {agent.playbook_template ? (template?.title ?? agent.playbook_template) : text.facts.custom}
+          {agent.playbook_template && playbook.playbook_md ? text.facts.changed : ''}
         </Fact>
-        <Fact name="May propose">
+        <Fact name={text.facts.proposes}>
           {capabilities.length === 0 ? (
-            'nothing'
+            text.facts.nothing
           ) : (
             <Group gap={4}>
               {capabilities.map((name) => (
                 <Badge key={name} color="gray">
-                  {name.replaceAll('_', ' ')}
+                  {text.allowed.capabilities[name] ?? name}
                 </Badge>
               ))}
             </Group>
           )}
         </Fact>
-        <Fact name="Approval">
-          {playbook.require_approval === false ? 'E-mails and messages are sent without approval' : 'A person approves'}
+        <Fact name={text.facts.approval}>
+          {playbook.require_approval === false ? text.facts.automatic : text.facts.byPerson}
         </Fact>
-        <Fact name="Identity">
-          <IdentityLink identityId={agent.identity_id} />
+        <Fact name={text.facts.identity}>
+          <IdentityLink identityId={agent.identity_id ?? null} />
         </Fact>
-        <Fact name="Watches">
-          <Audience filter={monitoring.filter} />
+        <Fact name={text.facts.audience}>
+          <Audience filter={filter} />
         </Fact>
-        <Fact name="Runs">
-          {monitoring.schedule_cron === undefined ? (
-            'manually'
-          ) : (
-            <ScheduleWords cron={monitoring.schedule_cron} timeZone={monitoring.time_zone} />
-          )}
-          , at most {monitoring.max_contacts_per_run} contacts
+        <Fact name={text.facts.runs}>
+          {cron ? <ScheduleWords cron={cron} timeZone={monitoring.time_zone ?? undefined} /> : text.facts.manually}
+          {most ? text.facts.atMost(most) : ''}
         </Fact>
-        <Fact name="Cost cap per run">
-          {playbook.max_cost_usd_per_run ? formatCost(playbook.max_cost_usd_per_run) : <None />}
+        <Fact name={text.facts.maxCost}>
+          {playbook.max_cost_usd_per_run ? formatCost(playbook.max_cost_usd_per_run) : text.facts.noCap}
         </Fact>
-        <Fact name="Model">{model === '' ? 'service default' : <Foreign max={120}>{model}</Foreign>}</Fact>
+        <Fact name={text.facts.model}>
+          {model === '' ? text.facts.defaultModel : <Foreign max={120}>{model}</Foreign>}
+        </Fact>
       </Stack>
-      {text === undefined ? null : (
+      {instructions === undefined ? null : (
         <>
           <Title order={3} size="h6" mt="md" mb={4}>
-            Instructions
+            {text.facts.instructions}
           </Title>
-          <ScrollArea.Autosize mah={320} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Instructions' }}>
+          <ScrollArea.Autosize
+            mah={320}
+            viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.facts.instructions }}
+          >
             <Code block style={{ whiteSpace: 'pre-wrap' }} dir="auto">
-              {text}
+              {instructions}
             </Code>
           </ScrollArea.Autosize>
         </>
@@ -93,7 +101,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function IdentityLink({ identityId }: { identityId: string | null }) {
-  if (identityId === null) return <>none</>
+  if (identityId === null) return <>{text.facts.noIdentity}</>
   return <NamedIdentity identityId={identityId} />
 }
 
@@ -101,14 +109,14 @@ function NamedIdentity({ identityId }: { identityId: string }) {
   const { data: identity } = useQuery(identityQuery(identityId))
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/identities/$identityId" params={{ identityId }} {...props} />}>
-      <Foreign max={80}>{identity ? identityName(identity) : 'The identity'}</Foreign>
+      <Foreign max={80}>{identity ? identityName(identity) : text.facts.theIdentity}</Foreign>
     </Anchor>
   )
 }
 
-function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
+function Audience({ filter }: { filter: NonNullable<Facts['monitoring']>['filter'] }) {
   const { data } = useQuery(propertiesQuery('contacts'))
-  if (filter === undefined) return <>nobody; contacts are chosen for each run</>
+  if (!filter) return <>{text.facts.nobody}</>
   if ('segment_id' in filter) return <SegmentLink segmentId={filter.segment_id} />
   const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
   return <Foreign max={600}>{filterWords(filter, labels)}</Foreign>
@@ -116,10 +124,10 @@ function Audience({ filter }: { filter: Agent['monitoring']['filter'] }) {
 
 function SegmentLink({ segmentId }: { segmentId: string }) {
   const { data, error } = useQuery({ ...segmentQuery(segmentId), retry: false })
-  if (error) return <>a segment that has been deleted</>
+  if (error) return <>{text.facts.deletedSegment}</>
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}>
-      <Foreign max={80}>{data?.name ?? 'A segment'}</Foreign>
+      <Foreign max={80}>{data?.name ?? text.facts.segment}</Foreign>
     </Anchor>
   )
 }

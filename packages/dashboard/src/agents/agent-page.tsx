@@ -12,8 +12,9 @@ import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.ts
 import { Foreign, Moment } from '../ui/text.tsx'
 import { AgentFacts } from './agent-facts.tsx'
 import { RUNS_LENGTH } from './page-lengths.ts'
-import { RunDialog } from './run-dialog.tsx'
+import { RunNow } from './run-now.tsx'
 import { formatCost, RunState } from './run-state.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/$agentId')
 
@@ -23,13 +24,13 @@ export function AgentPage() {
   const { data: agent, error, refetch } = useQuery(agentQuery(agentId))
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
-      Agents
+      {text.title}
     </Anchor>
   )
   if (!agent) {
     return (
       <>
-        <PageHeader title="Agent" breadcrumb={breadcrumb} />
+        <PageHeader title={text.agent} breadcrumb={breadcrumb} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
       </>
     )
@@ -71,7 +72,7 @@ function Actions({ agent }: { agent: Agent }) {
   }
   return (
     <>
-      {mayRun ? <RunDialog agent={agent} /> : null}
+      {mayRun ? <RunNow agent={agent} /> : null}
       {mayWrite ? (
         <>
           <Button
@@ -79,16 +80,16 @@ function Actions({ agent }: { agent: Agent }) {
             leftSection={<IconEdit size={16} aria-hidden />}
             renderRoot={(props) => <Link to="/agents/$agentId/edit" params={{ agentId }} {...props} />}
           >
-            Edit
+            {text.page.edit}
           </Button>
           <ConfirmButton
             leftSection={<IconTrash size={16} aria-hidden />}
-            title="Delete the agent?"
-            explanation="Its runs are deleted too, and its pending actions are not executed. This cannot be undone."
-            confirmLabel="Delete agent"
+            title={text.page.deleteTitle}
+            explanation={text.page.deleteExplanation}
+            confirmLabel={text.page.deleteConfirm}
             onConfirm={remove}
           >
-            Delete
+            {text.page.delete}
           </ConfirmButton>
         </>
       ) : null}
@@ -105,12 +106,12 @@ function Enabled({ agent }: { agent: Agent }) {
   })
   const isOn = switching.isPending ? switching.variables : agent.enabled
   const { next_run_at: next } = agent
-  const when = next === null ? whyNoRun(agent) : `Next run ${formatMoment(next)}.`
+  const when = next === null ? whyNoRun(agent) : text.page.nextRun(formatMoment(next))
   return (
     <Card>
       {isAdmin ? (
         <Switch
-          label="Enabled"
+          label={text.enabled}
           description={when}
           checked={isOn}
           disabled={switching.isPending}
@@ -118,7 +119,7 @@ function Enabled({ agent }: { agent: Agent }) {
         />
       ) : (
         <>
-          <Text fw={600}>{isOn ? 'Enabled' : 'Disabled'}</Text>
+          <Text fw={600}>{isOn ? text.enabled : text.disabled}</Text>
           <Text size="sm" c="dimmed">
             {when}
           </Text>
@@ -134,8 +135,8 @@ function Enabled({ agent }: { agent: Agent }) {
 }
 
 function whyNoRun({ enabled, monitoring }: Agent): string {
-  if (monitoring.schedule_cron === undefined) return 'No schedule: it runs only when started manually.'
-  return enabled ? 'No run is due.' : 'Its schedule is paused.'
+  if (monitoring.schedule_cron === undefined) return text.page.noSchedule
+  return enabled ? text.page.nothingDue : text.page.paused
 }
 
 function Runs({ agent }: { agent: Agent }) {
@@ -146,10 +147,10 @@ function Runs({ agent }: { agent: Agent }) {
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
-        Runs
+        {text.page.runs}
       </Title>
       <DataTable
-        label="Runs"
+        label={text.page.runs}
         columns={RUN_COLUMNS}
         rows={data?.runs}
         rowKey={({ run_id }) => run_id}
@@ -157,8 +158,8 @@ function Runs({ agent }: { agent: Agent }) {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconPlayerPlay} title="No runs yet">
-            Run it on a few contacts first and review its reasoning.
+          <EmptyState icon={IconPlayerPlay} title={text.page.noRuns}>
+            {text.page.noRunsHint}
           </EmptyState>
         }
         paging={{
@@ -175,38 +176,43 @@ function Runs({ agent }: { agent: Agent }) {
 const RUN_COLUMNS: Column<Run>[] = [
   {
     id: 'created_at',
-    header: 'Started',
+    header: text.page.columns.started,
     cell: ({ run_id: runId, created_at: at }) => (
       <Anchor fw={550} inherit renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId }} {...props} />}>
         <Moment at={at} />
       </Anchor>
     ),
   },
-  { id: 'status', header: 'Status', cell: (run) => <RunState status={run.status} /> },
+  { id: 'status', header: text.page.columns.status, cell: (run) => <RunState status={run.status} /> },
   {
     id: 'trigger',
-    header: 'By',
-    visibleFrom: 'md',
-    cell: ({ trigger }) => (trigger === 'schedule' ? 'schedule' : 'manual'),
+    header: text.page.columns.by,
+    visibleFrom: 'xl',
+    cell: ({ trigger }) => (trigger === 'schedule' ? text.page.bySchedule : text.page.byHand),
   },
   {
     id: 'contacts',
-    header: 'Contacts',
+    header: text.page.columns.contacts,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ summary }) => formatNumber(summary.contacts_evaluated),
   },
-  { id: 'proposed', header: 'Proposed', align: 'right', cell: ({ summary }) => formatNumber(summary.actions_proposed) },
+  {
+    id: 'proposed',
+    header: text.page.columns.proposed,
+    align: 'right',
+    cell: ({ summary }) => formatNumber(summary.actions_proposed),
+  },
   {
     id: 'waiting',
-    header: 'Waiting',
+    header: text.page.columns.waiting,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ summary }) => formatNumber(summary.actions_pending_approval),
   },
   {
     id: 'cost',
-    header: 'Cost',
+    header: text.page.columns.cost,
     align: 'right',
     visibleFrom: 'md',
     cell: ({ usage }) => formatCost(usage.cost_usd),

@@ -20,6 +20,7 @@ import { useIsAtLeast } from '../app/may.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { formatCost } from './run-state.tsx'
+import { text } from './text.ts'
 
 /** The rules for all agents. */
 export function AgentSettingsPage() {
@@ -27,11 +28,11 @@ export function AgentSettingsPage() {
   return (
     <>
       <PageHeader
-        title="Rules for all agents"
-        description="These rules apply to every agent and every approval."
+        title={text.settings.title}
+        description={text.settings.description}
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
-            Agents
+            {text.title}
           </Anchor>
         }
       />
@@ -82,8 +83,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
       <Card component="fieldset" disabled={!isAdmin} style={{ minInlineSize: 0, margin: 0 }}>
         <Stack gap="md">
           <NumberInput
-            label="Minimum days between outreach to a contact"
-            description="Counts outreach from all agents. 0 turns this rule off."
+            label={text.settings.interval}
+            description={text.settings.intervalHint}
             required
             min={0}
             max={365}
@@ -92,8 +93,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             onChange={(interval) => change({ interval })}
           />
           <NumberInput
-            label="Quiet days after a reply"
-            description="After a reply, a person continues the conversation. 0 turns this rule off."
+            label={text.settings.pause}
+            description={text.settings.pauseHint}
             required
             min={0}
             max={365}
@@ -102,7 +103,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             onChange={(pause) => change({ pause })}
           />
           <NumberInput
-            label="Outreach per day and identity"
+            label={text.settings.daily}
             required
             min={1}
             max={10_000}
@@ -111,8 +112,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             onChange={(daily) => change({ daily })}
           />
           <Switch
-            label="Quiet hours"
-            description="Nothing is sent during these hours; it is sent when they end. They use the contact's time zone if it is known."
+            label={text.settings.quiet}
+            description={text.settings.quietHint}
             checked={draft.isQuiet}
             onChange={(event) => change({ isQuiet: event.currentTarget.checked })}
           />
@@ -120,14 +121,14 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             <Group grow>
               <TextInput
                 type="time"
-                label="Quiet from"
+                label={text.settings.from}
                 required
                 value={draft.from}
                 onChange={(event) => change({ from: event.currentTarget.value })}
               />
               <TextInput
                 type="time"
-                label="Quiet until"
+                label={text.settings.until}
                 required
                 value={draft.to}
                 onChange={(event) => change({ to: event.currentTarget.value })}
@@ -135,8 +136,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             </Group>
           ) : null}
           <Autocomplete
-            label="Time zone"
-            description="For schedules and days, and for contacts whose time zone is unknown."
+            label={text.settings.zone}
+            description={text.settings.zoneHint}
             required
             value={draft.zone}
             onChange={(zone) => change({ zone })}
@@ -145,8 +146,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
             maxLength={64}
           />
           <NumberInput
-            label="Maximum model cost per month (US$)"
-            description="Runs stop when it is reached. Leave empty for no cap."
+            label={text.settings.maxCost}
+            description={text.settings.maxCostHint}
             min={0}
             max={1_000_000}
             decimalScale={2}
@@ -157,22 +158,22 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
         </Stack>
       </Card>
       {saving.isError ? (
-        <Alert color="red" role="alert" title="The rules were not saved">
+        <Alert color="red" role="alert" title={text.settings.notSaved}>
           {messageOf(saving.error)}
         </Alert>
       ) : null}
       {isAdmin ? (
         <Group gap="sm">
           <Button type="submit" loading={saving.isPending}>
-            Save the rules
+            {text.settings.save}
           </Button>
           <Text size="sm" c="teal" role="status">
-            {saving.isSuccess ? 'Saved.' : ''}
+            {saving.isSuccess ? text.settings.saved : ''}
           </Text>
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          Only administrators can change these rules.
+          {text.settings.readOnly}
         </Text>
       )}
     </Stack>
@@ -180,12 +181,12 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
 }
 
 function CostSoFar({ cost, cap }: { cost: number; cap: number | null }) {
-  const words = `${formatCost(cost)} so far this month${cap === null ? '' : ` of ${formatCost(cap)}`}`
+  const words = text.settings.soFar(formatCost(cost), cap === null ? null : formatCost(cap))
   return (
     <div>
-      <Text size="sm">{words}.</Text>
+      <Text size="sm">{words}</Text>
       {cap === null || cap === 0 ? null : (
-        <Progress mt={6} value={Math.min(100, (cost / cap) * 100)} aria-label="Cost this month" />
+        <Progress mt={6} value={Math.min(100, (cost / cap) * 100)} aria-label={text.settings.costOfMonth} />
       )}
     </div>
   )

@@ -11,6 +11,7 @@ import { Foreign, Moment, None } from '../ui/text.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
 import { AgentState, RunState } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents')
 
@@ -29,14 +30,14 @@ export function AgentsPage() {
       leftSection={<IconPlus size={16} aria-hidden />}
       renderRoot={(props) => <Link to="/agents/new" {...props} />}
     >
-      New agent
+      {text.list.create}
     </Button>
   ) : null
   return (
     <>
       <PageHeader
-        title="Agents"
-        description="Agents evaluate contacts and propose actions. Your rules and approvals decide what is sent."
+        title={text.title}
+        description={text.list.description}
         actions={
           <>
             <Button
@@ -44,14 +45,15 @@ export function AgentsPage() {
               leftSection={<IconAdjustments size={16} aria-hidden />}
               renderRoot={(props) => <Link to="/agents/settings" {...props} />}
             >
-              Rules for all
+              {text.list.rules}
             </Button>
             {create}
           </>
         }
       />
       <DataTable
-        label="Agents"
+        label={text.title}
+        opensRows
         columns={columnsWith(titles)}
         rows={data?.agents}
         rowKey={({ agent_id }) => agent_id}
@@ -59,9 +61,8 @@ export function AgentsPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconRobot} title="No agents yet" action={create}>
-            Start with a template: follow up with people who viewed your pricing, welcome new sign-ups, notice who is
-            about to leave.
+          <EmptyState icon={IconRobot} title={text.list.none} action={create}>
+            {text.list.noneHint}
           </EmptyState>
         }
         paging={{
@@ -79,7 +80,7 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
   return [
     {
       id: 'name',
-      header: 'Name',
+      header: text.list.columns.name,
       cell: ({ agent_id: agentId, name, playbook_template: template }) => (
         <>
           <Anchor
@@ -90,26 +91,30 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
             <Foreign max={120}>{name}</Foreign>
           </Anchor>
           <Text size="xs" c="dimmed">
-            {template === null ? 'Custom playbook' : (titles.get(template) ?? template)}
+            {template === null ? text.list.custom : (titles.get(template) ?? template)}
           </Text>
         </>
       ),
     },
-    { id: 'state', header: 'Status', cell: ({ enabled }) => <AgentState isEnabled={enabled} /> },
+    { id: 'state', header: text.list.columns.status, cell: ({ enabled }) => <AgentState isEnabled={enabled} /> },
     {
       id: 'schedule',
-      header: 'Runs',
+      header: text.list.columns.runs,
       visibleFrom: 'md',
       cell: ({ monitoring: { schedule_cron: cron, time_zone: zone } }) =>
-        cron === undefined ? <Text c="dimmed">manually</Text> : <ScheduleWords cron={cron} timeZone={zone} />,
+        cron === undefined ? (
+          <Text c="dimmed">{text.list.manually}</Text>
+        ) : (
+          <ScheduleWords cron={cron} timeZone={zone} />
+        ),
     },
     {
       id: 'last',
-      header: 'Last run',
+      header: text.list.columns.last,
       visibleFrom: 'sm',
       cell: ({ last_run: run }) =>
         !run ? (
-          <Text c="dimmed">never</Text>
+          <Text c="dimmed">{text.list.never}</Text>
         ) : (
           <Group gap={8} wrap="nowrap">
             <RunState status={run.status} />
@@ -124,14 +129,14 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
     },
     {
       id: 'waiting',
-      header: 'Proposed',
+      header: text.list.columns.proposed,
       align: 'right',
       visibleFrom: 'lg',
       cell: ({ last_run: run }) => run?.summary.actions_proposed ?? <None />,
     },
     {
       id: 'next',
-      header: 'Next run',
+      header: text.list.columns.next,
       visibleFrom: 'lg',
       cell: ({ next_run_at: at }) => (at === null ? <None /> : <Moment at={at} c="dimmed" />),
     },

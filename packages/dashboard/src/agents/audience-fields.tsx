@@ -8,6 +8,7 @@ import { PreviewPanel } from '../segments/preview-panel.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { ErrorState } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
+import { text } from './text.ts'
 
 interface AudienceFieldsProps {
   draft: Pick<AgentDraft, 'audience' | 'segmentId'>
@@ -27,29 +28,32 @@ export function AudienceFields(props: AudienceFieldsProps) {
   return (
     <Stack gap="sm">
       <Radio.Group
-        label="Contacts"
+        label={text.audience.contacts}
         value={draft.audience}
         onChange={(audience) => onChange({ audience: audience as AgentDraft['audience'] })}
       >
         <Stack gap={6} mt={4}>
-          <Radio value="nobody" label="Only contacts chosen for a run" />
-          <Radio value="segment" label="Contacts in a segment" />
-          <Radio value="filter" label="Contacts that match a filter" />
+          <Radio value="nobody" label={text.audience.nobody} />
+          <Radio value="segment" label={text.audience.segment} />
+          <Radio value="filter" label={text.audience.filter} />
         </Stack>
       </Radio.Group>
       {draft.audience === 'segment' && error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {draft.audience === 'segment' ? (
         <NativeSelect
-          label="Segment"
+          label={text.audience.segmentField}
           required
           value={draft.segmentId}
           onChange={(event) => onChange({ segmentId: event.currentTarget.value })}
           data={[
-            { value: '', label: 'Choose a segment' },
+            { value: '', label: text.audience.chooseSegment },
             ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
             ...[...(segments?.values() ?? [])].map(({ segment_id: value, name, contact_count: count }) => ({
               value,
-              label: `${name.slice(0, 80)} (${count === null ? 'counting…' : formatNumber(count)})`,
+              label: text.audience.segmentChoice(
+                name.slice(0, 80),
+                count === null ? text.audience.counting : formatNumber(count),
+              ),
             })),
           ]}
         />
@@ -62,7 +66,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
       ) : null}
       {draft.audience === 'nobody' ? null : (
         <Text size="sm" c="dimmed">
-          Each run starts with contacts that the agent has never evaluated, then repeats the others.
+          {text.audience.order}
         </Text>
       )}
     </Stack>

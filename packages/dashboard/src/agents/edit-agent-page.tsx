@@ -7,6 +7,7 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { draftOf } from './agent-draft.ts'
 import { AgentForm } from './agent-form.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/$agentId/edit')
 
@@ -19,11 +20,11 @@ export function EditAgentPage() {
   return (
     <>
       <PageHeader
-        title="Edit agent"
-        description="Runs in progress keep their original settings."
+        title={text.form.editTitle}
+        description={text.form.editDescription}
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
-            {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : 'Agent'}
+            {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : text.agent}
           </Anchor>
         }
       />
@@ -37,7 +38,6 @@ export function EditAgentPage() {
           initial={draftOf(agent.data, playbooks.data)}
           agent={agent.data}
           playbooks={playbooks.data}
-          submitLabel="Save changes"
           save={(input) => updateAgent(agentId, input)}
         />
       ) : null}

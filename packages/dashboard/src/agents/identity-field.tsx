@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type Identity, identitiesQuery, identityName, identityQuery } from '../api/identities.ts'
 import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 interface IdentityFieldProps {
   /** Empty for none. */
@@ -10,14 +11,14 @@ interface IdentityFieldProps {
   onChange: (identityId: string) => void
 }
 
-/** The sender of e-mails and messages. There may be thousands, so it is chosen by search. */
+/** The sender of emails and messages. There may be thousands, so it is chosen by search. */
 export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
   if (identityId !== '') return <ChosenIdentity identityId={identityId} onRemove={() => onChange('')} />
   return (
     <FindField
-      label="Identity"
-      placeholder="None; search by name or address"
-      what="Identities"
+      label={text.allowed.identity}
+      placeholder={text.allowed.identityPlaceholder}
+      what={text.allowed.identities}
       useFound={useFoundIdentities}
       offersAll
       keyOf={({ identity_id }) => identity_id}
@@ -30,13 +31,13 @@ export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
 function ChosenIdentity({ identityId, onRemove }: { identityId: string; onRemove: () => void }) {
   const { data, isError } = useQuery(identityQuery(identityId))
   return (
-    <Input.Wrapper label="Identity" labelElement="div">
+    <Input.Wrapper label={text.allowed.identity} labelElement="div">
       <Group gap="xs">
         <Text size="sm">
           <Foreign max={120}>{data ? identityChoice(data) : isError ? identityId : '…'}</Foreign>
         </Text>
-        <Button variant="default" size="compact-xs" onClick={onRemove} aria-label="Change the identity">
-          Change
+        <Button variant="default" size="compact-xs" onClick={onRemove} aria-label={text.allowed.changeIdentity}>
+          {text.allowed.change}
         </Button>
       </Group>
     </Input.Wrapper>

@@ -1,12 +1,13 @@
 import { Alert, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core'
 import type { Playbooks } from '../api/agents.ts'
 import type { AgentDraft, Provider } from './agent-draft.ts'
+import { text } from './text.ts'
 
 const PROVIDERS: { value: Provider; label: string }[] = [
-  { value: 'openai', label: 'OpenAI' },
-  { value: 'anthropic', label: 'Anthropic' },
-  { value: 'openai_compatible', label: 'An OpenAI-compatible server' },
-  { value: 'template', label: "No model: use the template's messages" },
+  { value: 'openai', label: text.model.providers.openai },
+  { value: 'anthropic', label: text.model.providers.anthropic },
+  { value: 'openai_compatible', label: text.model.providers.openai_compatible },
+  { value: 'template', label: text.model.providers.template },
 ]
 
 interface ModelFieldsProps {
@@ -24,45 +25,37 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
   return (
     <Stack gap="sm">
       <NativeSelect
-        label="Provider"
+        label={text.model.provider}
         value={provider}
         onChange={(event) => onChange({ provider: event.currentTarget.value as AgentDraft['provider'] })}
-        data={[
-          {
-            value: '',
-            label: standard ? `Service default (${standard.model})` : 'Service default (no model)',
-          },
-          ...PROVIDERS,
-        ]}
+        data={[{ value: '', label: text.model.defaultProvider(standard?.model ?? null) }, ...PROVIDERS]}
       />
       {standard === null && provider === '' ? (
         <Alert color="ink" variant="light" role="note">
-          The service has no language model yet, so the template's messages are used. The operator sets a key in the
-          environment of the service.
+          {text.model.none}
         </Alert>
       ) : null}
       {lacksKey ? (
         <Alert color="orange" variant="light" role="note">
-          The service has no key for this provider. Until it has one, the template's messages are used, and each waits
-          for approval.
+          {text.model.lacksKey}
         </Alert>
       ) : null}
       {provider === 'template' ? null : (
         <>
           {provider === 'openai_compatible' ? (
             <TextInput
-              label="Server URL"
-              description="Default: the URL that the service uses."
+              label={text.model.url}
+              description={text.model.urlDescription}
               type="url"
-              placeholder="https://llm.example.com/v1"
+              placeholder={text.model.urlExample}
               maxLength={2_000}
               value={draft.baseUrl}
               onChange={(event) => onChange({ baseUrl: event.currentTarget.value })}
             />
           ) : null}
           <TextInput
-            label="Model"
-            description={isModel ? "Default: the provider's usual model." : 'Default: the model that the service uses.'}
+            label={text.model.label}
+            description={isModel ? text.model.ofProvider : text.model.ofService}
             required={provider === 'openai_compatible' && draft.baseUrl.trim() !== ''}
             maxLength={200}
             value={draft.model}
@@ -70,7 +63,7 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
           />
           <Group grow align="flex-start">
             <NumberInput
-              label="Temperature"
+              label={text.model.temperature}
               min={0}
               max={2}
               step={0.1}
@@ -78,7 +71,7 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
               onChange={(temperature) => onChange({ temperature })}
             />
             <NumberInput
-              label="Maximum tokens per response"
+              label={text.model.maxTokens}
               min={1}
               max={200_000}
               allowDecimal={false}

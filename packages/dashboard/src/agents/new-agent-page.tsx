@@ -1,11 +1,12 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { createAgent, playbooksQuery } from '../api/agents.ts'
+import { playbooksQuery } from '../api/agents.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { newDraft } from './agent-draft.ts'
-import { AgentForm } from './agent-form.tsx'
+import { NewAgentSteps } from './new-agent-steps.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/new')
 
@@ -15,22 +16,20 @@ export function NewAgentPage() {
   return (
     <>
       <PageHeader
-        title="New agent"
-        description="New agents are disabled: run it manually first and review what it proposes."
+        title={text.form.newTitle}
+        description={text.form.newDescription}
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
-            Agents
+            {text.title}
           </Anchor>
         }
       />
       {error && !playbooks ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !playbooks ? <LoadingState lines={8} /> : null}
       {playbooks ? (
-        <AgentForm
+        <NewAgentSteps
           initial={newDraft(playbooks, template ?? playbooks.templates[0]?.name ?? null)}
           playbooks={playbooks}
-          submitLabel="Create agent"
-          save={createAgent}
         />
       ) : null}
     </>

@@ -1,16 +1,17 @@
-import { ActionIcon, Alert, Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { IconPlus, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { type Playbooks, unknownVariablesQuery } from '../api/agents.ts'
+import { FieldRows } from '../ui/field-rows.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { type AgentDraft, newVariable } from './agent-draft.ts'
 import classes from './agent-form.module.css'
+import { text } from './text.ts'
 
 interface PlaybookFieldsProps {
-  draft: Pick<AgentDraft, 'template' | 'text' | 'variables'>
+  draft: Pick<AgentDraft, 'template' | 'instructions' | 'variables'>
   playbooks: Playbooks
   onChange: (changes: Partial<AgentDraft>) => void
 }
@@ -18,21 +19,21 @@ interface PlaybookFieldsProps {
 /** The agent's instructions, and the variables that they can use. */
 export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsProps) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const { template, text, variables } = draft
+  const { template, instructions, variables } = draft
   const own = variables.map(({ name }) => name.trim()).filter(Boolean)
-  const [asked] = useDebouncedValue({ text, own: own.join() }, 400)
+  const [asked] = useDebouncedValue({ instructions, own: own.join() }, 400)
   const { data: unknown = [] } = useQuery(
     unknownVariablesQuery({
-      playbook_md: asked.text,
+      playbook_md: asked.instructions,
       ...(template === null ? {} : { playbook_template: template }),
       variables: asked.own === '' ? [] : asked.own.split(','),
     }),
   )
   const insert = (name: string) => {
     const area = field.current
-    const [from, to] = [area?.selectionStart ?? text.length, area?.selectionEnd ?? text.length]
+    const [from, to] = [area?.selectionStart ?? instructions.length, area?.selectionEnd ?? instructions.length]
     const variable = `{{${name}}}`
-    onChange({ text: text.slice(0, from) + variable + text.slice(to) })
+    onChange({ instructions: instructions.slice(0, from) + variable + instructions.slice(to) })
     requestAnimationFrame(() => {
       area?.focus()
       area?.setSelectionRange(from + variable.length, from + variable.length)
@@ -48,35 +49,35 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
     <Stack gap="sm">
       <Textarea
         ref={field}
-        label="Playbook"
-        description="Markdown. Text after a bar is used if there is no value: {{contact.firstname | there}}."
+        label={text.instructions.label}
+        description={text.instructions.description}
         autosize
         minRows={10}
         maxRows={28}
         {...upTo(50_000)}
-        value={text}
-        onChange={(event) => onChange({ text: event.currentTarget.value })}
+        value={instructions}
+        onChange={(event) => onChange({ instructions: event.currentTarget.value })}
         classNames={{ input: classes.playbook ?? '' }}
         spellCheck
       />
       {unknown.length > 0 ? (
-        <Alert color="orange" role="alert" title={unknown.length === 1 ? 'Unknown variable' : 'Unknown variables'}>
+        <Alert color="orange" role="alert" title={text.instructions.unknown(unknown.length)}>
           {unknown.map((name) => (
             <Badge key={name} color="orange" mr={6}>
               <Foreign max={80}>{`{{${name}}}`}</Foreign>
             </Badge>
           ))}
           <Text size="sm" mt={4}>
-            Correct them, or add them below as variables of this playbook.
+            {text.instructions.unknownHint}
           </Text>
         </Alert>
       ) : null}
       <div>
         <Text size="sm" fw={500} mb={4}>
-          Variables
+          {text.instructions.variables}
         </Text>
         <Text size="xs" c="dimmed" mb={6}>
-          Click one to insert it at the cursor. Any property name can follow contact. and company.
+          {text.instructions.variablesHint}
         </Text>
         <Group gap={6}>
           {names.map((name) => (
@@ -95,24 +96,29 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
       </div>
       <Stack gap="xs">
         <Text size="sm" fw={500}>
-          Variables of this playbook
+          {text.instructions.own}
         </Text>
-        {variables.map(({ id, name, value }, index) => {
-          const change = (changes: object) =>
-            onChange({ variables: variables.map((each) => (each.id === id ? { ...each, ...changes } : each)) })
-          return (
-            <Group key={id} gap="xs" align="flex-start" wrap="nowrap">
+        <FieldRows
+          rows={variables}
+          onChange={(changed) => onChange({ variables: changed })}
+          newRow={newVariable}
+          keyOf={({ id }) => id}
+          addLabel={text.instructions.add}
+          removeLabel={text.instructions.remove}
+        >
+          {({ name, value }, number, change) => (
+            <>
               <TextInput
-                aria-label={`Name of variable ${index + 1}`}
-                placeholder="name"
+                aria-label={text.instructions.ownName(number)}
+                placeholder={text.instructions.namePlaceholder}
                 value={name}
                 onChange={(event) => change({ name: event.currentTarget.value })}
                 {...upTo(64)}
                 w="30%"
               />
               <Textarea
-                aria-label={`Value of variable ${index + 1}`}
-                placeholder="value"
+                aria-label={text.instructions.ownValue(number)}
+                placeholder={text.instructions.valuePlaceholder}
                 autosize
                 minRows={1}
                 maxRows={5}
@@ -121,28 +127,9 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
                 {...upTo(2_000)}
                 flex={1}
               />
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                mt={4}
-                aria-label={`Remove variable ${index + 1}`}
-                onClick={() => onChange({ variables: variables.filter((each) => each.id !== id) })}
-              >
-                <IconX size={16} aria-hidden />
-              </ActionIcon>
-            </Group>
-          )
-        })}
-        <div>
-          <Button
-            variant="light"
-            size="xs"
-            leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => onChange({ variables: [...variables, newVariable()] })}
-          >
-            Variable
-          </Button>
-        </div>
+            </>
+          )}
+        </FieldRows>
       </Stack>
     </Stack>
   )

@@ -13,6 +13,7 @@ import { Foreign } from '../ui/text.tsx'
 import { CONTACTS_LENGTH } from './page-lengths.ts'
 import { RunContactCard } from './run-contact.tsx'
 import { formatCost, RunState } from './run-state.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/agents/runs/$runId')
 
@@ -24,7 +25,7 @@ export function RunPage() {
   if (!run) {
     return (
       <>
-        <PageHeader title="Run" />
+        <PageHeader title={text.run.title} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
       </>
     )
@@ -32,15 +33,13 @@ export function RunPage() {
   return (
     <>
       <PageHeader
-        title="Run"
-        documentTitle={agent.data ? `Run of ${agent.data.name}` : 'Run'}
+        title={text.run.title}
+        documentTitle={agent.data ? text.run.ofAgent(agent.data.name) : text.run.title}
         description={
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />
             {isOpen(run) ? <Loader size={14} aria-hidden /> : null}
-            <span>
-              {run.trigger === 'schedule' ? 'by schedule' : 'manually'}, {formatMoment(run.created_at)}
-            </span>
+            <span>{text.run.started(run.trigger === 'schedule', formatMoment(run.created_at))}</span>
           </Group>
         }
         breadcrumb={<AgentLink agentId={run.agent_id} />}
@@ -48,12 +47,12 @@ export function RunPage() {
       />
       <Stack gap="md">
         {run.error === null ? null : (
-          <Alert color="red" role="alert" title="The run failed">
+          <Alert color="red" role="alert" title={text.run.failed}>
             <Foreign max={1_000}>{run.error}</Foreign>
           </Alert>
         )}
         {run.notices.length > 0 ? (
-          <Alert color="ink" variant="light" role="note" title="Good to know">
+          <Alert color="ink" variant="light" role="note" title={text.run.notices}>
             {run.notices.map((notice) => (
               <Text key={notice} size="sm">
                 <Foreign max={1_000}>{notice}</Foreign>
@@ -72,7 +71,7 @@ function AgentLink({ agentId }: { agentId: string }) {
   const { data } = useQuery(agentQuery(agentId))
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
-      <Foreign max={80}>{data?.name ?? 'Agent'}</Foreign>
+      <Foreign max={80}>{data?.name ?? text.agent}</Foreign>
     </Anchor>
   )
 }
@@ -87,12 +86,12 @@ function Cancel({ run }: { run: Run }) {
   return (
     <ConfirmButton
       leftSection={<IconPlayerStop size={16} aria-hidden />}
-      title="Cancel the run?"
-      explanation="Actions already proposed are kept. Contacts not yet evaluated are skipped."
-      confirmLabel="Cancel the run"
+      title={text.run.cancelTitle}
+      explanation={text.run.cancelExplanation}
+      confirmLabel={text.run.cancel}
       onConfirm={cancel}
     >
-      Cancel the run
+      {text.run.cancel}
     </ConfirmButton>
   )
 }
@@ -100,35 +99,39 @@ function Cancel({ run }: { run: Run }) {
 function Summary({ run: { summary, usage, model, provider, started_at: started, completed_at: ended } }: { run: Run }) {
   const seconds = started && ended ? Math.max(0, Math.round((Date.parse(ended) - Date.parse(started)) / 1_000)) : null
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" component="section" aria-label="Summary">
-      <Figure label="Contacts" value={formatNumber(summary.contacts_evaluated)} note={errorsOf(summary.errors)} />
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" component="section" aria-label={text.run.summary}>
       <Figure
-        label="Proposed"
+        label={text.run.contacts}
+        value={formatNumber(summary.contacts_evaluated)}
+        note={errorsOf(summary.errors)}
+      />
+      <Figure
+        label={text.run.proposed}
         value={formatNumber(summary.actions_proposed)}
         note={skippedOf(summary.actions_skipped)}
       />
-      <Figure label="Auto-approved" value={formatNumber(summary.actions_auto_approved)} />
-      <Figure label="Waiting for approval" value={formatNumber(summary.actions_pending_approval)} />
+      <Figure label={text.run.autoApproved} value={formatNumber(summary.actions_auto_approved)} />
+      <Figure label={text.run.waiting} value={formatNumber(summary.actions_pending_approval)} />
       <Figure
-        label="Cost"
+        label={text.run.cost}
         value={formatCost(usage.cost_usd)}
-        note={`${formatNumber(usage.input_tokens)} tokens in, ${formatNumber(usage.output_tokens)} out`}
+        note={text.run.tokens(usage.input_tokens, usage.output_tokens)}
       />
       <Figure
-        label="Model"
-        value={provider === 'template' ? 'template' : (model ?? provider ?? '–')}
-        note={seconds === null ? undefined : `${formatNumber(seconds)} s`}
+        label={text.run.model}
+        value={provider === 'template' ? text.run.template : (model ?? provider ?? '–')}
+        note={seconds === null ? undefined : text.run.seconds(seconds)}
       />
     </SimpleGrid>
   )
 }
 
 function skippedOf(count: number): string | undefined {
-  return count === 0 ? undefined : `${formatNumber(count)} wait already`
+  return count === 0 ? undefined : text.run.waitAlready(count)
 }
 
 function errorsOf(count: number): string | undefined {
-  return count === 0 ? undefined : `${formatNumber(count)} failed`
+  return count === 0 ? undefined : text.run.errors(count)
 }
 
 function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
@@ -152,10 +155,8 @@ function Figure({ label, value, note }: { label: string; value: string; note?: s
 function RunProgress({ done, total }: { done: number; total: number }) {
   return (
     <Stack gap={4} role="status" mb="sm">
-      <Text size="sm">
-        {formatNumber(done)} of {formatNumber(total)} done
-      </Text>
-      <Progress value={(100 * done) / total} size="sm" aria-label="Progress of the run" />
+      <Text size="sm">{text.run.done(done, total)}</Text>
+      <Progress value={(100 * done) / total} size="sm" aria-label={text.run.progress} />
     </Stack>
   )
 }
@@ -169,15 +170,15 @@ function Contacts({ run }: { run: Run }) {
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
-        Contacts
+        {text.run.contacts}
       </Title>
       {data && isOpen(run) && total > 0 ? <RunProgress done={data.done} total={total} /> : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={6} /> : null}
       {data && data.contacts.length === 0 ? (
         <Card>
-          <EmptyState icon={IconUsers} title={isOpen(run) ? 'Choosing contacts' : 'No contacts evaluated'}>
-            {isOpen(run) ? 'They appear here when the run starts.' : 'No contact matched the audience.'}
+          <EmptyState icon={IconUsers} title={isOpen(run) ? text.run.choosing : text.run.none}>
+            {isOpen(run) ? text.run.choosingHint : text.run.noneHint}
           </EmptyState>
         </Card>
       ) : null}
@@ -189,7 +190,7 @@ function Contacts({ run }: { run: Run }) {
       {total > CONTACTS_LENGTH ? (
         <Card mt="sm" p={0}>
           <Pager
-            label="contacts"
+            label={text.run.pager}
             page={page}
             limit={CONTACTS_LENGTH}
             total={total}

@@ -1,12 +1,13 @@
 import { Badge } from '@mantine/core'
 import type { Run } from '../api/agents.ts'
+import { text } from './text.ts'
 
 const STATES: Record<Run['status'], { label: string; color: string }> = {
-  queued: { label: 'Queued', color: 'gray' },
-  running: { label: 'Running', color: 'ink' },
-  completed: { label: 'Completed', color: 'teal' },
-  failed: { label: 'Failed', color: 'red' },
-  cancelled: { label: 'Cancelled', color: 'gray' },
+  queued: { label: text.runStates.queued, color: 'gray' },
+  running: { label: text.runStates.running, color: 'ink' },
+  completed: { label: text.runStates.completed, color: 'teal' },
+  failed: { label: text.runStates.failed, color: 'red' },
+  cancelled: { label: text.runStates.cancelled, color: 'gray' },
 }
 
 /** The status of a run. */
@@ -16,7 +17,7 @@ export function RunState({ status }: Pick<Run, 'status'>) {
 }
 
 export function AgentState({ isEnabled }: { isEnabled: boolean }) {
-  return isEnabled ? <Badge color="teal">Enabled</Badge> : <Badge color="gray">Disabled</Badge>
+  return isEnabled ? <Badge color="teal">{text.enabled}</Badge> : <Badge color="gray">{text.disabled}</Badge>
 }
 
 const COST = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD', maximumFractionDigits: 4 })

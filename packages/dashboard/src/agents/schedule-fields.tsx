@@ -5,14 +5,15 @@ import { useState } from 'react'
 import { scheduleQuery } from '../api/agents.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ScheduleWords, useScheduleZone } from './schedule-words.tsx'
+import { text } from './text.ts'
 
 const PRESETS = [
-  { value: '', label: 'Manual only' },
-  { value: '0 9 * * 1-5', label: 'Every weekday at 9:00' },
-  { value: '0 9 * * *', label: 'Every day at 9:00' },
-  { value: '0 9,15 * * 1-5', label: 'Weekdays at 9:00 and 15:00' },
-  { value: '0 * * * *', label: 'Every hour' },
-  { value: '0 9 * * 1', label: 'Every Monday at 9:00' },
+  { value: '', label: text.schedule.presets.manual },
+  { value: '0 9 * * 1-5', label: text.schedule.presets.weekdays },
+  { value: '0 9 * * *', label: text.schedule.presets.daily },
+  { value: '0 9,15 * * 1-5', label: text.schedule.presets.twice },
+  { value: '0 * * * *', label: text.schedule.presets.hourly },
+  { value: '0 9 * * 1', label: text.schedule.presets.mondays },
 ]
 const OWN = 'own'
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
@@ -30,18 +31,18 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
   return (
     <Stack gap="sm">
       <NativeSelect
-        label="When"
+        label={text.schedule.when}
         value={isOwn ? OWN : cron}
         onChange={({ currentTarget: { value } }) => {
           setOwn(value === OWN)
           onChange({ cron: value === OWN ? cron || '0 9 * * 1-5' : value })
         }}
-        data={[...PRESETS, { value: OWN, label: 'Other …' }]}
+        data={[...PRESETS, { value: OWN, label: text.schedule.presets.other }]}
       />
       {isOwn ? (
         <TextInput
-          label="Cron expression"
-          description="Minute, hour, day of the month, month, day of the week."
+          label={text.schedule.cron}
+          description={text.schedule.cronHint}
           required
           maxLength={100}
           value={cron}
@@ -53,8 +54,8 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
       {cron === '' ? null : (
         <>
           <Autocomplete
-            label="Time zone"
-            description="Default: the time zone in the rules for all agents."
+            label={text.schedule.zone}
+            description={text.schedule.zoneHint}
             value={timeZone}
             onChange={(value) => onChange({ timeZone: value })}
             data={ZONES}
@@ -86,7 +87,7 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       </Text>
       {/* The line keeps its place while the times load, so that nothing moves under the pointer. */}
       <Text size="sm" c="dimmed">
-        {data && zone ? `Next: ${data.slice(0, 3).map(momentIn(zone)).join('; ')}` : '\u00a0'}
+        {data && zone ? text.schedule.next(data.slice(0, 3).map(momentIn(zone))) : '\u00a0'}
       </Text>
     </div>
   )

@@ -1,6 +1,7 @@
 import { Radio, SimpleGrid, Text } from '@mantine/core'
 import type { Playbooks } from '../api/agents.ts'
 import classes from './agent-form.module.css'
+import { text } from './text.ts'
 
 interface TemplateChoiceProps {
   templates: Playbooks['templates']
@@ -14,10 +15,14 @@ const OWN = ''
 export function TemplateChoice({ templates, value, onChange }: TemplateChoiceProps) {
   const choices = [
     ...templates,
-    { name: OWN, title: 'Custom playbook', description: 'Tell a language model what to do in your own words.' },
+    { name: OWN, title: text.template.custom, description: text.template.customDescription },
   ]
   return (
-    <Radio.Group value={value ?? OWN} onChange={(name) => onChange(name === OWN ? null : name)} aria-label="Template">
+    <Radio.Group
+      value={value ?? OWN}
+      onChange={(name) => onChange(name === OWN ? null : name)}
+      aria-label={text.template.title}
+    >
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
         {choices.map(({ name, title, description }) => (
           <Radio.Card key={name} value={name} className={classes.template} p="sm">

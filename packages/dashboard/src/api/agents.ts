@@ -5,6 +5,7 @@ import type { Agent as AgentSchema } from '../../../server/src/agents/agent.ts'
 import type { ListedAgent } from '../../../server/src/agents/operations.ts'
 import type { Playbooks } from '../../../server/src/agents/playbooks/operations.ts'
 import type { AgentInput } from '../../../server/src/agents/requests.ts'
+import type { DryRunObject } from '../../../server/src/agents/runs/dry-run-object.ts'
 import type { ContactResultObject, RunObject } from '../../../server/src/agents/runs/run-object.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
@@ -12,6 +13,7 @@ import { get, send } from './client.ts'
 export type { AgentInput, AgentSettings, ListedAgent, Playbooks }
 export type Agent = Type.Static<typeof AgentSchema>
 export type Run = RunObject
+export type DryRun = DryRunObject
 export type RunContact = ContactResultObject
 type Page = { pagination: Type.Static<typeof Pagination> }
 
@@ -63,7 +65,11 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
     placeholderData: keepPreviousData,
     // A prefetched response may be older than the run.
     staleTime: 0,
-    refetchInterval: isUnderWay ? 2_000 : false,
+    // Approved actions are executed after the run, too.
+    refetchInterval: ({ state }) => {
+      if (isUnderWay) return 2_000
+      return state.data?.contacts.some(({ proposed_actions }) => proposed_actions.some(isExecuting)) ? 3_000 : false
+    },
   })
 
 export const playbooksQuery = queryOptions({
@@ -106,6 +112,12 @@ export function createAgent(agent: AgentInput & { name: string }) {
   return send<{ agent: Agent }>('POST', '/v1/agents', agent)
 }
 
+/** Evaluates a few contacts with the settings of an agent that is not stored. @param contactIds null: of its audience. */
+export function dryRunAgent(agent: AgentInput & { name: string }, contactIds: string[] | null) {
+  const body = contactIds === null ? agent : { ...agent, contact_ids: contactIds }
+  return send<{ dry_run: DryRun }>('POST', '/v1/agents/dry-run', body)
+}
+
 export function updateAgent(agentId: string, changes: AgentInput) {
   return send<{ agent: Agent }>('PATCH', `/v1/agents/${encodeURIComponent(agentId)}`, changes)
 }
@@ -130,6 +142,14 @@ export function saveAgentSettings(settings: Partial<AgentSettings>) {
 
 export function refreshAgents(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['agents'] })
+}
+
+/** Whether an approved action is about to be executed. */
+export function isExecuting({
+  status,
+  due_at: due,
+}: Pick<RunContact['proposed_actions'][number], 'status' | 'due_at'>) {
+  return status === 'approved' && (due === null || Date.parse(due) < Date.now() + 60_000)
 }
 
 /** Whether a run is queued or running. */

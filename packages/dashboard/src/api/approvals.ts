@@ -33,6 +33,20 @@ export const waitingCountQuery = queryOptions({
   refetchInterval: 30_000,
 })
 
+/** An approved action, polled until it is executed. */
+export const executionQuery = (place: ActionPlace) =>
+  queryOptions({
+    queryKey: ['approvals', 'action', actionKey(place)],
+    queryFn: ({ signal }) => get<{ action: Action }>(path(place), {}, signal),
+    select: ({ action }) => action,
+    refetchInterval: ({ state }) => {
+      if (!state.data) return 1_000
+      const { status, due_at: due } = state.data.action
+      if (status !== 'approved') return false
+      return due !== null && Date.parse(due) > Date.now() + 60_000 ? 30_000 : 1_000
+    },
+  })
+
 export function approveAction(place: ActionPlace, params?: Record<string, unknown>) {
   return send<{ action: Action }>('POST', `${path(place)}/approve`, params === undefined ? {} : { params })
 }

@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { AuditLogEntry } from '../../../server/src/operations/audit-list.ts'
+import type { NamedAuditEntry } from '../../../server/src/audit/subjects.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, type Query } from './client.ts'
 
-export type { AuditLogEntry }
+export type AuditLogEntry = NamedAuditEntry
 
 /** One page of the audit log, newest first. */
 export const auditQuery = (query: Query) =>

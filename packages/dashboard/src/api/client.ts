@@ -35,22 +35,70 @@ export function get<Answer>(path: string, query: Query = {}, signal?: AbortSigna
   return request<Answer>(path + queryString(query), signal ? { signal } : {})
 }
 
-/** Writes to the service. @throws ApiError */
+/** Reads a record with its version, to change only that one. @throws ApiError */
+export async function getWithVersion<Answer>(path: string, query: Query = {}) {
+  const response = await answerOf(path + queryString(query), { credentials: 'same-origin' })
+  const answer: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, answer)
+  return { answer: answer as Answer, version: response.headers.get('etag') }
+}
+
+/**
+ * Writes to the service.
+ * @param version of `getWithVersion`: if the record was changed since, the error is 412.
+ * @throws ApiError
+ */
 export function send<Answer>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
   signal?: AbortSignal,
+  version?: string | null,
 ): Promise<Answer> {
   // Forms and other sites cannot send this header, so the service knows that the request is from one of our pages.
   const headers = new Headers({ 'x-requested-by': 'dashboard' })
   if (body !== undefined) headers.set('content-type', 'application/json')
+  if (version) headers.set('if-match', version)
   return request<Answer>(path, {
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
+}
+
+interface Sending {
+  /** Called with the share that was sent, from 0 to 1. */
+  onProgress: (share: number) => void
+  signal: AbortSignal
+}
+
+/** Sends a file, which the browser reads bit by bit. Only this kind of request reports its progress. @throws ApiError */
+export function sendFile<Answer>(path: string, file: File, type: string, { onProgress, signal }: Sending) {
+  return new Promise<Answer>((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', path)
+    request.setRequestHeader('x-requested-by', 'dashboard')
+    request.setRequestHeader('content-type', type)
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0)
+    request.onload = () => {
+      const answer = parsed(request.responseText)
+      if (request.status >= 200 && request.status < 300) resolve(answer as Answer)
+      else reject(errorOf({ status: request.status, requestId: request.getResponseHeader('x-request-id') }, answer))
+    }
+    request.onerror = () => reject(unreachable())
+    request.onabort = () => reject(new DOMException('The upload was cancelled.', 'AbortError'))
+    signal.addEventListener('abort', () => request.abort(), { once: true })
+    request.send(file)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 /** `?a=1&b=2`, or nothing. */
@@ -72,20 +120,30 @@ export async function requireAnswer(): Promise<void> {
 async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
   const response = await answerOf(path, { credentials: 'same-origin', ...init })
   const answer: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf(response, answer)
+  if (!response.ok) throw errorOf({ status: response.status, requestId: response.headers.get('x-request-id') }, answer)
   return answer as Answer
 }
 
 function answerOf(path: string, init: RequestInit): Promise<Response> {
   return fetch(path, init).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    const message = 'The service did not respond. Check your connection; it may still be starting.'
-    throw new ApiError(0, 'unreachable', message, { cause })
+    throw unreachable(cause)
   })
 }
 
+function unreachable(cause?: unknown): ApiError {
+  const message = 'The service did not respond. Check your connection; it may still be starting.'
+  return new ApiError(0, 'unreachable', message, { cause })
+}
+
+/** What an error needs of a response. */
+interface Failed {
+  status: number
+  requestId: string | null
+}
+
 /** The service's error body, or that of the sign-in library (`{code, message}`). */
-function errorOf(response: Response, answer: unknown): ApiError {
+function errorOf(response: Failed, answer: unknown): ApiError {
   const envelope = (answer ?? {}) as { error?: unknown; code?: unknown; message?: unknown }
   const error = (typeof envelope.error === 'object' && envelope.error !== null ? envelope.error : envelope) as {
     code?: unknown
@@ -96,14 +154,14 @@ function errorOf(response: Response, answer: unknown): ApiError {
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
   if (code === 'missing_api_key') return new ApiError(response.status, code, SIGNED_OUT)
-  const requestId = error.request_id ?? response.headers.get('x-request-id') ?? undefined
+  const requestId = error.request_id ?? response.requestId ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
 
 /** Replaces the message for programs without a session or a key. */
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.'
 
-function statusText({ status }: Response): string {
+function statusText({ status }: Failed): string {
   if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'
   return `The service returned status ${status}.`
 }

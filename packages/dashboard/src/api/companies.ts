@@ -3,7 +3,7 @@ import type Type from 'typebox'
 import type { Company as CompanySchema } from '../../../server/src/companies/company-object.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query, queryString, send } from './client.ts'
+import { get, getWithVersion, type Query, queryString, send } from './client.ts'
 
 export type Company = Type.Static<typeof CompanySchema>
 
@@ -39,8 +39,16 @@ export function createCompany(company: { name?: string; domain?: string }) {
   return send<{ company: Company }>('POST', '/v1/companies', company)
 }
 
-export function updateCompany(companyId: string, changes: CompanyChanges) {
-  return send<{ company: Company }>('PUT', `/v1/companies/${encodeURIComponent(companyId)}`, changes)
+const pathOf = (companyId: string) => `/v1/companies/${encodeURIComponent(companyId)}`
+
+/** @param version if given, the change fails with 412 if the company was changed since. */
+export function updateCompany(companyId: string, changes: CompanyChanges, version?: string | null) {
+  return send<{ company: Company }>('PUT', pathOf(companyId), changes, undefined, version)
+}
+
+/** A company with its version. */
+export function readCompany(companyId: string) {
+  return getWithVersion<{ company: Company }>(pathOf(companyId))
 }
 
 export function deleteCompany(companyId: string) {
@@ -57,13 +65,27 @@ export async function showCompanyChange(queryClient: QueryClient, companyId: str
   const { queryKey } = companyQuery(companyId)
   await queryClient.cancelQueries({ queryKey })
   const before = queryClient.getQueryData(queryKey)
-  if (before) {
-    const { properties, ...fields } = changes
-    const merged = Object.entries({ ...before.properties, ...properties }).filter(([, value]) => value !== null)
-    const changed = { ...before, ...fields, properties: Object.fromEntries(merged) as Company['properties'] }
-    queryClient.setQueryData(queryKey, changed)
-  }
+  if (before) queryClient.setQueryData(queryKey, changedBy(before, changes))
   return () => queryClient.setQueryData(queryKey, before)
+}
+
+/** As `showCompanyChange`, in every list. */
+export function showInLists(queryClient: QueryClient, companyId: string, changes: CompanyChanges) {
+  const lists = { queryKey: ['companies', 'list'] }
+  const before = queryClient.getQueriesData<CompanyPage>(lists)
+  queryClient.setQueriesData<CompanyPage>(lists, (page) => {
+    if (!page?.companies) return page
+    const companies = page.companies.map((each) => (each.company_id === companyId ? changedBy(each, changes) : each))
+    return { ...page, companies }
+  })
+  return () => {
+    for (const [queryKey, page] of before) queryClient.setQueryData(queryKey, page)
+  }
+}
+
+function changedBy(company: Company, { properties, ...fields }: CompanyChanges): Company {
+  const merged = Object.entries({ ...company.properties, ...properties }).filter(([, value]) => value !== null)
+  return { ...company, ...fields, properties: Object.fromEntries(merged) as Company['properties'] }
 }
 
 export function refreshCompanies(queryClient: QueryClient): Promise<unknown> {

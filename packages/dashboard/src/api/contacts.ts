@@ -5,7 +5,7 @@ import type { PropertyChanges } from '../../../server/src/contacts/properties.ts
 import type { UnifiedProfile as ProfileSchema } from '../../../server/src/contacts/unified-profile.ts'
 import type { Receipt } from '../../../server/src/erasure/erasures.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query, queryString, send } from './client.ts'
+import { get, getWithVersion, type Query, queryString, send } from './client.ts'
 
 export type Contact = Type.Static<typeof ContactSchema>
 export type UnifiedProfile = Type.Static<typeof ProfileSchema>
@@ -52,8 +52,26 @@ export function createContact(contact: { email: string; properties: Record<strin
   return send<{ contact: Contact }>('POST', '/v1/contacts', contact)
 }
 
-export function updateContact(contactId: string, changes: ContactChanges) {
-  return send<{ contact: Contact }>('PUT', `/v1/contacts/${encodeURIComponent(contactId)}`, changes)
+const pathOf = (contactId: string) => `/v1/contacts/${encodeURIComponent(contactId)}`
+
+/** @param version if given, the change fails with 412 if the contact was changed since. */
+export function updateContact(contactId: string, changes: ContactChanges, version?: string | null) {
+  return send<{ contact: Contact }>('PUT', pathOf(contactId), changes, undefined, version)
+}
+
+/** A contact with its version. */
+export function readContact(contactId: string) {
+  return getWithVersion<{ contact: Contact }>(pathOf(contactId), { include_events: false })
+}
+
+/** Merges a contact into another, which survives. */
+export function mergeContact(contactId: string, into: string) {
+  return send<{ contact: Contact }>('POST', `${pathOf(contactId)}/merge`, { into })
+}
+
+/** Undoes a merge. */
+export function unmergeContact(contactId: string) {
+  return send<{ contact: Contact }>('POST', `${pathOf(contactId)}/unmerge`)
 }
 
 export function deleteContact(contactId: string) {
@@ -95,11 +113,30 @@ export async function showContactChange(queryClient: QueryClient, contactId: str
   return () => queryClient.setQueryData(queryKey, before)
 }
 
+/** Shows a changed property in every list, before the service has responded. @returns a function that undoes it. */
+export function showInLists(queryClient: QueryClient, contactId: string, properties: PropertyChanges) {
+  const lists = { queryKey: ['contacts', 'list'] }
+  const before = queryClient.getQueriesData<ContactPage>(lists)
+  queryClient.setQueriesData<ContactPage>(lists, (page) => {
+    if (!page?.contacts) return page
+    const contacts = page.contacts.map((contact) => {
+      if (contact.contact_id !== contactId) return contact
+      const merged = Object.entries({ ...contact.properties, ...properties }).filter(([, value]) => value !== null)
+      return { ...contact, properties: Object.fromEntries(merged) as Contact['properties'] }
+    })
+    return { ...page, contacts }
+  })
+  return () => {
+    for (const [queryKey, page] of before) queryClient.setQueryData(queryKey, page)
+  }
+}
+
 /** Refetches everything that shows contacts. */
 export function refreshContacts(queryClient: QueryClient): Promise<unknown> {
   return Promise.all([
     queryClient.invalidateQueries({ queryKey: ['contacts'] }),
     queryClient.invalidateQueries({ queryKey: ['events', 'timeline'] }),
+    queryClient.invalidateQueries({ queryKey: ['properties', 'contacts'] }),
   ])
 }
 

@@ -15,13 +15,15 @@ export const domainsQuery = (query: { page?: number; limit: number; verified?: b
     placeholderData: keepPreviousData,
   })
 
-export function addDomain(domain: string) {
-  return send<{ domain: Domain }>('POST', '/v1/domains', { domain })
+/** @param text a domain, with or without scheme, port and path, as copied from a browser. */
+export function addDomain(text: string) {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `http://${text}`)
+  return send<{ domain: Domain }>('POST', '/v1/domains', { domain: url?.hostname || text })
 }
 
-/** Looks up the record in DNS. */
-export function checkDomain(domainId: string) {
-  return send<{ domain: Domain; check: Check }>('POST', `/v1/domains/${encodeURIComponent(domainId)}/check`)
+/** Looks for a proof in DNS and on the site. */
+export function verifyDomain(domainId: string) {
+  return send<{ domain: Domain; check: Check }>('POST', `/v1/domains/${encodeURIComponent(domainId)}/verify`)
 }
 
 export function removeDomain(domainId: string) {

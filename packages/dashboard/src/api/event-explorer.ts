@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { EnrichedEvent } from '../../../server/src/events/event-object.ts'
+import type { EventWithContact, JoinedCompany, JoinedContact } from '../../../server/src/events/event-object.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, type Query, queryString, send } from './client.ts'
 
-export type Event = Type.Static<typeof EnrichedEvent>
+export type Event = EventWithContact
 
 interface EventPage {
   events: Event[]
@@ -33,7 +33,12 @@ export const eventQuery = (eventId: string) =>
   })
 
 export interface EventGroups {
-  buckets: { key: string | boolean | null; value: number | null }[]
+  buckets: {
+    key: string | boolean | null
+    value: number | null
+    contact?: JoinedContact | null
+    company?: JoinedCompany | null
+  }[]
   total: number
   distinct_groups: number
 }

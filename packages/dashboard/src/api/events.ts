@@ -1,10 +1,16 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { EnrichedEvent } from '../../../server/src/events/event-object.ts'
+import type { EventWithContact } from '../../../server/src/events/event-object.ts'
+import type {
+  TimelineItem as TimelineItemSchema,
+  Visit as VisitSchema,
+} from '../../../server/src/events/visit-object.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get } from './client.ts'
+import { get, type Query } from './client.ts'
 
-export type CustomerEvent = Type.Static<typeof EnrichedEvent>
+export type CustomerEvent = EventWithContact
+export type Visit = Type.Static<typeof VisitSchema>
+export type TimelineItem = Type.Static<typeof TimelineItemSchema>
 
 interface EventPage {
   events: CustomerEvent[]
@@ -20,6 +26,14 @@ export const latestEventsQuery = (limit: number) =>
     queryFn: ({ signal }) => get<EventPage>('/v1/events', { limit }, signal),
   })
 
+/** What a contact did last; null if nothing was recorded. */
+export const lastEventQuery = (contactId: string) =>
+  queryOptions({
+    queryKey: ['events', 'timeline', 'last', contactId],
+    queryFn: ({ signal }) =>
+      get<EventPage>('/v1/events', { contact_id: contactId, limit: 1 }, signal).then(({ events }) => events[0] ?? null),
+  })
+
 /** The names of the events that the tenant has recorded. */
 export const eventTypesQuery = queryOptions({
   queryKey: ['events', 'types'],
@@ -27,23 +41,70 @@ export const eventTypesQuery = queryOptions({
 })
 
 /** Whose events a timeline shows. */
-export type TimelineSubject = { contactId: string } | { companyId: string }
+export type TimelineSubject = { contactId: string } | { companyId: string } | { visitorId: string }
 
-/**
- * The events of a contact, or of the contacts of a company, newest first, one page at a time. The range ends when the
- * first page is read, so that new events do not shift events between pages.
- */
-export const timelineQuery = (subject: TimelineSubject, eventType?: string) =>
+interface From {
+  page: number
+  /** The range ends when the first page is read, so that new events do not shift entries between pages. */
+  until: string | undefined
+}
+
+const FIRST: From = { page: 1, until: undefined }
+
+const whoseEvents = (subject: TimelineSubject): Query =>
+  'companyId' in subject
+    ? { company_id: subject.companyId }
+    : 'visitorId' in subject
+      ? { visitor_id: subject.visitorId }
+      : { contact_id: subject.contactId, include: 'system' }
+
+function pageAfter({ page, total_pages }: EventPage['pagination'], until: string | undefined): From | undefined {
+  return page < total_pages ? { page: page + 1, until } : undefined
+}
+
+/** The visits of a contact, or of the contacts of a company, and their events outside visits, newest first. */
+export const timelineQuery = (subject: TimelineSubject) =>
   infiniteQueryOptions({
-    queryKey: ['events', 'timeline', subject, eventType ?? null],
+    queryKey: ['events', 'timeline', subject],
     queryFn: async ({ pageParam: { page, until }, signal }) => {
-      const query = { limit: TIMELINE_PAGE, page, date_before: until, event_type: eventType }
-      const answer = await ('companyId' in subject
-        ? get<EventPage>(`/v1/companies/${encodeURIComponent(subject.companyId)}/events`, query, signal)
-        : get<EventPage>('/v1/events', { ...query, contact_id: subject.contactId, include: 'system' }, signal))
+      const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until }
+      const answer = await get<{ items: TimelineItem[] } & Pick<EventPage, 'pagination'>>('/v1/timeline', query, signal)
       return { ...answer, until }
     },
-    initialPageParam: { page: 1, until: undefined as string | undefined },
-    getNextPageParam: ({ pagination: { page, total_pages }, until, events }) =>
-      page < total_pages ? { page: page + 1, until: until ?? events[0]?.timestamp } : undefined,
+    initialPageParam: FIRST,
+    getNextPageParam: ({ pagination, until, items: [first] }) =>
+      pageAfter(pagination, until ?? (first?.kind === 'visit' ? first.visit.started_at : first?.event.timestamp)),
+  })
+
+/** The same events one by one, newest first. */
+export const timelineEventsQuery = (subject: TimelineSubject, eventType?: string) =>
+  infiniteQueryOptions({
+    queryKey: ['events', 'timeline', subject, 'events', eventType ?? null],
+    queryFn: async ({ pageParam: { page, until }, signal }) => {
+      const query = { ...whoseEvents(subject), limit: TIMELINE_PAGE, page, date_before: until, event_type: eventType }
+      return { ...(await get<EventPage>('/v1/events', query, signal)), until }
+    },
+    initialPageParam: FIRST,
+    getNextPageParam: ({ pagination, until, events: [first] }) => pageAfter(pagination, until ?? first?.timestamp),
+  })
+
+/** One page of the visits that match. */
+export const visitsQuery = (filters: Query) =>
+  queryOptions({
+    queryKey: ['events', 'visits', filters],
+    queryFn: ({ signal }) => get<{ visits: Visit[] } & Pick<EventPage, 'pagination'>>('/v1/visits', filters, signal),
+    placeholderData: keepPreviousData,
+  })
+
+/** The events of a visit, in the order in which they happened. */
+export const visitEventsQuery = ({ visitor_id, session_id, started_at, ended_at, internal_contact_id }: Visit) =>
+  infiniteQueryOptions({
+    queryKey: ['events', 'visit', visitor_id, session_id, ended_at, internal_contact_id],
+    queryFn: ({ pageParam: page, signal }) => {
+      const dates = { date_after: started_at, date_before: ended_at, sort_dir: 'asc' }
+      const query = { session_id, ...(visitor_id === null ? {} : { visitor_id }), ...dates, limit: 100, page }
+      return get<EventPage>('/v1/events', query, signal)
+    },
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination: { page, total_pages } }) => (page < total_pages ? page + 1 : undefined),
   })

@@ -1,3 +1,5 @@
+import type { CustomerEvent } from './events.ts'
+
 /** An event as it arrives. */
 export interface LiveEvent {
   event_id: string
@@ -5,6 +7,8 @@ export interface LiveEvent {
   timestamp: string
   url: string | null
   title: string | null
+  /** The text of the element, such as a clicked button. */
+  text: string | null
   contact_id: string | null
   /** Known for events that were fetched, not for those that have just arrived. */
   contact_name?: string | null
@@ -36,5 +40,19 @@ export function watchEvents(onEvent: (event: LiveEvent) => void, onConnected: (i
   return () => {
     clearTimeout(again)
     source.close()
+  }
+}
+
+/** An event that was read, as the live feed would have reported it. */
+export function toLiveEvent(event: CustomerEvent): LiveEvent {
+  const { contact, data } = event
+  const name = contact ? [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email : null
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {
+    ...event,
+    title: textOf(data.title),
+    text: textOf(data.text),
+    contact_id: event.internal_contact_id,
+    contact_name: name,
   }
 }

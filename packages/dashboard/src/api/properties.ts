@@ -1,16 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Property } from '../../../server/src/overview/properties.ts'
 import { get } from './client.ts'
 
 /** A property of a kind of record, shown as a column or a filter. */
-export interface Property {
-  name: string
-  label: string
-  type: 'text' | 'number' | 'boolean' | 'date' | 'list'
-}
+export type { Property }
 
 export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
   queryOptions({
     queryKey: ['properties', entity],
     queryFn: ({ signal }) => get<{ properties: Property[] }>('/v1/properties', { entity }, signal),
-    staleTime: 5 * 60_000,
+    // Any event or contact can bring a new one, which people look for as soon as they have sent it.
+    staleTime: 15_000,
   })

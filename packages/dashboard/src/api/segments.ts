@@ -3,6 +3,7 @@ import type Type from 'typebox'
 import type { SegmentMember as SegmentMemberSchema } from '../../../server/src/contacts/contact-object.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import type { SegmentFilter } from '../../../server/src/segments/filter.ts'
+import type { SegmentDay } from '../../../server/src/segments/growth.ts'
 import type { Segment as SegmentSchema } from '../../../server/src/segments/segment-object.ts'
 import { get, send } from './client.ts'
 
@@ -63,15 +64,17 @@ export const segmentMembersQuery = (segmentId: string, page: number, limit: numb
     placeholderData: keepPreviousData,
   })
 
+export interface SegmentGrowth {
+  counting: boolean
+  /** When the segment was created. */
+  since: string
+  by_day: SegmentDay[]
+}
+
 export const segmentGrowthQuery = (segmentId: string, range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['segments', 'growth', segmentId, range],
-    queryFn: ({ signal }) =>
-      get<{ counting: boolean; by_day: { date: string; count: number; entered: number; exited: number }[] }>(
-        `/v1/segments/${encodeURIComponent(segmentId)}/growth`,
-        range,
-        signal,
-      ),
+    queryFn: ({ signal }) => get<SegmentGrowth>(`/v1/segments/${encodeURIComponent(segmentId)}/growth`, range, signal),
     refetchInterval: ({ state }) => whileCounting(state.data?.counting),
     placeholderData: keepPreviousData,
   })

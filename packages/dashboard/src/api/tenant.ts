@@ -12,6 +12,10 @@ export function requireSignedIdentification(isRequired: boolean) {
   return send('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
 }
 
+export function renameTenant(name: string) {
+  return send('PATCH', '/v1/tenant', { name })
+}
+
 /** @returns the new secret, which the service never shows again. */
 export function rotateIdentitySecret() {
   return send<{ identity_secret: string }>('POST', '/v1/tenant/identity-secret')

@@ -1,20 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Tracker } from '../../../server/src/access/settings-operations.ts'
 import { get } from './client.ts'
 
-export interface SeenEvent {
-  timestamp: string
-  url: string | null
-}
+export type { Tracker }
+export type SeenEvent = NonNullable<Tracker['first_event']>
 
 /** The snippet for a site's pages, and the first and last event that were received. */
-interface Tracker {
-  snippet: string
-  script_url: string
-  collect_url: string
-  first_event: SeenEvent | null
-  last_event: SeenEvent | null
-}
-
 export const trackerQuery = queryOptions({
   queryKey: ['tracker'],
   queryFn: ({ signal }) => get<Tracker>('/v1/tracker', {}, signal),

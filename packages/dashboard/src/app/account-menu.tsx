@@ -1,31 +1,35 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { IconCheck, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
-import { signOut } from '../api/session.ts'
+import {
+  IconBook,
+  IconCheck,
+  IconCode,
+  IconKeyboard,
+  IconLogout,
+  IconSelector,
+  IconUserCircle,
+} from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMenuButton } from '../ui/use-menu-button.ts'
 import classes from './account-menu.module.css'
 import { useMe } from './may.ts'
+import { showOverlay } from './overlay.ts'
+import { text } from './text.ts'
+import { useSignOut } from './use-sign-out.ts'
 import { useSwitchTenant } from './use-switch-tenant.ts'
 
-/** The signed-in person and tenant; switches the tenant and the colours, and signs out. */
+/** The signed-in person and workspace; switches the workspace and the theme, leads to the documentation, and signs out. */
 export function AccountMenu() {
   const { user, tenant, tenants } = useMe()
-  const queryClient = useQueryClient()
-  const router = useRouter()
-  const leave = useMutation({
-    mutationFn: signOut,
-    onSettled: () => {
-      queryClient.clear()
-      return router.navigate({ to: '/sign-in' })
-    },
-  })
+  const leave = useSignOut()
   const change = useMutation({ mutationFn: useSwitchTenant() })
+  const { button, afterFocus } = useMenuButton()
   const name = user.name || user.email
   return (
     <Menu width={248} position="top-start" withinPortal>
       <Menu.Target>
-        <UnstyledButton className={classes.button}>
-          <VisuallyHidden>Account and tenant: </VisuallyHidden>
+        <UnstyledButton ref={button} className={classes.button}>
+          <VisuallyHidden>{`${text.account.label} `}</VisuallyHidden>
           <Group gap={10} wrap="nowrap">
             <Avatar size={32} radius="xl" color="ink" variant="filled" aria-hidden>
               {name.slice(0, 1).toUpperCase()}
@@ -45,11 +49,13 @@ export function AccountMenu() {
       <Menu.Dropdown>
         {tenants.length > 1 ? (
           <>
-            <Menu.Label>Tenant</Menu.Label>
+            <Menu.Label>{text.account.workspace}</Menu.Label>
             {tenants.map(({ tenant_id, name: tenantName }) => (
               <Menu.Item
                 key={tenant_id}
-                rightSection={tenant_id === tenant.tenant_id ? <IconCheck size={16} aria-label="current" /> : null}
+                rightSection={
+                  tenant_id === tenant.tenant_id ? <IconCheck size={16} aria-label={text.account.current} /> : null
+                }
                 onClick={() => tenant_id === tenant.tenant_id || change.mutate(tenant_id)}
               >
                 <bdi>{tenantName}</bdi>
@@ -58,39 +64,48 @@ export function AccountMenu() {
             <Menu.Divider />
           </>
         ) : null}
-        <Menu.Label>Colours</Menu.Label>
+        <Menu.Label>{text.account.theme}</Menu.Label>
         <ColorSchemeItems />
         <Menu.Divider />
         <Menu.Item
           leftSection={<IconUserCircle size={16} aria-hidden />}
           renderRoot={(props) => <Link to="/settings/profile" {...props} />}
         >
-          Profile and security
+          {text.account.profile}
         </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave.mutate()}>
-          Sign out
+        <Menu.Item
+          leftSection={<IconKeyboard size={16} aria-hidden />}
+          onClick={afterFocus(() => showOverlay('shortcuts'))}
+        >
+          {text.account.shortcuts}
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs" leftSection={<IconBook size={16} aria-hidden />}>
+          {text.account.documentation}
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs/api" leftSection={<IconCode size={16} aria-hidden />}>
+          {text.account.apiReference}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={leave}>
+          {text.account.signOut}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )
 }
 
-const SCHEMES = [
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-  { value: 'auto', label: 'System' },
-] as const
+const SCHEMES = ['light', 'dark', 'auto'] as const
 
 function ColorSchemeItems() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  return SCHEMES.map(({ value, label }) => (
+  return SCHEMES.map((value) => (
     <Menu.Item
       key={value}
       closeMenuOnClick={false}
-      rightSection={value === colorScheme ? <IconCheck size={16} aria-label="current" /> : null}
+      rightSection={value === colorScheme ? <IconCheck size={16} aria-label={text.account.current} /> : null}
       onClick={() => setColorScheme(value)}
     >
-      {label}
+      {text.account.schemes[value]}
     </Menu.Item>
   ))
 }

@@ -1,9 +1,10 @@
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { createQueryClient } from '../api/query-client.ts'
 import { cssVariablesResolver, theme } from '../ui/theme.ts'
+import { useLater } from '../ui/use-later.ts'
 import { styleNonce } from './nonce.ts'
 import { createAppRouter } from './router.tsx'
 
@@ -26,9 +27,29 @@ export function App() {
       getStyleNonce={styleNonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
         <RouterProvider router={router} />
+        <Later />
       </QueryClientProvider>
     </MantineProvider>
   )
+}
+
+/** By then the first page has loaded. Earlier notifications wait in their store. */
+const IDLE_MS = 1_000
+/** After which a script that did not arrive is asked for again. */
+const RETRY_MS = 15_000
+
+/** What the first page does not need. */
+function Later() {
+  const [attempt, setAttempt] = useState<string | null>(null)
+  useEffect(() => {
+    const timer = setTimeout(() => setAttempt('first'), IDLE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const loaded = useLater(
+    attempt,
+    () => import('../ui/notifications.tsx'),
+    () => setTimeout(() => setAttempt(`at ${Date.now()}`), RETRY_MS),
+  )
+  return loaded ? <loaded.NotificationArea /> : null
 }

@@ -1,44 +1,70 @@
 import {
+  type Icon,
   IconActivity,
   IconBuilding,
   IconChecks,
   IconFilter,
   IconHome,
+  IconPlugConnected,
   IconRobot,
   IconSettings,
   IconUserCircle,
   IconUsers,
   IconWebhook,
 } from '@tabler/icons-react'
-import { linkOptions } from '@tanstack/react-router'
+import type { LinkProps } from '@tanstack/react-router'
 import { waitingCountQuery } from '../api/approvals.ts'
+import { text } from './text.ts'
+
+interface MainPage {
+  label: string
+  icon: Icon
+  link: LinkProps & { to: string }
+  /** Opens the page after `g`. */
+  key: string
+  /** A number beside the link. */
+  count?: typeof waitingCountQuery
+}
+
+const { navigation: label } = text
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
-export const NAVIGATION = [
-  { label: null, items: [{ label: 'Home', icon: IconHome, link: linkOptions({ to: '/' }) }] },
+export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
+  { label: null, items: [{ label: label.home, icon: IconHome, link: { to: '/' }, key: 'h' }] },
   {
-    label: 'Customers',
+    label: label.customers,
     items: [
-      { label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) },
-      { label: 'Companies', icon: IconBuilding, link: linkOptions({ to: '/companies' }) },
-      { label: 'Segments', icon: IconFilter, link: linkOptions({ to: '/segments' }) },
-      { label: 'Events', icon: IconActivity, link: linkOptions({ to: '/events' }) },
+      { label: label.contacts, icon: IconUsers, link: { to: '/contacts' }, key: 'c' },
+      { label: label.companies, icon: IconBuilding, link: { to: '/companies' }, key: 'o' },
+      { label: label.segments, icon: IconFilter, link: { to: '/segments' }, key: 's' },
+      { label: label.events, icon: IconActivity, link: { to: '/events' }, key: 'e' },
     ],
   },
   {
-    label: 'Outreach',
+    label: label.outreach,
     items: [
-      { label: 'Approvals', icon: IconChecks, link: linkOptions({ to: '/approvals' }), count: waitingCountQuery },
-      { label: 'Agents', icon: IconRobot, link: linkOptions({ to: '/agents' }) },
-      { label: 'Identities', icon: IconUserCircle, link: linkOptions({ to: '/identities' }) },
+      {
+        label: label.approvals,
+        icon: IconChecks,
+        link: { to: '/approvals' },
+        key: 'a',
+        count: waitingCountQuery,
+      },
+      { label: label.agents, icon: IconRobot, link: { to: '/agents' }, key: 'g' },
+      { label: label.identities, icon: IconUserCircle, link: { to: '/identities' }, key: 'i' },
     ],
   },
   {
-    label: 'Connections',
-    items: [{ label: 'Webhooks', icon: IconWebhook, link: linkOptions({ to: '/webhooks' }) }],
+    label: label.connections,
+    items: [
+      { label: label.connect, icon: IconPlugConnected, link: { to: '/connect' }, key: 'n' },
+      { label: label.webhooks, icon: IconWebhook, link: { to: '/webhooks' }, key: 'w' },
+    ],
   },
   {
-    label: 'Organisation',
-    items: [{ label: 'Settings', icon: IconSettings, link: linkOptions({ to: '/settings' }) }],
+    label: label.organization,
+    items: [{ label: label.settings, icon: IconSettings, link: { to: '/settings' }, key: ',' }],
   },
 ]
+
+export const MAIN_PAGES = NAVIGATION.flatMap(({ items }) => items)

@@ -3,14 +3,17 @@ import { createRouter } from '@tanstack/react-router'
 import { agentRoutes } from '../agents/routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
+import { connectRoutes } from '../connect/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
+import { importRoutes } from '../imports/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
 import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
+import { visitorRoutes } from '../visitors/routes.ts'
 import { webhookRoutes } from '../webhooks/routes.ts'
 import { rootRoute, shellRoute, unknownRoute } from './root-routes.tsx'
 import { parseSearch, stringifySearch } from './search-params.ts'
@@ -20,13 +23,16 @@ const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     ...homeRoutes,
     ...contactRoutes,
+    ...importRoutes,
     ...companyRoutes,
     ...eventRoutes,
+    ...visitorRoutes,
     ...segmentRoutes,
     ...approvalRoutes,
     ...agentRoutes,
     ...identityRoutes,
     ...webhookRoutes,
+    ...connectRoutes,
     ...settingsRoutes,
     unknownRoute,
   ]),

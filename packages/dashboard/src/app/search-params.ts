@@ -33,8 +33,6 @@ export const flag: Reader<boolean> = (value) => (value === 'true' ? true : value
 
 export const pageNumber: Reader<number> = (value) => (/^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined)
 
-export const wholeNumber: Reader<number> = (value) => (/^\d{1,12}$/.test(value) ? Number(value) : undefined)
-
 /** A day as `2026-01-31`. Rejects 31 February, which a Date would turn into 3 March. */
 export const day: Reader<string> = (value) => {
   const date = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? value : Number.NaN)

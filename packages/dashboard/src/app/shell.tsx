@@ -1,12 +1,16 @@
-import { AppShell, Badge, Box, Burger, Group, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
+import { AppShell, Badge, Box, Burger, Group, NavLink, ScrollArea, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { waitingCountQuery } from '../api/approvals.ts'
 import { AccountMenu } from './account-menu.tsx'
-import { NAVIGATION } from './navigation.ts'
+import { MAIN_PAGES, NAVIGATION } from './navigation.ts'
+import { Overlays } from './overlays.tsx'
+import { SearchButton, SearchIcon } from './search-button.tsx'
 import classes from './shell.module.css'
+import { text } from './text.ts'
+import { useFrameShortcuts } from './use-frame-shortcuts.ts'
 
 /** The frame of every page: the navigation at the side, behind a button on small screens. */
 export function Shell() {
@@ -20,6 +24,7 @@ export function Shell() {
   }
   // In an open menu, the key closes that menu.
   useHotkeys([['Escape', ({ target }) => (target instanceof Element && target.closest('[role=menu]') ? null : shut())]])
+  useFrameShortcuts()
   useReadyPages()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
@@ -39,7 +44,7 @@ export function Shell() {
       padding={{ base: 'md', lg: 'xl' }}
     >
       <a className={classes.skip} href="#main">
-        Skip to content
+        {text.skip}
       </a>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" gap="sm">
@@ -48,21 +53,24 @@ export function Shell() {
             opened={isOpen}
             onClick={toggle}
             size="sm"
-            aria-label="Navigation"
+            aria-label={text.openNavigation}
             aria-expanded={isOpen}
           />
           <Brand />
+          {/* Behind the open navigation, the next stop of the keyboard is its first link. */}
+          {isOpen ? null : <SearchIcon />}
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} aria-label="Main" data-closed={!isOpen}>
-        <Box px="md" py="md" visibleFrom="sm">
+      <AppShell.Navbar className={classes.navbar} aria-label={text.mainNavigation} data-closed={!isOpen}>
+        <Stack px="md" py="md" gap="md" visibleFrom="sm">
           <Brand />
-        </Box>
+          <SearchButton />
+        </Stack>
         <ScrollArea flex={1} px="xs" pt={{ base: 'xs', sm: 0 }}>
           {NAVIGATION.map(({ label, items }) => (
             <Box key={label ?? ''} mb="xs">
               {label === null ? null : <Text className={classes.group}>{label}</Text>}
-              {items.map(({ label: name, icon: Icon, link, ...more }) => (
+              {items.map(({ label: name, icon: Icon, link, count }) => (
                 <NavLink
                   key={name}
                   className={classes.link}
@@ -71,7 +79,7 @@ export function Shell() {
                   )}
                   label={name}
                   leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
-                  rightSection={'count' in more && more.count ? <Waiting query={more.count} /> : null}
+                  rightSection={count ? <Waiting query={count} /> : null}
                   onClick={shut}
                 />
               ))}
@@ -86,6 +94,7 @@ export function Shell() {
           <Outlet />
         </Box>
       </AppShell.Main>
+      <Overlays />
     </AppShell>
   )
 }
@@ -103,7 +112,7 @@ function useReadyPages(): void {
   }, [router])
 }
 
-const MAIN_PATHS = new Set<string>(NAVIGATION.flatMap(({ items }) => items.map(({ link }) => link.to)))
+const MAIN_PATHS = new Set<string | undefined>(MAIN_PAGES.map(({ link }) => link.to))
 
 /** By then the current page has loaded. */
 const IDLE_MS = 2_500
@@ -114,8 +123,8 @@ function Waiting({ query }: { query: typeof waitingCountQuery }) {
   if (data === 0) return null
   return (
     <Badge variant="filled" size="sm" radius="xl">
-      {data > 99 ? '99+' : data}
-      <VisuallyHidden> waiting</VisuallyHidden>
+      {data > 99 ? text.waitingMany : data}
+      <VisuallyHidden>{` ${text.waiting}`}</VisuallyHidden>
     </Badge>
   )
 }
@@ -125,7 +134,7 @@ function Brand() {
     <Group gap={10} wrap="nowrap">
       <img src="/favicon.svg" alt="" width={26} height={26} />
       <Text fw={650} size="sm">
-        Customer Data
+        {text.product}
       </Text>
     </Group>
   )

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { switchTenant } from '../api/session.ts'
+import { forgetRecentPages } from './recent-pages.ts'
 
 /** Switches to another tenant and opens its home page. */
 export function useSwitchTenant(): (tenantId: string) => Promise<void> {
@@ -10,6 +11,7 @@ export function useSwitchTenant(): (tenantId: string) => Promise<void> {
     await switchTenant(tenantId)
     // No data of the previous tenant may stay visible.
     queryClient.clear()
+    forgetRecentPages()
     await router.navigate({ to: '/' })
     await router.invalidate()
   }

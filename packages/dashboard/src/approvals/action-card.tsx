@@ -4,12 +4,13 @@ import { Link } from '@tanstack/react-router'
 import { type Ref, useId } from 'react'
 import { ActionContent } from '../agents/action-content.tsx'
 import { ACTION_WORDS, personName } from '../agents/action-words.ts'
-import { GuardrailList } from '../agents/guardrail-list.tsx'
+import { failuresOf, GuardrailList } from '../agents/guardrail-list.tsx'
 import type { WaitingAction } from '../api/approvals.ts'
-import { formatMoment } from '../ui/format.ts'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { ActionForm } from './action-form.tsx'
 import classes from './approvals.module.css'
+import { Execution } from './execution.tsx'
+import { text } from './text.ts'
 import type { Outcome } from './use-decisions.ts'
 
 export interface ActionCardProps {
@@ -34,6 +35,7 @@ export function ActionCard(props: ActionCardProps) {
   const title = useId()
   const { label, icon: Icon, color } = ACTION_WORDS[action.type]
   const name = personName(action.contact)
+  const isBlocked = failuresOf(action).length > 0
   const isOver = outcome !== undefined && outcome.state !== 'refused'
   return (
     <Card
@@ -50,12 +52,7 @@ export function ActionCard(props: ActionCardProps) {
         <Group justify="space-between" align="flex-start" gap="sm" wrap="nowrap">
           <Group gap="sm" align="flex-start" wrap="nowrap" miw={0}>
             {mayDecide && !isOver ? (
-              <Checkbox
-                mt={3}
-                checked={isSelected}
-                onChange={props.onSelect}
-                aria-label={`Select the action for ${name}`}
-              />
+              <Checkbox mt={3} checked={isSelected} onChange={props.onSelect} aria-label={text.card.select(name)} />
             ) : null}
             <div>
               <Group gap={8}>
@@ -85,12 +82,12 @@ export function ActionCard(props: ActionCardProps) {
           <Moment at={action.created_at} size="xs" c="dimmed" ta="right" flex="none" />
         </Group>
         {isOver ? (
-          <Result outcome={outcome} />
+          <Result outcome={outcome} name={name} />
         ) : (
           <>
             <Text size="sm" component="div">
               <Text span inherit c="dimmed">
-                Proposed by{' '}
+                {text.card.proposedBy}
               </Text>
               <Anchor
                 inherit
@@ -108,20 +105,39 @@ export function ActionCard(props: ActionCardProps) {
               ) : null}
             </Text>
             {isEditing ? (
-              <ActionForm action={action} onApprove={props.onApprove} onCancel={() => props.onEdit(false)} />
+              <ActionForm
+                action={action}
+                isBlocked={isBlocked}
+                onApprove={props.onApprove}
+                onCancel={() => props.onEdit(false)}
+              />
             ) : (
               <ActionContent action={action} {...senderAndRecipient(action)} />
             )}
-            <GuardrailList guardrails={action.guardrails} />
+            <GuardrailList
+              guardrails={action.guardrails}
+              identityId={action.identity?.identity_id}
+              agentId={action.agent.agent_id}
+            />
             {outcome?.state === 'refused' ? (
-              <Alert color="red" role="alert" title="The action is still waiting">
+              <Alert color="red" role="alert" title={text.card.stillWaiting}>
                 {outcome.message}
               </Alert>
             ) : null}
+            {mayDecide && isBlocked ? (
+              <Text size="sm" c="dimmed">
+                {text.card.blocked}
+              </Text>
+            ) : null}
             {mayDecide && !isEditing ? (
               <Group gap="xs">
-                <Button px="sm" leftSection={<IconCheck size={16} aria-hidden />} onClick={() => props.onApprove()}>
-                  Approve
+                <Button
+                  px="sm"
+                  leftSection={<IconCheck size={16} aria-hidden />}
+                  disabled={isBlocked}
+                  onClick={() => props.onApprove()}
+                >
+                  {text.card.approve}
                 </Button>
                 <Button
                   px="sm"
@@ -129,7 +145,7 @@ export function ActionCard(props: ActionCardProps) {
                   leftSection={<IconEdit size={16} aria-hidden />}
                   onClick={() => props.onEdit(true)}
                 >
-                  Edit
+                  {text.card.edit}
                 </Button>
                 <Button
                   px="sm"
@@ -137,7 +153,7 @@ export function ActionCard(props: ActionCardProps) {
                   leftSection={<IconX size={16} aria-hidden />}
                   onClick={props.onReject}
                 >
-                  Reject
+                  {text.card.reject}
                 </Button>
               </Group>
             ) : null}
@@ -148,40 +164,34 @@ export function ActionCard(props: ActionCardProps) {
   )
 }
 
-function Result({ outcome }: { outcome: Outcome }) {
+function Result({ outcome, name }: { outcome: Outcome; name: string }) {
   switch (outcome.state) {
     case 'sending':
       return (
         <Text size="sm" c="dimmed" role="status">
-          {outcome.verb === 'approve' ? 'Approving…' : 'Rejecting…'}
+          {outcome.verb === 'approve' ? text.outcome.approving : text.outcome.rejecting}
         </Text>
       )
     case 'done':
-      return (
-        <Text size="sm" role="status" c={outcome.verb === 'approve' ? 'teal' : 'dimmed'}>
-          {doneWords(outcome)}
+      return outcome.verb === 'approve' ? (
+        <Execution approved={outcome.action} name={name} />
+      ) : (
+        <Text size="sm" role="status" c="dimmed">
+          {text.outcome.rejected}
         </Text>
       )
     default:
       return (
-        <Alert color="orange" role="alert" title="The action is no longer waiting">
+        <Alert color="orange" role="alert" title={text.card.gone}>
           {outcome.message}
         </Alert>
       )
   }
 }
 
-function doneWords({ verb, action }: Extract<Outcome, { state: 'done' }>): string {
-  if (verb === 'reject') return 'Rejected. It will not be executed.'
-  const isLater = action.due_at !== null && Date.parse(action.due_at) > Date.now() + 60_000
-  return isLater
-    ? `Approved. It will be executed at ${formatMoment(action.due_at ?? '')}.`
-    : 'Approved. It is being executed.'
-}
-
 function describePerson({ contact }: WaitingAction): string {
   if (contact === null) return ''
-  const work = [contact.jobtitle, contact.company].filter(Boolean).join(' at ')
+  const work = text.card.worksAs(contact.jobtitle, contact.company)
   return [contact.firstname || contact.lastname ? contact.email : null, work].filter(Boolean).join(' · ')
 }
 
@@ -190,7 +200,7 @@ function senderAndRecipient({ type, identity, contact }: WaitingAction) {
   const address = type === 'email_message' && identity?.address ? ` <${identity.address}>` : ''
   const to = type === 'email_message' ? contact?.email : personName(contact)
   return {
-    from: identity ? `${name}${address}` : 'no sender: assign an identity to the agent',
+    from: identity ? `${name}${address}` : text.card.noSender,
     to: to ?? undefined,
   }
 }

@@ -1,17 +1,23 @@
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Box, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
+import { MailPreview } from '../agents/mail-preview.tsx'
 import type { WaitingAction } from '../api/approvals.ts'
 import { upTo } from '../ui/up-to.ts'
+import { text as words } from './text.ts'
 
 interface ActionFormProps {
   action: WaitingAction
+  /** Whether an approval would fail. */
+  isBlocked: boolean
   onApprove: (params: Record<string, unknown>) => void
   onCancel: () => void
 }
 
 /** Edits the content of an action before it is approved. */
-export function ActionForm({ action: { type, params }, onApprove, onCancel }: ActionFormProps) {
+export function ActionForm({ action: { type, params }, isBlocked, onApprove, onCancel }: ActionFormProps) {
   const [draft, setDraft] = useState<Record<string, string>>(() => draftOf(type, params))
+  const [asked] = useDebouncedValue(draft, 400)
   const set = (name: string) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
     setDraft((before) => ({ ...before, [name]: value }))
@@ -24,7 +30,7 @@ export function ActionForm({ action: { type, params }, onApprove, onCancel }: Ac
     <Stack component="form" gap="sm" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onCancel()}>
       {type === 'email_message' ? (
         <TextInput
-          label="Subject"
+          label={words.form.subject}
           required
           {...upTo(200)}
           value={draft.subject ?? ''}
@@ -44,8 +50,8 @@ export function ActionForm({ action: { type, params }, onApprove, onCancel }: Ac
         ))
       ) : (
         <Textarea
-          label={type === 'note' ? 'Note' : 'Message'}
-          description={type === 'email_message' || type === 'note' ? 'Markdown.' : undefined}
+          label={type === 'note' ? words.form.note : words.form.message}
+          description={type === 'email_message' || type === 'note' ? words.form.markdown : undefined}
           required={type !== 'social_connect'}
           {...upTo(LENGTH_MAX[type])}
           autosize
@@ -56,10 +62,20 @@ export function ActionForm({ action: { type, params }, onApprove, onCancel }: Ac
           autoFocus={type !== 'email_message'}
         />
       )}
+      {type === 'email_message' ? (
+        <Box component="section" aria-label={words.form.preview}>
+          <Text size="sm" fw={500} mb={4}>
+            {words.form.preview}
+          </Text>
+          <MailPreview subject={asked.subject ?? ''} message={asked.text ?? ''} />
+        </Box>
+      ) : null}
       <Group gap="xs">
-        <Button type="submit">Approve this version</Button>
+        <Button type="submit" disabled={isBlocked}>
+          {words.form.approve}
+        </Button>
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {words.form.cancel}
         </Button>
       </Group>
     </Stack>

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { upTo } from '../ui/up-to.ts'
+import { text } from './text.ts'
 
 interface RejectDialogProps {
   /** The number of actions to reject; 0 while the dialog is closed. */
@@ -23,16 +24,11 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
     onReject(reason.trim())
   }
   return (
-    <Modal
-      opened={count > 0}
-      onClose={close}
-      returnFocus={false}
-      title={count > 1 ? `Reject ${count} actions?` : 'Reject this action?'}
-    >
+    <Modal opened={count > 0} onClose={close} returnFocus={false} title={text.rejection.title(count)}>
       <Stack component="form" onSubmit={submit}>
         <Textarea
-          label="Reason"
-          description="Optional. Stored in the audit log."
+          label={text.rejection.reason}
+          description={text.rejection.reasonHint}
           autosize
           minRows={2}
           maxRows={8}
@@ -43,10 +39,10 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
         />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={close}>
-            Cancel
+            {text.rejection.cancel}
           </Button>
           <Button type="submit" color="red">
-            {count > 1 ? `Reject ${count}` : 'Reject'}
+            {text.rejection.confirm(count)}
           </Button>
         </Group>
       </Stack>

@@ -11,6 +11,7 @@ import {
 } from '../api/approvals.ts'
 import { ApiError } from '../api/client.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 export type Verb = 'approve' | 'reject'
 
@@ -51,8 +52,12 @@ export function useDecisions() {
     outcomes,
     approve: (place: ActionPlace, params?: Record<string, unknown>) =>
       decide(place, 'approve', () => approveAction(place, params)),
+    /** Shows why actions cannot be approved, without asking the service. */
+    refuse: (refused: { place: ActionPlace; message: string }[]) =>
+      set(refused.map(({ place, message }) => [actionKey(place), { state: 'refused', message }])),
     reject: (place: ActionPlace, reason: string) => decide(place, 'reject', () => rejectAction(place, reason)),
     decideMany: async (verb: Verb, places: ActionPlace[], reason = '') => {
+      if (places.length === 0) return
       set(places.map((place) => [actionKey(place), { state: 'sending', verb }]))
       try {
         const decisions = await decideAll(verb, places, reason)
@@ -75,7 +80,7 @@ function outcomeOf(
   { action, error }: { action: Action | null; error: { code: string; message: string } | null },
 ): Outcome {
   if (action) return { state: 'done', verb, action }
-  const { code, message } = error ?? { code: 'unknown', message: 'The service returned no result for this action.' }
+  const { code, message } = error ?? { code: 'unknown', message: text.noResult }
   return { state: isGone(code) ? 'gone' : 'refused', message }
 }
 

@@ -1,20 +1,26 @@
 import { IconBuilding } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { companiesCsv, companiesQuery, createCompany, refreshCompanies } from '../api/companies.ts'
+import { useMemo } from 'react'
+import { type Company, companiesCsv, companiesQuery, createCompany, refreshCompanies } from '../api/companies.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
 import { given } from '../app/search-params.ts'
+import { BulkBar } from '../records/bulk-bar.tsx'
+import { filterText, parseFilter } from '../records/filter-param.ts'
+import { RecordBar } from '../records/record-bar.tsx'
+import { useLayout } from '../records/use-layout.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { ExportButton } from '../ui/export-button.tsx'
-import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { DEFAULT_COLUMNS } from './company-columns.tsx'
-import { COMPANY_FILTERS, type CompanySearch, companySearch, toCompanyQuery } from './company-search.ts'
+import { useSelection } from '../ui/use-selection.ts'
+import { companyName, DEFAULT_COLUMNS } from './company-columns.tsx'
+import { type CompanySearch, companySearch, toCompanyQuery } from './company-search.ts'
+import { text } from './text.ts'
 import { useCompanyColumns } from './use-company-columns.ts'
 
 const route = getRouteApi('/shell/companies')
@@ -26,7 +32,7 @@ export function CompaniesPage() {
   const queryClient = useQueryClient()
   const query = toCompanyQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(companiesQuery(query))
-  const mayWrite = useMay('companies:write')
+  // A change of the list goes back to the first page.
   const change = (changes: Record<string, unknown>, replace = false) =>
     navigate({ search: (before) => companySearch({ ...before, page: undefined, ...changes }), replace })
   const openView = (view: SavedView) => navigate({ search: companySearch({ ...view.query, columns: view.columns }) })
@@ -35,45 +41,58 @@ export function CompaniesPage() {
     void refreshCompanies(queryClient)
     await navigate({ to: '/companies/$companyId', params: { companyId: company.company_id } })
   }
+  const mayWrite = useMay('companies:write')
   const columns = useCompanyColumns()
-  const chosen = search.columns ?? DEFAULT_COLUMNS
-  const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
+  const unlink = () => navigate({ search: (before) => ({ ...before, columns: undefined }), replace: true })
+  const { chosen, choose, reset, layout } = useLayout('companies', DEFAULT_COLUMNS, search.columns, unlink)
+  // The same list as before, so that the rows need not be rendered again.
+  const shown = useMemo(
+    () => chosen.flatMap((id) => columns.find((column) => column.id === id) ?? []),
+    [columns, chosen],
+  )
+  const filter = parseFilter(search.filter)
+  const selection = useSelection(data?.companies.map(({ company_id }) => company_id) ?? [])
+  const isFiltered = [search.search, search.filter].some((value) => value !== undefined)
+  const total = data?.pagination.total_items ?? 0
   return (
     <>
       <PageHeader
-        title="Companies"
-        actions={mayWrite ? <CreateDialog title="New company" fields={NEW_COMPANY} onCreate={create} /> : null}
+        title={text.title}
+        actions={mayWrite ? <CreateDialog title={text.list.create} fields={NEW_COMPANY} onCreate={create} /> : null}
       />
-      <FilterBar
-        fields={COMPANY_FILTERS}
-        values={search as Omit<CompanySearch, 'columns'>}
-        onChange={change}
+      <RecordBar
+        entity="companies"
+        filter={filter}
+        onFilter={(changed) => change({ filter: changed.filter && filterText(changed.filter) })}
         search={{
           value: search.search,
-          placeholder: 'Search name or domain',
+          placeholder: text.list.search,
           onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
         <SavedViews page="companies" query={viewOf(search)} columns={chosen} onOpen={openView} />
-        <ExportButton href={companiesCsv(query, chosen)} label="companies" />
-        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids }, true)} />
-      </FilterBar>
+        <ExportButton href={companiesCsv(query, chosen)} label={text.list.exported} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={choose} onReset={reset} />
+      </RecordBar>
       <DataTable
-        label="Companies"
-        columns={columns.filter(({ id }) => chosen.includes(id))}
+        label={text.title}
+        columns={shown}
         rows={data?.companies}
-        rowKey={({ company_id }) => company_id}
+        rowKey={keyOf}
         error={error}
         onRetry={refetch}
         isUpdating={isPlaceholderData}
+        opensRows
+        layout={layout}
+        selection={{ ...selection, nameOf: companyName }}
         empty={
           isFiltered ? (
-            <EmptyState icon={IconBuilding} title="No company matches">
-              Remove a filter or search for something else.
+            <EmptyState icon={IconBuilding} title={text.list.noMatch}>
+              {text.list.noMatchHint}
             </EmptyState>
           ) : (
-            <EmptyState icon={IconBuilding} title="No companies yet">
-              Companies come from forms, imports and the API.
+            <EmptyState icon={IconBuilding} title={text.list.none}>
+              {text.list.noneHint}
             </EmptyState>
           )
         }
@@ -85,23 +104,37 @@ export function CompaniesPage() {
         paging={{
           page: search.page ?? 1,
           limit: Number(search.limit ?? '20'),
-          total: data?.pagination.total_items ?? 0,
+          total,
           onPage: (page) => change({ page }),
           onLimit: (limit) => change({ limit: String(limit) }),
         }}
-      />
+      >
+        <BulkBar
+          entity="companies"
+          selection={selection}
+          shown={data?.companies.length ?? 0}
+          total={total}
+          matching={given({ search: search.search, filter }) as object}
+          mayWrite={mayWrite}
+          csvOf={(ids) => companiesCsv(ids ? { company_ids: ids.join(',') } : query, chosen)}
+          onChanged={() => {
+            selection.clear()
+            void refreshCompanies(queryClient)
+          }}
+        />
+      </DataTable>
     </>
   )
 }
 
+const keyOf = ({ company_id }: Company) => company_id
+
 const NEW_COMPANY = [
-  { name: 'name', label: 'Name', required: true },
-  { name: 'domain', label: 'Domain' },
+  { name: 'name', label: text.columns.name, required: true },
+  { name: 'domain', label: text.columns.domain },
 ]
 
-/** The part of the address that a saved view stores. */
+/** The part of the URL that a saved view stores. */
 function viewOf({ page: _page, columns: _columns, ...query }: CompanySearch) {
   return given(query)
 }
-
-const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

@@ -5,6 +5,7 @@ import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 /** The column of a property. */
 export const propertyColumn = (key: string, header: string, more: Partial<Column<Company>> = {}): Column<Company> => ({
@@ -20,11 +21,11 @@ export const propertyColumn = (key: string, header: string, more: Partial<Column
 const quantity = (key: string, header: string): Column<Company> =>
   propertyColumn(key, header, {
     align: 'right',
-    visibleFrom: 'md',
+    width: 125,
     cell: ({ properties }) => {
       const value = properties[key]
-      const text = typeof value === 'number' ? formatNumber(value) : propertyText(value)
-      return text === '' ? <None /> : <Foreign max={40}>{text}</Foreign>
+      const shown = typeof value === 'number' ? formatNumber(value) : propertyText(value)
+      return shown === '' ? <None /> : <Foreign max={40}>{shown}</Foreign>
     },
   })
 
@@ -32,7 +33,8 @@ const quantity = (key: string, header: string): Column<Company> =>
 export const COMPANY_COLUMNS: Column<Company>[] = [
   {
     id: 'name',
-    header: 'Name',
+    header: text.columns.name,
+    width: 190,
     sortBy: 'name',
     cell: (company) => (
       <Anchor
@@ -48,28 +50,29 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
   },
   {
     id: 'domain',
-    header: 'Domain',
-    visibleFrom: 'sm',
+    header: text.columns.domain,
+    width: 200,
     cell: ({ domain }) => (domain === null ? <None /> : <Foreign max={120}>{domain}</Foreign>),
   },
-  propertyColumn('industry', 'Industry'),
-  propertyColumn('country', 'Country', { visibleFrom: 'sm' }),
-  propertyColumn('state', 'State'),
-  propertyColumn('city', 'City'),
-  quantity('numberofemployees', 'Employees'),
-  quantity('annualrevenue', 'Annual revenue'),
+  propertyColumn('industry', text.columns.industry, { width: 150 }),
+  propertyColumn('country', text.columns.country, { width: 135 }),
+  propertyColumn('state', text.columns.state),
+  propertyColumn('city', text.columns.city),
+  quantity('numberofemployees', text.columns.employees),
+  quantity('annualrevenue', text.columns.revenue),
   {
     id: 'created_at',
-    header: 'Created',
+    header: text.columns.created,
     sortBy: 'createdate',
-    visibleFrom: 'sm',
+    width: 120,
     cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
   },
 ]
 
+/** They fit a window of 1280 px. */
 export const DEFAULT_COLUMNS = ['name', 'domain', 'industry', 'country', 'numberofemployees', 'created_at']
 
 /** The display name of a company. */
 export function companyName({ name, domain }: Pick<Company, 'name' | 'domain'>): string {
-  return name || domain || 'Unnamed'
+  return name || domain || text.unnamed
 }

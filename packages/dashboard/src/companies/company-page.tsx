@@ -25,13 +25,14 @@ import { Timeline } from '../ui/timeline.tsx'
 import { companyName } from './company-columns.tsx'
 import classes from './company-page.module.css'
 import { CompanyPeople } from './company-people.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/companies/$companyId')
 
 /** One company with its contacts, their activity and its properties. */
 export function CompanyPage() {
   const { companyId } = route.useParams()
-  const { page, event_type, ...search } = route.useSearch()
+  const { page, view, event_type, ...search } = route.useSearch()
   const navigate = route.useNavigate()
   const { side, isNarrow } = useSide(() => navigate({ search: { tab: 'details' }, replace: true }))
   const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
@@ -40,7 +41,7 @@ export function CompanyPage() {
   if (!company) {
     return (
       <>
-        <PageHeader title="Company" />
+        <PageHeader title={text.one} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
       </>
     )
@@ -53,7 +54,7 @@ export function CompanyPage() {
         documentTitle={name.slice(0, 200)}
         breadcrumb={
           <Anchor size="sm" renderRoot={(props) => <Link to="/companies" {...props} />}>
-            Companies
+            {text.title}
           </Anchor>
         }
         description={company.domain ? <ExternalLink url={`https://${company.domain}`} /> : null}
@@ -70,10 +71,10 @@ export function CompanyPage() {
             onChange={(next) => navigate({ search: { tab: TABS.find((value) => value === next) }, replace: true })}
             keepMounted={false}
           >
-            <Tabs.List aria-label="About this company">
-              <Tabs.Tab value="contacts">Contacts</Tabs.Tab>
-              <Tabs.Tab value="activity">Activity</Tabs.Tab>
-              {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
+            <Tabs.List aria-label={text.page.about}>
+              <Tabs.Tab value="contacts">{text.page.contacts}</Tabs.Tab>
+              <Tabs.Tab value="activity">{text.page.activity}</Tabs.Tab>
+              {isNarrow ? <Tabs.Tab value="details">{text.page.details}</Tabs.Tab> : null}
             </Tabs.List>
             <Tabs.Panel value="contacts" pt="md">
               <CompanyPeople
@@ -85,8 +86,8 @@ export function CompanyPage() {
             <Tabs.Panel value="activity" pt="md">
               <Timeline
                 subject={{ companyId }}
-                eventType={event_type}
-                onEventType={(type) => navigate({ search: { tab: 'activity', event_type: type }, replace: true })}
+                search={{ view, event_type }}
+                onSearch={(next) => navigate({ search: { tab: 'activity', ...next }, replace: true })}
               />
             </Tabs.Panel>
             <Tabs.Panel value="details" pt="md">
@@ -118,7 +119,7 @@ function CompanySide({ company }: { company: Company }) {
   }
   const fields = { ...(name === null ? {} : { name }), ...(domain === null ? {} : { domain }) }
   return (
-    <Stack component="aside" aria-label="Properties" gap="md" miw={0}>
+    <Stack component="aside" aria-label={text.page.properties} gap="md" miw={0}>
       <Card>
         <PropertyEditor
           properties={{ ...company.properties, ...fields }}
@@ -129,8 +130,8 @@ function CompanySide({ company }: { company: Company }) {
       <Card>
         <Facts
           facts={[
-            ['Created', <Moment key="created" at={company.created_at} />],
-            ['Last change', <Moment key="updated" at={company.updated_at} />],
+            [text.page.created, <Moment key="created" at={company.created_at} />],
+            [text.page.updated, <Moment key="updated" at={company.updated_at} />],
           ]}
         />
       </Card>
@@ -165,12 +166,12 @@ function DeleteCompany({ company }: { company: Company }) {
   return (
     <ConfirmButton
       size="xs"
-      title={`Delete ${companyName(company).slice(0, 80)}?`}
-      explanation="The company is deleted permanently. Its contacts are kept, without a company."
-      confirmLabel="Delete the company"
+      title={text.page.deleteTitle(companyName(company).slice(0, 80))}
+      explanation={text.page.deleteExplanation}
+      confirmLabel={text.page.deleteConfirm}
       onConfirm={remove}
     >
-      Delete
+      {text.page.delete}
     </ConfirmButton>
   )
 }

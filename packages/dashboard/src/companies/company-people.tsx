@@ -12,6 +12,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { FindField } from '../ui/find-field.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { PEOPLE_A_PAGE, peopleOf } from './people-query.ts'
+import { text } from './text.ts'
 
 interface CompanyPeopleProps {
   companyId: string
@@ -23,12 +24,16 @@ interface CompanyPeopleProps {
 export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
   const { data, error, refetch, isPlaceholderData } = useQuery(contactsQuery(peopleOf(companyId, page)))
   const add = useMay('contacts:write') ? <AddContact companyId={companyId} /> : null
-  const columns = CONTACT_COLUMNS.filter(({ id }) => COLUMNS.includes(id))
+  const columns = CONTACT_COLUMNS.flatMap((column) => {
+    const visibleFrom = COLUMNS.get(column.id)
+    return visibleFrom ? [{ ...column, visibleFrom }] : COLUMNS.has(column.id) ? [column] : []
+  })
   return (
     <Stack gap="sm">
       {add}
       <DataTable
-        label="Company contacts"
+        label={text.people.table}
+        opensRows
         columns={add ? [...columns, REMOVE] : columns}
         rows={data?.contacts}
         rowKey={({ contact_id }) => contact_id}
@@ -36,8 +41,8 @@ export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconUsers} title="No contacts in this company">
-            Forms, imports and the API link contacts to a company. You can also add them here.
+          <EmptyState icon={IconUsers} title={text.people.none}>
+            {text.people.noneHint}
           </EmptyState>
         }
         paging={{ page, limit: PEOPLE_A_PAGE, total: data?.pagination.total_items ?? 0, onPage }}
@@ -46,11 +51,18 @@ export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
   )
 }
 
-const COLUMNS = ['name', 'email', 'jobtitle', 'lifecyclestage', 'created_at']
+/** The columns, and the window widths from which there is space for them beside the properties. */
+const COLUMNS = new Map<string, 'sm' | 'xl' | undefined>([
+  ['name', undefined],
+  ['email', 'sm'],
+  ['jobtitle', 'xl'],
+  ['lifecyclestage', undefined],
+  ['created_at', 'xl'],
+])
 
 const REMOVE: Column<Contact> = {
   id: 'actions',
-  header: 'Actions',
+  header: text.people.actions,
   align: 'right',
   cell: (contact) => <RemoveContact contact={contact} />,
 }
@@ -61,16 +73,16 @@ function RemoveContact({ contact }: { contact: Contact }) {
   return (
     <ConfirmButton
       size="compact-xs"
-      title={`Take ${name} away?`}
-      explanation="The contact is kept, without a company."
-      confirmLabel="Remove"
-      aria-label={`Remove ${name}`}
+      title={text.people.removeTitle(name)}
+      explanation={text.people.removeExplanation}
+      confirmLabel={text.people.remove}
+      aria-label={text.people.removeLabel(name)}
       onConfirm={async () => {
         await updateContact(contact.contact_id, { company_id: null })
         await refreshContacts(queryClient)
       }}
     >
-      Remove
+      {text.people.remove}
     </ConfirmButton>
   )
 }
@@ -88,16 +100,18 @@ function AddContact({ companyId }: { companyId: string }) {
   return (
     <>
       <Button variant="default" size="xs" ml="auto" leftSection={<IconPlus size={14} aria-hidden />} onClick={open}>
-        Add a contact
+        {text.people.add}
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Add a contact">
+      <Modal opened={isOpen} onClose={close} title={text.people.add}>
         <FindField
-          label="Find contacts"
-          placeholder="Name or e-mail address"
-          what="Contacts"
+          label={text.people.find}
+          placeholder={text.people.findHint}
+          what={text.people.contacts}
           useFound={useFoundContacts}
           keyOf={({ contact_id }) => contact_id}
-          nameOf={(contact) => `${contactChoice(contact)}${contact.company_id === null ? '' : ' · of another company'}`}
+          nameOf={(contact) =>
+            contact.company_id === null ? contactChoice(contact) : text.people.ofAnother(contactChoice(contact))
+          }
           isExcluded={({ company_id }) => company_id === companyId}
           onChoose={(contact) => adding.mutate(contact)}
           disabled={adding.isPending}

@@ -20,7 +20,12 @@ const list = createRoute({
   component: lazyPage(() => import('./companies-page.tsx'), 'CompaniesPage'),
 })
 
-const oneSearch = searchParams({ tab: oneOf('contacts', 'activity', 'details'), page: pageNumber, event_type: text })
+const oneSearch = searchParams({
+  tab: oneOf('contacts', 'activity', 'details'),
+  page: pageNumber,
+  view: oneOf('events'),
+  event_type: text,
+})
 
 const one = createRoute({
   getParentRoute: () => shellRoute,

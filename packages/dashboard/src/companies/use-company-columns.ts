@@ -1,13 +1,61 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Company } from '../api/companies.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import {
+  type Company,
+  type CompanyChanges,
+  readCompany,
+  refreshCompanies,
+  showInLists,
+  updateCompany,
+} from '../api/companies.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import type { Column } from '../ui/data-table.tsx'
+import { useMay } from '../app/may.ts'
+import { beginSaving } from '../records/save-cell.ts'
+import type { CellEdit, Column } from '../ui/data-table-column.ts'
+import type { PropertyValue } from '../ui/property-value.ts'
 import { COMPANY_COLUMNS, propertyColumn } from './company-columns.tsx'
 
-/** All columns of companies: the standard ones, and one for each other property of the tenant's companies. */
+/**
+ * All columns of companies: the standard ones, and one for each other property of the workspace's companies. A property
+ * that people set is edited in its cell, and so is the domain; the name is the link.
+ */
 export function useCompanyColumns(): Column<Company>[] {
   const { data } = useQuery(propertiesQuery('companies'))
-  const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'updated_at'])
-  const others = (data?.properties ?? []).filter(({ name }) => !usual.has(name))
-  return [...COMPANY_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, label))]
+  const queryClient = useQueryClient()
+  const mayWrite = useMay('companies:write')
+  // The same columns as before, so that the rows need not be rendered again.
+  return useMemo(() => {
+    const properties = data?.properties ?? []
+    const editable = new Set(mayWrite ? properties.flatMap((each) => (each.is_editable ? [each.name] : [])) : [])
+    const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'updated_at'])
+    const others = properties.filter(({ name }) => !usual.has(name))
+    const all = [...COMPANY_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, label))]
+    return all.map((column) =>
+      editable.has(column.id) && column.id !== 'name' ? { ...column, edit: editOf(column.id) } : column,
+    )
+
+    function editOf(key: string): CellEdit<Company> {
+      const valueIn = (company: Company) => (key === 'domain' ? (company.domain ?? undefined) : company.properties[key])
+      return {
+        valueIn,
+        begin: (company) =>
+          beginSaving({
+            entity: 'companies',
+            shown: valueIn(company),
+            read: async () => {
+              const { answer, version } = await readCompany(company.company_id)
+              return { value: valueIn(answer.company), version }
+            },
+            show: (value) => showInLists(queryClient, company.company_id, changesOf(key, value)),
+            write: (value, version) => updateCompany(company.company_id, changesOf(key, value), version),
+            refresh: () => refreshCompanies(queryClient),
+          }),
+      }
+    }
+  }, [data, mayWrite, queryClient])
+}
+
+function changesOf(key: string, value: PropertyValue | null): CompanyChanges {
+  if (key !== 'domain') return { properties: { [key]: value } }
+  return { domain: value === null ? null : String(value) }
 }

@@ -6,11 +6,12 @@ import { contactActionsQuery } from '../api/contact-actions.ts'
 import type { CustomerEvent } from '../api/events.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 const STATES: Record<string, { words: string; color: string }> = {
-  agent_action_proposed: { words: 'Proposed', color: 'ink' },
-  agent_action_executed: { words: 'Done', color: 'teal' },
-  agent_action_failed: { words: 'Failed', color: 'red' },
+  agent_action_proposed: { words: text.actions.states.proposed, color: 'ink' },
+  agent_action_executed: { words: text.actions.states.executed, color: 'teal' },
+  agent_action_failed: { words: text.actions.states.failed, color: 'red' },
 }
 
 /** What agents proposed and did for a contact. */
@@ -20,8 +21,8 @@ export function AgentActions({ contactId }: { contactId: string }) {
   if (!data) return <LoadingState lines={4} />
   if (data.length === 0) {
     return (
-      <EmptyState icon={IconRobot} title="No agent has acted on this contact">
-        What agents propose and do for this contact appears here.
+      <EmptyState icon={IconRobot} title={text.actions.none}>
+        {text.actions.noneHint}
       </EmptyState>
     )
   }
@@ -38,7 +39,7 @@ export function AgentActions({ contactId }: { contactId: string }) {
 
 function ActionCard({ event: { event, timestamp, data } }: { event: CustomerEvent }) {
   const state = STATES[event]
-  const type = typeof data.type === 'string' ? data.type : 'action'
+  const type = typeof data.type === 'string' ? data.type : text.actions.action
   const reason = typeof data.error === 'string' ? data.error : ''
   return (
     <Card padding="sm">
@@ -52,7 +53,7 @@ function ActionCard({ event: { event, timestamp, data } }: { event: CustomerEven
         <Group gap="sm">
           {typeof data.run_id === 'string' ? (
             <Anchor size="sm" renderRoot={(props) => <Link to={`${RUNS}/${data.run_id}`} {...props} />}>
-              View run
+              {text.actions.viewRun}
             </Anchor>
           ) : null}
           <Moment at={timestamp} size="xs" c="dimmed" />

@@ -5,6 +5,7 @@ import type { Column } from '../ui/data-table.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
+import { text } from './text.ts'
 
 /** The fields of a contact that every list has. */
 type Listed = Pick<Contact, 'contact_id' | 'properties' | 'created_at'>
@@ -24,8 +25,9 @@ export const propertyColumn = (key: string, header: string, more: Partial<Column
 export const FIRST_COLUMNS: Column<Listed>[] = [
   {
     id: 'name',
-    header: 'Name',
+    header: text.columns.name,
     sortBy: 'lastname',
+    width: 165,
     cell: (contact) => (
       <Anchor
         fw={550}
@@ -36,12 +38,13 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
       </Anchor>
     ),
   },
-  propertyColumn('email', 'E-mail', { sortBy: 'email', visibleFrom: 'sm' }),
-  propertyColumn('company', 'Company', { sortBy: 'company', visibleFrom: 'sm' }),
-  propertyColumn('jobtitle', 'Job title', { visibleFrom: 'lg' }),
+  propertyColumn('email', text.columns.email, { sortBy: 'email', visibleFrom: 'sm', width: 225 }),
+  propertyColumn('company', text.columns.company, { sortBy: 'company', visibleFrom: 'sm', width: 145 }),
+  propertyColumn('jobtitle', text.columns.jobtitle, { visibleFrom: 'lg', width: 145 }),
   {
     id: 'lifecyclestage',
-    header: 'Stage',
+    header: text.columns.stage,
+    width: 125,
     cell: ({ properties }) => {
       const stage = propertyText(properties.lifecyclestage)
       return stage === '' ? <None /> : <Badge>{stage}</Badge>
@@ -52,22 +55,28 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
 /** When a contact was created. */
 export const CREATED_COLUMN: Column<Listed> = {
   id: 'created_at',
-  header: 'Created',
+  header: text.columns.created,
   sortBy: 'createdate',
+  width: 120,
   cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
 }
 
 /** The available columns of the list of contacts. */
 export const CONTACT_COLUMNS: Column<Contact>[] = [
   ...FIRST_COLUMNS,
-  propertyColumn('country', 'Country', { visibleFrom: 'md' }),
-  propertyColumn('lead_status', 'Lead status'),
-  propertyColumn('industry', 'Industry'),
-  propertyColumn('city', 'City'),
-  propertyColumn('state', 'State'),
-  { id: 'creation_source', header: 'Source', cell: ({ creation_source }) => creation_source },
+  propertyColumn('country', text.columns.country, { width: 140 }),
+  propertyColumn('lead_status', text.columns.leadStatus),
+  propertyColumn('industry', text.columns.industry),
+  propertyColumn('city', text.columns.city),
+  propertyColumn('state', text.columns.state),
+  { id: 'creation_source', header: text.columns.source, cell: ({ creation_source }) => creation_source },
   CREATED_COLUMN,
-  { id: 'first_seen_at', header: 'First seen', cell: ({ first_seen_at }) => <Moment at={first_seen_at} c="dimmed" /> },
+  {
+    id: 'first_seen_at',
+    header: text.columns.firstSeen,
+    cell: ({ first_seen_at }) => <Moment at={first_seen_at} c="dimmed" />,
+  },
 ]
 
-export const DEFAULT_COLUMNS = ['name', 'email', 'company', 'jobtitle', 'lifecyclestage', 'country', 'created_at']
+/** They fit a window of 1280 px. */
+export const DEFAULT_COLUMNS = ['name', 'email', 'company', 'jobtitle', 'lifecyclestage', 'created_at']

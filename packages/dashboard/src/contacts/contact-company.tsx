@@ -2,13 +2,15 @@ import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { companiesQuery, companyQuery } from '../api/companies.ts'
+import { companyQuery } from '../api/companies.ts'
 import { type Contact, refreshContacts, updateContact } from '../api/contacts.ts'
 import { useMay } from '../app/may.ts'
 import { companyName } from '../companies/company-columns.tsx'
-import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
+import { companyChoice, useFoundCompanies } from '../companies/find-companies.ts'
+import { FindField } from '../ui/find-field.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 /** The company of a contact, changed in place. */
 export function ContactCompany({ contact: { contact_id: contactId, company_id: companyId } }: { contact: Contact }) {
@@ -27,12 +29,12 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
       {companyId === null ? null : <CompanyLink companyId={companyId} />}
       {isChoosing ? (
         <FindField
-          label="Find a company"
-          placeholder="Name or domain"
-          what="Companies"
+          label={text.side.findCompany}
+          placeholder={text.side.findCompanyHint}
+          what={text.side.companies}
           useFound={useFoundCompanies}
           keyOf={({ company_id }) => company_id}
-          nameOf={(company) => [company.name, company.domain].filter(Boolean).join(' · ') || companyName(company)}
+          nameOf={companyChoice}
           isExcluded={({ company_id }) => company_id === companyId}
           onChoose={({ company_id }) => saving.mutate(company_id)}
           disabled={saving.isPending}
@@ -55,9 +57,9 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
               size="compact-xs"
               loading={saving.isPending}
               onClick={() => saving.mutate(null)}
-              aria-label="Remove the company"
+              aria-label={text.side.removeCompanyLabel}
             >
-              Remove
+              {text.side.removeCompany}
             </Button>
           )}
         </Group>
@@ -67,14 +69,8 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
 }
 
 function chooseLabel(isChoosing: boolean, companyId: string | null): string {
-  if (isChoosing) return 'Cancel'
-  return companyId === null ? 'Choose a company' : 'Change company'
-}
-
-function useFoundCompanies(search: string) {
-  const query = companiesQuery({ search: search || undefined, limit: FOUND_MAX })
-  const { data, isFetching, error, refetch } = useQuery({ ...query, enabled: search !== '' })
-  return { items: data?.companies, isFetching, error, refetch }
+  if (isChoosing) return text.side.cancel
+  return companyId === null ? text.side.chooseCompany : text.side.changeCompany
 }
 
 function CompanyLink({ companyId }: { companyId: string }) {

@@ -1,31 +1,28 @@
-import { Alert, Group, Loader, Modal, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ActionIcon, Menu, Modal, Text } from '@mantine/core'
+import { IconArrowMerge, IconDots, IconEraser, IconTrash } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import {
-  type Contact,
-  deleteContact,
-  eraseContact,
-  erasureQuery,
-  forgetContact,
-  type Receipt,
-} from '../api/contacts.ts'
+import { type Contact, deleteContact, eraseContact, forgetContact, type Receipt } from '../api/contacts.ts'
 import { useIsAtLeast, useMay } from '../app/may.ts'
-import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { CopyButton } from '../ui/copy-button.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { formatMoment, formatNumber } from '../ui/format.ts'
-import { propertyLabel } from '../ui/property-value.ts'
+import { ConfirmDialog } from '../ui/confirm-button.tsx'
+import { useMenuButton } from '../ui/use-menu-button.ts'
 import { contactName } from './contact-name.ts'
+import { ErasureReceipt } from './erasure-receipt.tsx'
+import { MergeDialog } from './merge-dialog.tsx'
+import { text } from './text.ts'
 
-/** Deletes or erases a contact. */
+/** Merges, deletes or erases a contact. */
 export function ContactMenu({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const router = useRouter()
+  const { button, afterFocus } = useMenuButton()
+  const [dialog, setDialog] = useState<'merge' | 'delete' | 'erase' | null>(null)
   const [receipt, setReceipt] = useState<Receipt | null>(null)
   const mayWrite = useMay('contacts:write')
   const mayErase = useIsAtLeast('admin')
   const name = contactName(contact).slice(0, 80)
+  const close = () => setDialog(null)
   const leave = async () => {
     await router.navigate({ to: '/contacts' })
     await forgetContact(queryClient, contact.contact_id)
@@ -35,70 +32,65 @@ export function ContactMenu({ contact }: { contact: Contact }) {
     await leave()
   }
   const erase = async () => setReceipt((await eraseContact(contact.contact_id)).receipt)
+  if (!mayWrite && !mayErase) return null
   return (
     <>
-      {mayWrite ? (
-        <ConfirmButton
-          size="xs"
-          title={`Delete ${name}?`}
-          explanation="The contact and its notes are deleted permanently. Its events are kept without a contact."
-          confirmLabel="Delete the contact"
-          onConfirm={remove}
-        >
-          Delete
-        </ConfirmButton>
-      ) : null}
-      {mayErase ? (
-        <ConfirmButton
-          size="xs"
-          color="red"
-          variant="light"
-          title={`Erase ${name}?`}
-          explanation={
-            <Text size="sm">
-              All data about the person is removed everywhere, as privacy law requires on request: the contact, its
-              notes, conversations and events, and what webhooks and agents stored. You get a receipt. This cannot be
-              undone.
-            </Text>
-          }
-          confirmLabel="Erase everything"
-          typeToConfirm="erase"
-          onConfirm={erase}
-        >
-          Erase
-        </ConfirmButton>
-      ) : null}
-      <Modal opened={receipt !== null} onClose={leave} title="Erased">
+      <Menu position="bottom-end" width={230}>
+        <Menu.Target>
+          <ActionIcon ref={button} variant="default" size={36} aria-label={text.page.more}>
+            <IconDots size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {mayWrite ? (
+            <>
+              <Menu.Item
+                leftSection={<IconArrowMerge size={16} aria-hidden />}
+                onClick={afterFocus(() => setDialog('merge'))}
+              >
+                {text.merge.menu}
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item
+                leftSection={<IconTrash size={16} aria-hidden />}
+                onClick={afterFocus(() => setDialog('delete'))}
+              >
+                {text.remove.menu}
+              </Menu.Item>
+            </>
+          ) : null}
+          {mayErase ? (
+            <Menu.Item
+              color="red"
+              leftSection={<IconEraser size={16} aria-hidden />}
+              onClick={afterFocus(() => setDialog('erase'))}
+            >
+              {text.erase.menu}
+            </Menu.Item>
+          ) : null}
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'merge' ? <MergeDialog contact={contact} onClose={close} /> : null}
+      <ConfirmDialog
+        opened={dialog === 'delete'}
+        onClose={close}
+        title={text.remove.title(name)}
+        explanation={<Text size="sm">{text.remove.explanation}</Text>}
+        confirmLabel={text.remove.confirm}
+        onConfirm={remove}
+      />
+      <ConfirmDialog
+        opened={dialog === 'erase'}
+        onClose={close}
+        title={text.erase.title(name)}
+        explanation={<Text size="sm">{text.erase.explanation}</Text>}
+        confirmLabel={text.erase.confirm}
+        typeToConfirm={text.erase.word}
+        onConfirm={erase}
+      />
+      <Modal opened={receipt !== null} onClose={leave} title={text.erase.done}>
         {receipt ? <ErasureReceipt first={receipt} /> : null}
       </Modal>
     </>
-  )
-}
-
-/** The receipt of an erasure: proof without personal data. */
-function ErasureReceipt({ first }: { first: Receipt }) {
-  const { data: receipt } = useQuery({ ...erasureQuery(first.erasure_id), initialData: first })
-  const text = JSON.stringify(receipt, null, 2)
-  const removed = Object.entries(receipt.removed)
-  return (
-    <Stack gap="sm">
-      {receipt.status === 'running' ? (
-        <Group gap="xs" role="status">
-          <Loader size={16} aria-hidden />
-          <Text size="sm">Removing all data takes a while. It continues if you leave this page.</Text>
-        </Group>
-      ) : (
-        <Alert color="green" role="status">
-          Erased on {formatMoment(receipt.erased_at ?? receipt.at)}.
-        </Alert>
-      )}
-      <Facts facts={removed.map(([what, count]) => [propertyLabel(what), formatNumber(count)])} />
-      <Text size="xs" c="dimmed">
-        Receipt {receipt.erasure_id}. The settings list all receipts.
-      </Text>
-      <div>
-        <CopyButton value={text} label="the receipt" withText />
-      </div>
-    </Stack>
   )
 }

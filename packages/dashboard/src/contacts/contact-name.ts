@@ -1,10 +1,11 @@
 import type { Contact } from '../api/contacts.ts'
 import { propertyText } from '../ui/property-value.ts'
+import { text } from './text.ts'
 
-/** The display name of a contact: the name, else the e-mail address. */
+/** The display name of a contact: the name, else the email address. */
 export function contactName({ properties }: Pick<Contact, 'properties'>): string {
   const name = [properties.firstname, properties.lastname].map(propertyText).filter(Boolean).join(' ')
-  return name || propertyText(properties.email) || 'Unnamed'
+  return name || propertyText(properties.email) || text.unnamed
 }
 
 /** The properties that most contacts have, in the usual order. */

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
 import { notesQuery } from '../api/notes.ts'
@@ -13,13 +13,15 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { Timeline } from '../ui/timeline.tsx'
 import { AgentActions } from './agent-actions.tsx'
-import { ContactMenu } from './contact-menu.tsx'
+import { ContactActions } from './contact-actions.tsx'
 import { contactName } from './contact-name.ts'
 import classes from './contact-page.module.css'
 import { ContactSide } from './contact-side.tsx'
 import { Conversations } from './conversations.tsx'
 import { Notes } from './notes.tsx'
 import { SourceTable } from './source-table.tsx'
+import { text } from './text.ts'
+import { MergedNotice, MergedPage } from './unmerge.tsx'
 
 const route = getRouteApi('/shell/contacts/$contactId')
 
@@ -40,11 +42,16 @@ export function ContactPage() {
   }, [tab, isThere])
   const notes = useInfiniteQuery(notesQuery(contactId))
   const noteCount = notes.data?.pages[0]?.pagination.total_items
-  if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
+  const [notesAsked, setNotesAsked] = useState(0)
+  if (error instanceof ApiError && error.status === 404) {
+    const survivorId = error.details.find(({ path }) => path === 'contact_id')?.message
+    const isMerged = error.code === 'contact_merged' && survivorId !== undefined
+    return isMerged ? <MergedPage contactId={contactId} survivorId={survivorId} /> : <NotFoundPage />
+  }
   if (!data) {
     return (
       <>
-        <PageHeader title="Contact" />
+        <PageHeader title={text.one} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
       </>
     )
@@ -61,12 +68,26 @@ export function ContactPage() {
         documentTitle={name.slice(0, 200)}
         breadcrumb={
           <Anchor size="sm" renderRoot={(props) => <Link to="/contacts" {...props} />}>
-            Contacts
+            {text.title}
           </Anchor>
         }
         description={<Subtitle contact={contact} />}
-        actions={<ContactMenu contact={contact} />}
+        actions={
+          <ContactActions
+            contact={contact}
+            onNote={() => {
+              setNotesAsked(notesAsked + 1)
+              void openTab('notes')
+            }}
+          />
+        }
       />
+      {search.merged ? (
+        <MergedNotice
+          mergedId={search.merged}
+          onClose={() => navigate({ search: (before) => ({ ...before, merged: undefined }), replace: true })}
+        />
+      ) : null}
       <MovableContent of={side}>
         <ContactSide key={contactId} contact={contact} />
       </MovableContent>
@@ -74,33 +95,33 @@ export function ContactPage() {
         {isNarrow ? null : <MovablePlace of={side} />}
         <Stack miw={0}>
           <Tabs value={tab} onChange={openTab} keepMounted={false}>
-            <Tabs.List className={classes.tabs} aria-label="About this contact" ref={tabs}>
-              <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
-              {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
+            <Tabs.List className={classes.tabs} aria-label={text.page.about} ref={tabs}>
+              <Tabs.Tab value="timeline">{text.page.tabs.timeline}</Tabs.Tab>
+              {isNarrow ? <Tabs.Tab value="details">{text.page.tabs.details}</Tabs.Tab> : null}
               <Tabs.Tab value="notes" rightSection={<Count value={noteCount ?? contact.notes.length} />}>
-                Notes
+                {text.page.tabs.notes}
               </Tabs.Tab>
-              <Tabs.Tab value="conversations">Conversations</Tabs.Tab>
+              <Tabs.Tab value="conversations">{text.page.tabs.conversations}</Tabs.Tab>
               <Tabs.Tab
                 value="profile"
-                rightSection={conflicts > 0 ? <Badge color="orange">{conflicts} in conflict</Badge> : null}
+                rightSection={conflicts > 0 ? <Badge color="orange">{text.page.conflicts(conflicts)}</Badge> : null}
               >
-                Sources
+                {text.page.tabs.profile}
               </Tabs.Tab>
-              <Tabs.Tab value="actions">Agent actions</Tabs.Tab>
+              <Tabs.Tab value="actions">{text.page.tabs.actions}</Tabs.Tab>
             </Tabs.List>
             <Tabs.Panel value="timeline" pt="md">
               <Timeline
                 subject={{ contactId }}
-                eventType={search.event_type}
-                onEventType={(type) => navigate({ search: { tab: 'timeline', event_type: type }, replace: true })}
+                search={search}
+                onSearch={(next) => navigate({ search: { tab: 'timeline', ...next }, replace: true })}
               />
             </Tabs.Panel>
             <Tabs.Panel value="details" pt="md">
               <MovablePlace of={side} />
             </Tabs.Panel>
             <Tabs.Panel value="notes" pt="md">
-              <Notes contactId={contactId} />
+              <Notes contactId={contactId} asked={notesAsked} />
             </Tabs.Panel>
             <Tabs.Panel value="conversations" pt="md">
               <Conversations contactId={contactId} />
@@ -126,7 +147,7 @@ function Count({ value }: { value: number }) {
 
 function Subtitle({ contact: { properties } }: { contact: { properties: Record<string, unknown> } }) {
   const [title, company, stage] = ['jobtitle', 'company', 'lifecyclestage'].map((key) => propertyText(properties[key]))
-  const work = [title, company].filter(Boolean).join(' at ')
+  const work = title && company ? text.page.titleAt(title, company) : title || company
   return (
     <Group gap="xs">
       {work ? <Foreign max={160}>{work}</Foreign> : null}

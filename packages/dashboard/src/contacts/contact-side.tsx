@@ -8,6 +8,8 @@ import {
   showContactChange,
   updateContact,
 } from '../api/contacts.ts'
+import { lastEventQuery } from '../api/events.ts'
+import { propertiesQuery } from '../api/properties.ts'
 import { allSegmentsQuery } from '../api/segments.ts'
 import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -16,12 +18,17 @@ import { PropertyEditor } from '../ui/property-editor.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
 import { USUAL_PROPERTIES } from './contact-name.ts'
+import { text } from './text.ts'
 
 /** The side of a contact's page: its properties, company and segments. */
 export function ContactSide({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('contacts:write')
   const { contact_id: contactId } = contact
+  const { data } = useQuery(propertiesQuery('contacts'))
+  const choices = Object.fromEntries(
+    data?.properties.flatMap(({ name, choices }) => (choices ? [[name, choices]] : [])) ?? [],
+  )
   const save = async (properties: PropertyChanges) => {
     const undo = await showContactChange(queryClient, contactId, { properties })
     try {
@@ -33,38 +40,42 @@ export function ContactSide({ contact }: { contact: Contact }) {
     void refreshContacts(queryClient)
   }
   return (
-    <Stack component="aside" aria-label="Properties" gap="md" miw={0}>
+    <Stack component="aside" aria-label={text.side.label} gap="md" miw={0}>
       <Card>
         <PropertyEditor
           properties={contact.properties}
           first={USUAL_PROPERTIES}
           mustStay={['email']}
-          choices={{ lifecyclestage: STAGES }}
+          choices={choices}
           provenance={contact.properties_provenance}
           onSave={mayWrite ? save : undefined}
         />
       </Card>
       <Card>
         <Title order={2} size="h5" mb="xs">
-          Belongs to
+          {text.side.company}
         </Title>
         <ContactCompany key={contactId} contact={contact} />
+        <Title order={2} size="h5" mt="md" mb="xs">
+          {text.side.segments}
+        </Title>
         <Segments segmentIds={contact.segment_ids} />
       </Card>
       <Card>
         <Facts
           facts={[
-            ['First seen', <Moment key="first" at={contact.first_seen_at} />],
-            ['Created', <Moment key="created" at={contact.created_at} />],
-            ['Created by', contact.creation_source],
-            ['Last change', <Moment key="updated" at={contact.updated_at} />],
+            [text.side.lastSeen, <LastSeen key="last" contactId={contactId} />],
+            [text.side.firstSeen, <Moment key="first" at={contact.first_seen_at} />],
+            [text.side.created, <Moment key="created" at={contact.created_at} />],
+            [text.side.createdBy, contact.creation_source],
+            [text.side.updated, <Moment key="updated" at={contact.updated_at} />],
             [
-              'Contact id',
+              text.side.id,
               <Group key="id" gap={4} wrap="nowrap" justify="flex-end">
                 <Text inherit truncate title={contactId}>
                   {contactId.slice(0, 13)}…
                 </Text>
-                <CopyButton value={contactId} label="contact id" />
+                <CopyButton value={contactId} label={text.side.idToCopy} />
               </Group>,
             ],
           ]}
@@ -74,23 +85,28 @@ export function ContactSide({ contact }: { contact: Contact }) {
   )
 }
 
-const STAGES = ['lead', 'prospect', 'mql', 'sql', 'opportunity', 'customer', 'evangelist', 'subscriber', 'other']
+/** When the contact last did something. */
+function LastSeen({ contactId }: { contactId: string }) {
+  const { data } = useQuery(lastEventQuery(contactId))
+  if (data === undefined) return '…'
+  return data === null ? text.side.never : <Moment at={data.timestamp} />
+}
 
 function Segments({ segmentIds }: { segmentIds: string[] }) {
   const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentIds.length > 0 })
   if (segmentIds.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No segment.
+        {text.side.noSegments}
       </Text>
     )
   }
   return (
-    <Group gap={6} role="list" aria-label="Segments">
+    <Group gap={6} role="list" aria-label={text.side.segments}>
       {segmentIds.map((segmentId) => (
         <Badge key={segmentId} role="listitem" size="lg" variant="default" maw="100%" style={{ cursor: 'pointer' }}>
           <Link to={segmentPath(segmentId)} style={{ color: 'inherit', textDecoration: 'none' }}>
-            <Foreign max={80}>{segments?.get(segmentId)?.name ?? 'Segment'}</Foreign>
+            <Foreign max={80}>{segments?.get(segmentId)?.name ?? text.side.segment}</Foreign>
           </Link>
         </Badge>
       ))}

@@ -1,21 +1,28 @@
 import { IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
-import { eventTypesQuery } from '../api/events.ts'
+import { useMemo } from 'react'
+import { type Contact, contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
 import { given } from '../app/search-params.ts'
+import { ImportLink } from '../imports/import-link.tsx'
+import { BulkBar } from '../records/bulk-bar.tsx'
+import { filterText, parseFilter } from '../records/filter-param.ts'
+import { RecordBar } from '../records/record-bar.tsx'
+import { useLayout } from '../records/use-layout.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { ExportButton } from '../ui/export-button.tsx'
-import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
+import { useSelection } from '../ui/use-selection.ts'
 import { DEFAULT_COLUMNS } from './contact-columns.tsx'
-import { CONTACT_FILTERS, type ContactSearch, contactSearch, toContactQuery } from './contact-search.ts'
+import { contactName } from './contact-name.ts'
+import { type ContactSearch, contactSearch, toContactQuery } from './contact-search.ts'
+import { text } from './text.ts'
 import { useContactColumns } from './use-contact-columns.ts'
 
 const route = getRouteApi('/shell/contacts')
@@ -34,58 +41,87 @@ export function ContactsPage() {
   const create = async ({ email = '', ...properties }: Record<string, string>) => {
     const { contact } = await createContact({ email, properties })
     void refreshContacts(queryClient)
-    await navigate({ to: '/contacts/$contactId', params: { contactId: contact.contact_id } })
+    // Going back must not open the form again.
+    const replace = search.dialog === true
+    await navigate({ to: '/contacts/$contactId', params: { contactId: contact.contact_id }, replace })
   }
   const mayWrite = useMay('contacts:write')
   const columns = useContactColumns()
-  const types = useQuery(eventTypesQuery)
-  const filters = CONTACT_FILTERS.map((field) =>
-    field.name === 'has_event_type' ? { ...field, suggestions: types.data?.types } : field,
+  const unlink = () => navigate({ search: (before) => ({ ...before, columns: undefined }), replace: true })
+  const { chosen, choose, reset, layout } = useLayout('contacts', DEFAULT_COLUMNS, search.columns, unlink)
+  // The same list as before, so that the rows need not be rendered again.
+  const shown = useMemo(
+    () => chosen.flatMap((id) => columns.find((column) => column.id === id) ?? []),
+    [columns, chosen],
   )
-  const chosen = search.columns ?? DEFAULT_COLUMNS
-  const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
+  const filter = parseFilter(search.filter)
+  const selection = useSelection(data?.contacts.map(({ contact_id }) => contact_id) ?? [])
+  const isFiltered = [search.search, search.filter, search.segment_id, search.import_id].some(
+    (value) => value !== undefined,
+  )
+  const total = data?.pagination.total_items ?? 0
+  const inFile = chosen.flatMap((id) => (id === 'name' ? NAMES : [id]))
   return (
     <>
       <PageHeader
-        title="Contacts"
-        actions={mayWrite ? <CreateDialog title="New contact" fields={NEW_CONTACT} onCreate={create} /> : null}
+        title={text.title}
+        actions={
+          mayWrite ? (
+            <>
+              <ImportLink />
+              <CreateDialog
+                key={String(search.dialog)}
+                title={text.list.create}
+                fields={NEW_CONTACT}
+                isOpenAtFirst={search.dialog === true}
+                onCreate={create}
+                onCancel={() => navigate({ search: (before) => ({ ...before, dialog: undefined }), replace: true })}
+              />
+            </>
+          ) : null
+        }
       />
-      <FilterBar
-        fields={filters}
-        values={search as Omit<ContactSearch, 'columns'>}
-        onChange={change}
+      <RecordBar
+        entity="contacts"
+        filter={filter}
+        segmentId={search.segment_id}
+        importId={search.import_id}
+        onFilter={(changed) =>
+          change({
+            filter: changed.filter && filterText(changed.filter),
+            segment_id: changed.segmentId,
+            import_id: changed.importId,
+          })
+        }
         search={{
           value: search.search,
-          placeholder: 'Search name, e-mail, company, title',
+          placeholder: text.list.search,
           onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
         <SavedViews page="contacts" query={viewOf(search)} columns={chosen} onOpen={openView} />
-        <ExportButton
-          href={contactsCsv(
-            query,
-            chosen.flatMap((id) => (id === 'name' ? NAMES : [id])),
-          )}
-          label="contacts"
-        />
-        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids }, true)} />
-      </FilterBar>
+        <ExportButton href={contactsCsv(query, inFile)} label={text.list.exported} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={choose} onReset={reset} />
+      </RecordBar>
       <DataTable
-        label="Contacts"
-        columns={columns.filter(({ id }) => chosen.includes(id))}
+        label={text.title}
+        columns={shown}
         rows={data?.contacts}
-        rowKey={({ contact_id }) => contact_id}
+        rowKey={keyOf}
         error={error}
         onRetry={refetch}
         isUpdating={isPlaceholderData}
+        opensRows
+        layout={layout}
+        selection={{ ...selection, nameOf: contactName }}
         empty={
           isFiltered ? (
-            <EmptyState icon={IconUsers} title="No contact matches">
-              Remove a filter or search for something else.
+            <EmptyState icon={IconUsers} title={text.list.noMatch}>
+              {text.list.noMatchHint}
             </EmptyState>
           ) : (
-            <EmptyState icon={IconUsers} title="No contacts yet">
-              Contacts appear when a visitor is identified, a form is submitted, or your systems send them to the API.
+            <EmptyState icon={IconUsers} title={text.list.none} action={mayWrite ? <ImportLink /> : null}>
+              {text.list.noneHint}
             </EmptyState>
           )
         }
@@ -97,29 +133,50 @@ export function ContactsPage() {
         paging={{
           page: search.page ?? 1,
           limit: Number(search.limit ?? '20'),
-          total: data?.pagination.total_items ?? 0,
+          total,
           onPage: (page) => change({ page }),
           onLimit: (limit) => change({ limit: String(limit) }),
         }}
-      />
+      >
+        <BulkBar
+          entity="contacts"
+          selection={selection}
+          shown={data?.contacts.length ?? 0}
+          total={total}
+          matching={
+            given({
+              search: search.search,
+              segment_id: search.segment_id,
+              import_id: search.import_id,
+              filter,
+            }) as object
+          }
+          mayWrite={mayWrite}
+          csvOf={(ids) => contactsCsv(ids ? { contact_ids: ids.join(',') } : query, inFile)}
+          onChanged={() => {
+            selection.clear()
+            void refreshContacts(queryClient)
+          }}
+        />
+      </DataTable>
     </>
   )
 }
+
+const keyOf = ({ contact_id }: Contact) => contact_id
 
 /** The columns of an exported file that replace the name. */
 const NAMES = ['contact_id', 'firstname', 'lastname']
 
 const NEW_CONTACT = [
-  { name: 'email', label: 'E-mail', type: 'email' as const, required: true },
-  { name: 'firstname', label: 'First name' },
-  { name: 'lastname', label: 'Last name' },
-  { name: 'company', label: 'Company' },
-  { name: 'jobtitle', label: 'Job title' },
+  { name: 'email', label: text.list.fields.email, type: 'email' as const, required: true },
+  { name: 'firstname', label: text.list.fields.firstname },
+  { name: 'lastname', label: text.list.fields.lastname },
+  { name: 'company', label: text.list.fields.company },
+  { name: 'jobtitle', label: text.list.fields.jobtitle },
 ]
 
-/** The part of the address that a saved view stores. */
-function viewOf({ page: _page, columns: _columns, ...query }: ContactSearch) {
+/** The part of the URL that a saved view stores. */
+function viewOf({ page: _page, columns: _columns, dialog: _dialog, ...query }: ContactSearch) {
   return given(query)
 }
-
-const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

@@ -5,16 +5,17 @@ import { type Conversation, conversationsQuery, type Participant } from '../api/
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { MessageCard } from './message-card.tsx'
+import { text } from './text.ts'
 
-/** The e-mails and chats with a contact by thread, newest first. */
+/** The emails and chats with a contact by thread, newest first. */
 export function Conversations({ contactId }: { contactId: string }) {
   const { data, error, refetch } = useQuery(conversationsQuery(contactId))
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <LoadingState lines={5} />
   if (data.conversations.length === 0) {
     return (
-      <EmptyState icon={IconMessages} title="No conversations">
-        E-mails appear once an identity's mailbox is connected, chats once your messaging tool sends them.
+      <EmptyState icon={IconMessages} title={text.conversations.none}>
+        {text.conversations.noneHint}
       </EmptyState>
     )
   }
@@ -27,7 +28,7 @@ export function Conversations({ contactId }: { contactId: string }) {
       </Accordion>
       {data.total_items > data.returned ? (
         <Text size="sm" c="dimmed">
-          The {data.returned} latest of {data.total_items} threads.
+          {text.conversations.latestThreads(data.returned, data.total_items)}
         </Text>
       ) : null}
     </Stack>
@@ -42,7 +43,7 @@ function Thread({ conversation }: { conversation: Conversation }) {
         <Group justify="space-between" wrap="nowrap" gap="sm">
           <div style={{ minWidth: 0 }}>
             <Text size="sm" fw={600} truncate>
-              <Foreign max={160}>{subject || 'No subject'}</Foreign>
+              <Foreign max={160}>{subject || text.conversations.noSubject}</Foreign>
             </Text>
             <Text size="xs" c="dimmed" truncate>
               <Foreign max={160}>{participants.map(participantName).join(', ')}</Foreign>
@@ -50,7 +51,7 @@ function Thread({ conversation }: { conversation: Conversation }) {
           </div>
           <Group gap="xs" wrap="nowrap" flex="none" mr="sm">
             <Badge color="gray" visibleFrom="xs">
-              {channel === 'email' ? 'E-mail' : source.slice(0, 30)}
+              {channel === 'email' ? text.conversations.email : source.slice(0, 30)}
             </Badge>
             <Text size="xs" c="dimmed">
               {message_count} · <Moment at={last_message_at} />
@@ -65,7 +66,7 @@ function Thread({ conversation }: { conversation: Conversation }) {
           ))}
           {messages && message_count > messages.length ? (
             <Text size="sm" c="dimmed">
-              The {messages.length} latest of {message_count} messages.
+              {text.conversations.latestMessages(messages.length, message_count)}
             </Text>
           ) : null}
         </Stack>
@@ -75,5 +76,5 @@ function Thread({ conversation }: { conversation: Conversation }) {
 }
 
 function participantName({ name, address }: Participant): string {
-  return name || address || 'Somebody'
+  return name || address || text.conversations.unknown
 }

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { text } from './text.ts'
 
 const LENGTH_MAX = 100_000
 
@@ -11,12 +12,18 @@ interface NoteFormProps {
   /** The label of the button. */
   action: string
   initial?: string
+  /** The field gets the focus when it grows. */
+  asked?: number
   onSave: (content: string) => Promise<unknown>
   onCancel?: () => void
 }
 
 /** The form for a note. It keeps the text if saving fails. */
-export function NoteForm({ label, action, initial = '', onSave, onCancel }: NoteFormProps) {
+export function NoteForm({ label, action, initial = '', asked = 0, onSave, onCancel }: NoteFormProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (asked > 0) field.current?.focus()
+  }, [asked])
   const [content, setContent] = useState(initial)
   const saving = useMutation({ mutationFn: () => onSave(content), onSuccess: () => setContent(initial && content) })
   const submit = (event: FormEvent) => {
@@ -29,6 +36,7 @@ export function NoteForm({ label, action, initial = '', onSave, onCancel }: Note
   return (
     <Stack component="form" gap="xs" onSubmit={submit}>
       <Textarea
+        ref={field}
         label={label}
         autosize
         minRows={2}
@@ -46,12 +54,12 @@ export function NoteForm({ label, action, initial = '', onSave, onCancel }: Note
       ) : null}
       <Group justify="space-between" gap="xs">
         <Text size="xs" c="dimmed">
-          Markdown. Ctrl+Enter saves.
+          {text.notes.hint}
         </Text>
         <Group gap="xs">
           {onCancel ? (
             <Button variant="default" size="xs" onClick={onCancel}>
-              Cancel
+              {text.notes.cancel}
             </Button>
           ) : null}
           <Button type="submit" size="xs" disabled={content.trim() === ''} loading={saving.isPending}>

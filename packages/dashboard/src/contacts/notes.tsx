@@ -5,16 +5,16 @@ import { lazy, Suspense, useState } from 'react'
 import { createNote, deleteNote, type Note, notesQuery, refreshNotes, updateNote } from '../api/notes.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { formatNumber } from '../ui/format.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Moment } from '../ui/text.tsx'
 import { NoteForm } from './note-form.tsx'
+import { text } from './text.ts'
 
 // Loaded on demand: only needed if there is a note.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
 
-/** The notes about a contact, newest first. */
-export function Notes({ contactId }: { contactId: string }) {
+/** The notes about a contact, newest first. @param asked each time it grows, the field for a new note gets the focus. */
+export function Notes({ contactId, asked }: { contactId: string; asked: number }) {
   const queryClient = useQueryClient()
   const all = useInfiniteQuery(notesQuery(contactId))
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = all
@@ -30,14 +30,14 @@ export function Notes({ contactId }: { contactId: string }) {
     <Stack gap="md">
       {mayWrite ? (
         <Card>
-          <NoteForm label="New note" action="Add note" onSave={add} />
+          <NoteForm label={text.notes.new} action={text.notes.add} asked={asked} onSave={add} />
         </Card>
       ) : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={4} /> : null}
       {data && notes.length === 0 ? (
-        <EmptyState icon={IconNotes} title="No notes yet">
-          Record what the next person who talks to this contact should know.
+        <EmptyState icon={IconNotes} title={text.notes.none}>
+          {text.notes.noneHint}
         </EmptyState>
       ) : null}
       {notes.map((note) => (
@@ -46,7 +46,7 @@ export function Notes({ contactId }: { contactId: string }) {
       {error && data ? <ErrorState error={error} onRetry={fetchNextPage} /> : null}
       {hasNextPage ? (
         <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-          Earlier notes ({formatNumber(earlier)})
+          {text.notes.earlier(earlier)}
         </Button>
       ) : null}
     </Stack>
@@ -69,18 +69,24 @@ function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
   if (isEditing) {
     return (
       <Card>
-        <NoteForm label="Note" action="Save" initial={note.content} onSave={save} onCancel={() => setEditing(false)} />
+        <NoteForm
+          label={text.notes.note}
+          action={text.notes.save}
+          initial={note.content}
+          onSave={save}
+          onCancel={() => setEditing(false)}
+        />
       </Card>
     )
   }
   return (
-    <Card component="article" aria-label="Note">
+    <Card component="article" aria-label={text.notes.note}>
       <Group justify="space-between" mb="xs" gap="xs">
         <Text size="xs" c="dimmed">
           <Moment at={note.created_at} />
           {note.updated_at === note.created_at ? null : (
             <>
-              {', changed '}
+              {text.notes.changed}
               <Moment at={note.updated_at} />
             </>
           )}
@@ -88,18 +94,18 @@ function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
         {mayWrite ? (
           <Group gap={4}>
             <Button variant="subtle" size="compact-xs" onClick={() => setEditing(true)}>
-              Edit
+              {text.notes.edit}
             </Button>
             <ConfirmButton
               variant="subtle"
               color="gray"
               size="compact-xs"
-              title="Delete this note?"
-              explanation="This cannot be undone."
-              confirmLabel="Delete the note"
+              title={text.notes.deleteTitle}
+              explanation={text.notes.deleteExplanation}
+              confirmLabel={text.notes.deleteConfirm}
               onConfirm={remove}
             >
-              Delete
+              {text.notes.delete}
             </ConfirmButton>
           </Group>
         ) : null}

@@ -25,7 +25,10 @@ const one = createRoute({
   path: '/contacts/$contactId',
   validateSearch: searchParams({
     tab: oneOf('timeline', 'details', 'notes', 'conversations', 'profile', 'actions'),
+    view: oneOf('events'),
     event_type: text,
+    // The contact that was just merged into this one.
+    merged: text,
   }),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(contactQuery(params.contactId))

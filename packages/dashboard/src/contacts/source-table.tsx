@@ -8,6 +8,7 @@ import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { USUAL_PROPERTIES } from './contact-name.ts'
 import classes from './source-table.module.css'
+import { text } from './text.ts'
 
 /** The values of a contact from each source side by side, and which one is in use. */
 export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
@@ -18,8 +19,8 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
   const conflicts = all.filter(([, field]) => field.has_conflict).length
   if (all.length === 0) {
     return (
-      <EmptyState icon={IconDatabase} title="No source data yet">
-        A source is whatever writes to this contact: people, forms, the tracker, an import, your CRM.
+      <EmptyState icon={IconDatabase} title={text.sources.none}>
+        {text.sources.noneHint}
       </EmptyState>
     )
   }
@@ -27,14 +28,11 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
     <Stack gap="md">
       <Group justify="space-between">
         <Text size="sm" c="dimmed">
-          {sources.length === 1 ? 'One source' : `${sources.length} sources`},{' '}
-          {conflicts === 0
-            ? 'which agree.'
-            : `which differ in ${conflicts === 1 ? 'one field' : `${conflicts} fields`}.`}
+          {conflicts === 0 ? text.sources.agreeing(sources.length) : text.sources.differing(sources.length, conflicts)}
         </Text>
         {conflicts > 0 ? (
           <Switch
-            label="Only differences"
+            label={text.sources.onlyDifferences}
             checked={onlyConflicts}
             onChange={(event) => setOnlyConflicts(event.currentTarget.checked)}
           />
@@ -42,11 +40,11 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
       </Group>
       <Card padding={0}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section className={classes.scroll} aria-label="Values by source" tabIndex={0}>
+        <section className={classes.scroll} aria-label={text.sources.table} tabIndex={0}>
           <Table className={classes.table}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th scope="col">Field</Table.Th>
+                <Table.Th scope="col">{text.sources.field}</Table.Th>
                 {sources.map((source) => (
                   <Table.Th key={source} scope="col">
                     <Foreign max={40}>{source}</Foreign>
@@ -91,25 +89,25 @@ function FieldRow({ name, field, sources, used }: FieldRowProps) {
         <Foreign max={60}>{propertyLabel(name)}</Foreign>
         {field.has_conflict ? (
           <Badge color="orange" ml={8}>
-            differs
+            {text.sources.differs}
           </Badge>
         ) : null}
       </Table.Th>
       {sources.map((source) => {
         const said = field.unique_values.find(({ sources: by }) => by.some((one) => one.source === source))
         const at = said?.sources.find((one) => one.source === source)?.updated_at
-        const text = propertyText(said?.value)
-        const isUsed = said !== undefined && text === propertyText(used)
+        const value = propertyText(said?.value)
+        const isUsed = said !== undefined && value === propertyText(used)
         return (
           <Table.Td key={source} className={isUsed && field.has_conflict ? classes.used : undefined}>
             {said === undefined ? (
               <None />
             ) : (
               <>
-                <Foreign max={160}>{text}</Foreign>
+                <Foreign max={160}>{value}</Foreign>
                 <Text size="xs" c="dimmed">
                   {at ? <Moment at={at} /> : null}
-                  {isUsed && field.has_conflict ? ' · in use' : ''}
+                  {isUsed && field.has_conflict ? text.sources.inUse : ''}
                 </Text>
               </>
             )}
@@ -122,10 +120,10 @@ function FieldRow({ name, field, sources, used }: FieldRowProps) {
 
 function SourceCard({ source, about }: { source: string; about: UnifiedProfile['sources'][string] }) {
   const moments = [
-    ['First seen', about.first_seen_at],
-    ['Changed', about.updated_at],
-    ['Synced', about.synced_at],
-    ['Enriched', about.enriched_at],
+    [text.sources.firstSeen, about.first_seen_at],
+    [text.sources.changed, about.updated_at],
+    [text.sources.synced, about.synced_at],
+    [text.sources.enriched, about.enriched_at],
   ].flatMap(([name, at]): [string, React.ReactNode][] => (name && at ? [[name, <Moment key={name} at={at} />]] : []))
   return (
     <Card flex="1 1 220px" maw={340}>
@@ -135,7 +133,7 @@ function SourceCard({ source, about }: { source: string; about: UnifiedProfile['
       <Facts
         facts={[
           ...(about.external_id
-            ? [['Its id', <Foreign key="id">{about.external_id}</Foreign>] as [string, React.ReactNode]]
+            ? [[text.sources.externalId, <Foreign key="id">{about.external_id}</Foreign>] as [string, React.ReactNode]]
             : []),
           ...moments,
         ]}

@@ -1,16 +1,60 @@
-import { useQuery } from '@tanstack/react-query'
-import type { Contact } from '../api/contacts.ts'
-import { propertiesQuery } from '../api/properties.ts'
-import type { Column } from '../ui/data-table.tsx'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { type Contact, readContact, refreshContacts, showInLists, updateContact } from '../api/contacts.ts'
+import { type Property, propertiesQuery } from '../api/properties.ts'
+import { useMay } from '../app/may.ts'
+import { beginSaving } from '../records/save-cell.ts'
+import type { CellEdit, Column } from '../ui/data-table-column.ts'
 import { CONTACT_COLUMNS, propertyColumn } from './contact-columns.tsx'
 
-/** All columns of contacts: the standard ones, and one for each other property of the tenant's contacts. */
+/**
+ * All columns of contacts: the standard ones, and one for each other property of the workspace's contacts. A property
+ * that people set is edited in its cell.
+ */
 export function useContactColumns(): Column<Contact>[] {
   const { data } = useQuery(propertiesQuery('contacts'))
-  const usual = new Set([...CONTACT_COLUMNS.map(({ id }) => id), ...IN_OTHERS])
-  const others = (data?.properties ?? []).filter(({ name }) => !usual.has(name))
-  return [...CONTACT_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, label))]
+  const queryClient = useQueryClient()
+  const mayWrite = useMay('contacts:write')
+  // The same columns as before, so that the rows need not be rendered again.
+  return useMemo(() => {
+    const properties = data?.properties ?? []
+    const editable = new Map(
+      properties.flatMap((each) => (mayWrite && each.is_editable ? [[each.name, each] as const] : [])),
+    )
+    const usual = new Set([...CONTACT_COLUMNS.map(({ id }) => id), ...IN_OTHERS])
+    const others = properties.filter(({ name }) => !usual.has(name))
+    const all: Column<Contact>[] = [
+      // Columns that do not fit are scrolled to.
+      ...CONTACT_COLUMNS.map(({ visibleFrom: _hidden, ...column }) => column),
+      ...others.map(({ name, label }) => propertyColumn(name, label)),
+    ]
+    return all.map((column) => {
+      const property = editable.get(column.id)
+      return property ? { ...column, edit: editOf(property) } : column
+    })
+
+    function editOf({ name: key, choices }: Property): CellEdit<Contact> {
+      const valueIn = ({ properties: { [key]: value } }: Contact) => value
+      return {
+        valueIn,
+        ...(choices ? { choices } : {}),
+        isRequired: key === 'email',
+        begin: (contact) =>
+          beginSaving({
+            entity: 'contacts',
+            shown: valueIn(contact),
+            read: async () => {
+              const { answer, version } = await readContact(contact.contact_id)
+              return { value: valueIn(answer.contact), version }
+            },
+            show: (value) => showInLists(queryClient, contact.contact_id, { [key]: value }),
+            write: (value, version) => updateContact(contact.contact_id, { properties: { [key]: value } }, version),
+            refresh: () => refreshContacts(queryClient),
+          }),
+      }
+    }
+  }, [data, mayWrite, queryClient])
 }
 
 /** Properties that the standard columns show under another name. */
-const IN_OTHERS = ['firstname', 'lastname', 'company_id', 'updated_at']
+const IN_OTHERS = ['company_id', 'updated_at']

@@ -1,8 +1,12 @@
-import { Anchor, Badge } from '@mantine/core'
+import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Event } from '../api/event-explorer.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { eventLine, isKnown } from '../ui/event-words.ts'
 import { ExternalLink, Foreign, Moment, None } from '../ui/text.tsx'
+import { text } from './text.ts'
+
+const words = text.columns
 
 type TextKey = {
   [Key in keyof Event]: Event[Key] extends string | null ? Key : never
@@ -11,7 +15,7 @@ type TextKey = {
 const field = (id: TextKey, header: string, more: Partial<Column<Event>> = {}): Column<Event> => ({
   id,
   header,
-  cell: (event) => <Text value={event[id]} />,
+  cell: (event) => <Value value={event[id]} />,
   ...more,
 })
 
@@ -19,70 +23,85 @@ const field = (id: TextKey, header: string, more: Partial<Column<Event>> = {}): 
 export const EVENT_COLUMNS: Column<Event>[] = [
   {
     id: 'event',
-    header: 'Event',
+    header: words.event,
     sortBy: 'event',
-    cell: ({ event, event_id }) => (
-      <Anchor
-        fw={550}
-        inherit
-        renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId: event_id }} {...props} />}
-      >
-        <Foreign max={80}>{event}</Foreign>
-      </Anchor>
+    cell: (row) => (
+      <Text size="sm" component="div" miw={180}>
+        <Anchor
+          fw={550}
+          inherit
+          renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId: row.event_id }} {...props} />}
+        >
+          <Foreign max={120}>{eventLine(row)}</Foreign>
+        </Anchor>
+        {isKnown(row.event) ? (
+          <Text size="xs" c="dimmed">
+            {row.event}
+          </Text>
+        ) : null}
+      </Text>
     ),
   },
   {
     id: 'timestamp',
-    header: 'When',
+    header: words.timestamp,
     sortBy: 'timestamp',
     cell: ({ timestamp }) => <Moment at={timestamp} c="dimmed" />,
   },
   {
     id: 'url',
-    header: 'Address',
+    header: words.url,
     visibleFrom: 'sm',
-    cell: ({ url }) => (url === null ? <None /> : <ExternalLink url={url} />),
+    cell: ({ url }) =>
+      url === null ? (
+        <None />
+      ) : (
+        <Text size="sm" truncate maw={{ base: 240, xl: 340 }}>
+          <ExternalLink url={url} />
+        </Text>
+      ),
   },
-  { id: 'contact', header: 'Contact', cell: (event) => <Who event={event} /> },
+  { id: 'contact', header: words.contact, cell: (event) => <Who event={event} /> },
   {
     id: 'title',
-    header: 'Title or text',
+    header: words.title,
     visibleFrom: 'lg',
-    cell: ({ data }) => <Text value={firstText(data.title, data.text)} />,
+    cell: ({ data }) => <Value value={textIn(data.title)} />,
   },
-  field('device_type', 'Device', { visibleFrom: 'lg' }),
-  field('browser', 'Browser'),
-  field('os', 'Operating system'),
-  field('domain', 'Domain'),
-  field('referring_domain', 'Referred by'),
-  field('visitor_id', 'Visitor'),
-  field('session_id', 'Session'),
-  field('analytics_user_id', 'Analytics user id'),
+  { id: 'text', header: words.text, cell: ({ data }) => <Value value={textIn(data.text)} /> },
+  field('device_type', words.device, { visibleFrom: 'lg' }),
+  field('browser', words.browser),
+  field('os', words.os),
+  field('domain', words.domain),
+  field('referring_domain', words.referring),
+  field('visitor_id', words.visitor),
+  field('session_id', words.session),
+  field('analytics_user_id', words.analyticsUser),
   {
     id: 'is_bot',
-    header: 'Bot',
-    cell: ({ is_bot }) => (is_bot ? <Badge color="orange">bot</Badge> : <None />),
+    header: words.bot,
+    cell: ({ is_bot }) => (is_bot ? <Badge color="orange">{words.isBot}</Badge> : <None />),
   },
   {
     id: 'origin_mismatch',
-    header: 'Sent from',
-    cell: ({ origin_mismatch }) => (origin_mismatch ? <Badge color="orange">different host</Badge> : <None />),
+    header: words.mismatch,
+    cell: ({ origin_mismatch }) => (origin_mismatch ? <Badge color="orange">{words.differentHost}</Badge> : <None />),
   },
   {
     id: 'createdAt',
-    header: 'Received',
+    header: words.received,
     sortBy: 'createdAt',
     cell: ({ createdAt }) => <Moment at={createdAt} c="dimmed" />,
   },
 ]
 
-export const DEFAULT_EVENT_COLUMNS = ['event', 'timestamp', 'url', 'contact', 'title', 'device_type']
+export const DEFAULT_EVENT_COLUMNS = ['event', 'timestamp', 'url', 'contact', 'device_type']
 
 /** The contact of an event; otherwise the visitor is anonymous. */
 export function Who({ event: { internal_contact_id: contactId, contact } }: { event: Event }) {
-  if (contactId === null) return <Badge color="gray">anonymous</Badge>
-  if (contact === null) return <Badge color="gray">deleted contact</Badge>
-  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || 'Unnamed'
+  if (contactId === null) return <Badge color="gray">{words.anonymous}</Badge>
+  if (contact === null) return <Badge color="gray">{words.deleted}</Badge>
+  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || words.unnamed
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
       <Foreign max={80}>{name}</Foreign>
@@ -90,10 +109,10 @@ export function Who({ event: { internal_contact_id: contactId, contact } }: { ev
   )
 }
 
-function Text({ value }: { value: string | null }) {
+function Value({ value }: { value: string | null }) {
   return value === null || value === '' ? <None /> : <Foreign max={120}>{value}</Foreign>
 }
 
-function firstText(...values: unknown[]): string | null {
-  return values.find((value): value is string => typeof value === 'string' && value !== '') ?? null
+function textIn(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }

@@ -1,12 +1,12 @@
-import { Card, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Card, Group, NativeSelect, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { type EventGroups, eventGroupsQuery } from '../api/event-explorer.ts'
 import { BarList } from '../ui/bar-list.tsx'
 import { DateRange } from '../ui/date-range.tsx'
+import { eventLabel } from '../ui/event-words.ts'
 import { FilterBar } from '../ui/filter-bar.tsx'
-import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { daysOf, resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -23,6 +23,9 @@ import {
 } from './event-search.ts'
 import { EventTabs } from './event-tabs.tsx'
 import { EventsLink } from './events-link.tsx'
+import { text } from './text.ts'
+
+const words = text.groups
 
 const route = getRouteApi('/shell/events/groups')
 
@@ -38,35 +41,34 @@ export function EventGroupsPage() {
   return (
     <>
       <PageHeader
-        title="Events by group"
-        description="Event counts for the selected days, by any dimension."
+        title={words.title}
+        description={words.description}
         actions={<DateRange value={search} onChange={change} />}
       />
       <EventTabs current="groups" />
       <FilterBar fields={EVENT_GROUP_FILTERS} values={search as EventGroupSearch} onChange={change}>
         <NativeSelect
-          aria-label="Group by"
-          data={[...DIMENSIONS]}
+          aria-label={words.groupBy}
+          data={DIMENSIONS}
           value={dimension}
           onChange={(event) => change({ group_by: event.currentTarget.value })}
         />
       </FilterBar>
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
-      {!error && !data ? <LoadingState lines={10} label="Counting events" /> : null}
+      {!error && !data ? <LoadingState lines={10} label={words.loading} /> : null}
       {data ? (
         <Card aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
           <Group justify="space-between" mb="md" gap="xs">
             <Title order={2} size="h5">
-              Events by {labelOf(dimension).toLowerCase()}
+              {words.heading(text.dimensions[dimension])}
             </Title>
             <Text size="sm" c="dimmed" role="status">
-              {formatNumber(data.total)} events, {formatNumber(data.distinct_groups)}{' '}
-              {data.distinct_groups === 1 ? 'group' : 'groups'}
+              {words.total(data.total, data.distinct_groups)}
             </Text>
           </Group>
           {data.buckets.length === 0 ? (
-            <EmptyState icon={IconChartBar} title="Nothing to count">
-              No event in this period matches. Widen the date range or remove a filter.
+            <EmptyState icon={IconChartBar} title={words.empty}>
+              {words.emptyHint}
             </EmptyState>
           ) : (
             <Groups dimension={dimension} groups={data} search={search} />
@@ -94,9 +96,9 @@ function Groups({
     const days = daysOf(resolveRange(search)).filter((day) => buckets.length < MOST || day >= first)
     return (
       <TrendChart
-        label="Events by day"
+        label={words.chart}
         data={days.map((date) => ({ date, events: byDay.get(date) ?? 0 }))}
-        series={[{ name: 'events', label: 'Events', color: 'ink.6' }]}
+        series={[{ name: 'events', label: words.series, color: 'ink.6' }]}
         height={320}
         dayLabel={(day) => <GroupLink search={search} bucket={day} name={day} />}
       />
@@ -105,20 +107,92 @@ function Groups({
   return (
     <Stack gap="sm">
       <BarList
-        unit="events"
-        empty="Nothing to count."
-        rows={buckets.map(({ key, value }) => ({
-          key: String(key),
-          label: <GroupLink search={search} bucket={key} name={nameOf(dimension, key)} />,
-          value: value ?? 0,
+        unit={words.unit}
+        empty={words.empty}
+        rows={buckets.map((bucket) => ({
+          key: String(bucket.key),
+          label: <GroupLabel search={search} dimension={dimension} bucket={bucket} />,
+          value: bucket.value ?? 0,
         }))}
       />
       {distinct > buckets.length ? (
         <Text size="sm" c="dimmed">
-          The {buckets.length} {TIMES.has(dimension) ? 'most recent' : 'largest'} of {formatNumber(distinct)} groups.
+          {(TIMES.has(dimension) ? words.latest : words.largest)(buckets.length, distinct)}
         </Text>
       ) : null}
     </Stack>
+  )
+}
+
+interface GroupLabelProps {
+  search: EventGroupSearch
+  dimension: Dimension
+  bucket: EventGroups['buckets'][number]
+}
+
+/** A group's name; contacts and companies are linked to their pages, all others to their events. */
+function GroupLabel({ search, dimension, bucket }: GroupLabelProps) {
+  const { key } = bucket
+  if (dimension === 'contact_id') return <ContactGroup search={search} bucket={bucket} />
+  if (dimension === 'company_id') return <CompanyGroup search={search} bucket={bucket} />
+  const name = nameOf(dimension, key)
+  return (
+    <Tooltip label={String(key)} disabled={name === null || name === key || dimension === 'is_bot'}>
+      <span>
+        <GroupLink search={search} bucket={key} name={name} />
+      </span>
+    </Tooltip>
+  )
+}
+
+type NamedGroupProps = Omit<GroupLabelProps, 'dimension'>
+
+function ContactGroup({ search, bucket: { key, contact } }: NamedGroupProps) {
+  if (!contact) return <GroupLink search={search} bucket={key} name={words.deletedContact} />
+  const { _id: contactId, email } = contact
+  const called = [contact.firstname, contact.lastname].filter(Boolean).join(' ')
+  const name = called || email || words.unnamed
+  return (
+    <>
+      <Anchor inherit renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}>
+        <Foreign max={120}>{name}</Foreign>
+      </Anchor>
+      {called && email ? (
+        <Text span size="xs" c="dimmed">
+          {' '}
+          <Foreign max={120}>{email}</Foreign>
+        </Text>
+      ) : null}
+      <EventsOfGroup search={search} bucket={key} name={name} />
+    </>
+  )
+}
+
+function CompanyGroup({ search, bucket: { key, company } }: NamedGroupProps) {
+  if (!company) return <GroupLink search={search} bucket={key} name={words.deletedCompany} />
+  const name = company.name ?? company.domain ?? words.unnamed
+  return (
+    <>
+      <Anchor
+        inherit
+        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
+      >
+        <Foreign max={120}>{name}</Foreign>
+      </Anchor>
+      <EventsOfGroup search={search} bucket={key} name={name} />
+    </>
+  )
+}
+
+function EventsOfGroup({ search, bucket, name }: GroupLinkProps & { name: string }) {
+  const events = eventsOfGroup(search, bucket)
+  if (!events) return null
+  return (
+    <Text span size="xs" ml="xs" td="underline" data-beside>
+      <EventsLink search={events} label={words.seeEventsOf(name)}>
+        {words.seeEvents}
+      </EventsLink>
+    </Text>
   )
 }
 
@@ -138,11 +212,8 @@ function GroupLink({ search, bucket, name }: GroupLinkProps) {
 const MOST = 50
 const TIMES = new Set<Dimension>(['day', 'week', 'month'])
 
-function labelOf(dimension: Dimension): string {
-  return DIMENSIONS.find(({ value }) => value === dimension)?.label ?? dimension
-}
-
 function nameOf(dimension: Dimension, key: string | boolean | null): string | null {
-  if (typeof key === 'boolean') return key ? 'Bots' : 'People'
-  return key === '' || (key === null && dimension !== 'is_bot') ? null : key
+  if (typeof key === 'boolean') return key ? words.bots : words.people
+  if (key === '' || key === null) return null
+  return dimension === 'event_type' ? eventLabel(key) : key
 }

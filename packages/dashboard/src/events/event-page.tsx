@@ -4,11 +4,15 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Event, eventQuery } from '../api/event-explorer.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { eventLine } from '../ui/event-words.ts'
 import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, None } from '../ui/text.tsx'
 import { Who } from './event-columns.tsx'
+import { text as catalogue } from './text.ts'
+
+const words = catalogue.event
 
 const route = getRouteApi('/shell/events/$eventId')
 const SHOWN_MAX = 20_000
@@ -19,13 +23,13 @@ export function EventPage() {
   const { data: event, error, refetch } = useQuery(eventQuery(eventId))
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/events" {...props} />}>
-      Events
+      {words.breadcrumb}
     </Anchor>
   )
   if (!event) {
     return (
       <>
-        <PageHeader title="Event" breadcrumb={breadcrumb} />
+        <PageHeader title={words.title} breadcrumb={breadcrumb} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
       </>
     )
@@ -33,19 +37,19 @@ export function EventPage() {
   return (
     <>
       <PageHeader
-        title={<Foreign max={200}>{event.event}</Foreign>}
-        documentTitle={event.event.slice(0, 200)}
+        title={<Foreign max={300}>{eventLine(event)}</Foreign>}
+        documentTitle={eventLine(event).slice(0, 200)}
         description={formatMoment(event.timestamp)}
         breadcrumb={breadcrumb}
       />
       <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
         <Stack gap="md">
-          <FactTable title="Event and page" facts={placeOf(event)} />
-          <FactTable title="Who" facts={personOf(event)} />
-          <FactTable title="Device" facts={deviceOf(event)} />
+          <FactTable title={words.page} facts={placeOf(event)} />
+          <FactTable title={words.who} facts={personOf(event)} />
+          <FactTable title={words.device} facts={deviceOf(event)} />
         </Stack>
         <Stack gap="md">
-          <FactTable title="Data" facts={dataOf(event)} />
+          <FactTable title={words.data} facts={dataOf(event)} />
           <Raw event={event} />
         </Stack>
       </SimpleGrid>
@@ -96,11 +100,11 @@ function Raw({ event }: { event: Event }) {
     <Card>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          JSON
+          {words.json}
         </Title>
-        <CopyButton value={json} label="JSON" withText />
+        <CopyButton value={json} label={words.json} withText />
       </Group>
-      <ScrollArea.Autosize mah={420} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'JSON' }}>
+      <ScrollArea.Autosize mah={420} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': words.json }}>
         <Code block>{json.length > SHOWN_MAX ? `${json.slice(0, SHOWN_MAX)}\n…` : json}</Code>
       </ScrollArea.Autosize>
     </Card>
@@ -109,26 +113,27 @@ function Raw({ event }: { event: Event }) {
 
 function placeOf(event: Event): Fact[] {
   return [
-    { name: 'Event id', value: <Copyable value={event.event_id} label="event id" /> },
-    { name: 'Address', value: event.url === null ? <None /> : <ExternalLink url={event.url} /> },
-    { name: 'Domain', value: text(event.domain) },
-    { name: 'Sent from a different host', value: event.origin_mismatch ? 'yes' : 'no' },
+    { name: words.name, value: text(event.event) },
+    { name: words.id, value: <Copyable value={event.event_id} label={words.idToCopy} /> },
+    { name: words.url, value: event.url === null ? <None /> : <ExternalLink url={event.url} /> },
+    { name: words.domain, value: text(event.domain) },
+    { name: words.mismatch, value: event.origin_mismatch ? words.yes : words.no },
     {
-      name: 'Came from',
+      name: words.referrer,
       value: event.referrer === null || event.referrer === '' ? <None /> : <ExternalLink url={event.referrer} />,
     },
-    { name: 'Happened', value: formatMoment(event.timestamp) },
-    { name: 'Received', value: formatMoment(event.createdAt) },
+    { name: words.happened, value: formatMoment(event.timestamp) },
+    { name: words.received, value: formatMoment(event.createdAt) },
   ]
 }
 
 function personOf(event: Event): Fact[] {
   const { company, contact } = event
   return [
-    { name: 'Contact', value: <Who event={event} /> },
-    { name: 'E-mail', value: text(contact?.email ?? null) },
+    { name: words.contact, value: <Who event={event} /> },
+    { name: words.email, value: text(contact?.email ?? null) },
     {
-      name: 'Company',
+      name: words.company,
       value:
         company === null ? (
           <None />
@@ -137,20 +142,20 @@ function personOf(event: Event): Fact[] {
             inherit
             renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
           >
-            <Foreign max={120}>{company.name ?? company.domain ?? 'Unnamed'}</Foreign>
+            <Foreign max={120}>{company.name ?? company.domain ?? catalogue.columns.unnamed}</Foreign>
           </Anchor>
         ),
     },
     {
-      name: 'Visitor',
-      value: event.visitor_id === null ? <None /> : <Groups name="visitor_id" value={event.visitor_id} />,
+      name: words.visitor,
+      value: event.visitor_id === null ? <None /> : <VisitorLink visitorId={event.visitor_id} />,
     },
     {
-      name: 'Session',
+      name: words.session,
       value: event.session_id === null ? <None /> : <Groups name="session_id" value={event.session_id} />,
     },
     {
-      name: 'Analytics user id',
+      name: words.analyticsUser,
       value:
         event.analytics_user_id === null ? (
           <None />
@@ -161,7 +166,15 @@ function personOf(event: Event): Fact[] {
   ]
 }
 
-/** Links to the other events of a visitor, a session or a user of an analytics tool. */
+function VisitorLink({ visitorId }: { visitorId: string }) {
+  return (
+    <Anchor inherit renderRoot={(props) => <Link to="/visitors/$visitorId" params={{ visitorId }} {...props} />}>
+      <Foreign max={120}>{visitorId}</Foreign>
+    </Anchor>
+  )
+}
+
+/** Links to the other events of a session or a user of an analytics tool. */
 function Groups({ name, value }: { name: GroupName; value: string }) {
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/events/groups" search={{ [name]: value }} {...props} />}>
@@ -170,16 +183,16 @@ function Groups({ name, value }: { name: GroupName; value: string }) {
   )
 }
 
-type GroupName = 'visitor_id' | 'session_id' | 'analytics_user_id'
+type GroupName = 'session_id' | 'analytics_user_id'
 
 function deviceOf(event: Event): Fact[] {
   return [
-    { name: 'Device', value: text(event.device_type) },
-    { name: 'Browser', value: text(event.browser) },
-    { name: 'Operating system', value: text(event.os) },
-    { name: 'Screen', value: text(event.screen) },
-    { name: 'Bot', value: event.is_bot ? 'yes' : 'no' },
-    { name: 'User agent', value: text(event.user_agent) },
+    { name: words.device, value: text(event.device_type) },
+    { name: words.browser, value: text(event.browser) },
+    { name: words.os, value: text(event.os) },
+    { name: words.screen, value: text(event.screen) },
+    { name: words.bot, value: event.is_bot ? words.yes : words.no },
+    { name: words.userAgent, value: text(event.user_agent) },
   ]
 }
 

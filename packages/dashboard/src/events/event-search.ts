@@ -1,112 +1,103 @@
 import type { Query } from '../api/client.ts'
-import { day, flag, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
+import { day, flag, oneOf, pageNumber, searchParams, words, text as written } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { daysOfPeriod, rangeSearch, resolveRange } from '../ui/range.ts'
+import { text } from './text.ts'
 
-const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'bot'].map((value) => ({ value, label: value }))
+const labels = text.filters
 
 /** The dimensions of events, with labels. */
-export const DIMENSIONS = [
-  { value: 'event_type', label: 'Event' },
-  { value: 'day', label: 'Day' },
-  { value: 'week', label: 'Week' },
-  { value: 'month', label: 'Month' },
-  { value: 'url_path', label: 'Page (path)' },
-  { value: 'url', label: 'Address' },
-  { value: 'title', label: 'Page title' },
-  { value: 'domain', label: 'Domain' },
-  { value: 'referring_domain', label: 'Referring domain' },
-  { value: 'text', label: 'Element text' },
-  { value: 'element_type', label: 'Element type' },
-  { value: 'element_id', label: 'Element id' },
-  { value: 'class', label: 'CSS class' },
-  { value: 'device_type', label: 'Device' },
-  { value: 'browser', label: 'Browser' },
-  { value: 'os', label: 'Operating system' },
-  { value: 'is_bot', label: 'Bot or not' },
-  { value: 'contact_id', label: 'Contact' },
-  { value: 'company_id', label: 'Company' },
-  { value: 'visitor_id', label: 'Visitor' },
-  { value: 'session_id', label: 'Session' },
-  { value: 'analytics_user_id', label: 'Analytics user id' },
-] as const
+export const DIMENSIONS = Object.entries(text.dimensions).map(([value, label]) => ({
+  value: value as Dimension,
+  label,
+}))
 
-export type Dimension = (typeof DIMENSIONS)[number]['value']
+export type Dimension = keyof typeof text.dimensions
 
 /** The filters of events in POST /v1/aggregate and GET /v1/events. */
 export const EVENT_GROUP_FILTERS: FilterField[] = [
-  { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
-  { name: 'identified_only', label: 'Identified contacts only', kind: 'yes_no' },
-  { name: 'is_bot', label: 'Bots', kind: 'yes_no' },
-  { name: 'origin_mismatch', label: 'Sent from a different host', kind: 'yes_no' },
-  ...inGroup('Page', [
-    { name: 'url_contains', label: 'Address contains', kind: 'text' },
-    { name: 'url_path', label: 'Path is', kind: 'text' },
-    { name: 'domain', label: 'Domain', kind: 'text' },
-    { name: 'title_contains', label: 'Title contains', kind: 'text' },
-    { name: 'referring_domain', label: 'Referring domain', kind: 'text' },
+  { name: 'event_type', label: labels.event, kind: 'event' },
+  { name: 'identified_only', label: labels.identified, kind: 'yes_no' },
+  { name: 'is_bot', label: labels.bots, kind: 'yes_no' },
+  { name: 'origin_mismatch', label: labels.mismatch, kind: 'yes_no' },
+  ...inGroup(labels.page, [
+    { name: 'url_contains', label: labels.urlContains, kind: 'text' },
+    { name: 'url_path', label: labels.path, kind: 'text' },
+    { name: 'domain', label: labels.domain, kind: 'text' },
+    { name: 'title_contains', label: labels.titleContains, kind: 'text' },
+    { name: 'referring_domain', label: labels.referring, kind: 'text' },
   ]),
-  ...inGroup('Element', [
-    { name: 'text_contains', label: 'Text contains', kind: 'text' },
-    { name: 'class_contains', label: 'CSS class contains', kind: 'text' },
-    { name: 'element_id', label: 'Element id', kind: 'text' },
-    { name: 'element_type', label: 'Element type', kind: 'text' },
+  ...inGroup(labels.element, [
+    { name: 'text_contains', label: labels.textContains, kind: 'text' },
+    { name: 'class_contains', label: labels.classContains, kind: 'text' },
+    { name: 'element_id', label: labels.elementId, kind: 'text' },
+    { name: 'element_type', label: labels.elementType, kind: 'text' },
   ]),
-  ...inGroup('Visitor and device', [
-    { name: 'contact_id', label: 'Contact id', kind: 'text' },
-    { name: 'visitor_id', label: 'Visitor id', kind: 'text' },
-    { name: 'session_id', label: 'Session id', kind: 'text' },
-    { name: 'analytics_user_id', label: 'Analytics user id', kind: 'text' },
-    { name: 'device_type', label: 'Device', kind: 'choice', options: DEVICES },
-    { name: 'browser', label: 'Browser', kind: 'text' },
-    { name: 'os', label: 'Operating system', kind: 'text' },
+  ...inGroup(labels.visitor, [
+    { name: 'contact_id', label: labels.contactId, kind: 'text' },
+    { name: 'visitor_id', label: labels.visitorId, kind: 'text' },
+    { name: 'session_id', label: labels.sessionId, kind: 'text' },
+    { name: 'analytics_user_id', label: labels.analyticsUser, kind: 'text' },
+    { name: 'device_type', label: labels.device, kind: 'choice', options: text.devices },
+    { name: 'browser', label: labels.browser, kind: 'text' },
+    { name: 'os', label: labels.os, kind: 'text' },
   ]),
 ]
 
 /** The list also has filters of days, and some that only a group's link sets. */
 export const EVENT_LIST_FILTERS: FilterField[] = [
   ...EVENT_GROUP_FILTERS,
-  { name: 'date_after', label: 'From', kind: 'date' },
-  { name: 'date_before', label: 'Until', kind: 'date' },
-  { name: 'url', label: 'Address', kind: 'text', isOnlyInLinks: true },
-  { name: 'title', label: 'Page title', kind: 'text', isOnlyInLinks: true },
-  { name: 'text', label: 'Element text', kind: 'text', isOnlyInLinks: true },
+  { name: 'date_after', label: labels.from, kind: 'date' },
+  { name: 'date_before', label: labels.until, kind: 'date' },
+  { name: 'company_id', label: labels.companyId, kind: 'text', isOnlyInLinks: true },
+  { name: 'url', label: labels.url, kind: 'text', isOnlyInLinks: true },
+  { name: 'title', label: labels.title, kind: 'text', isOnlyInLinks: true },
+  { name: 'text', label: labels.text, kind: 'text', isOnlyInLinks: true },
+]
+
+const OF_VISITS = ['identified_only', 'is_bot', 'domain', 'contact_id', 'visitor_id', 'device_type', 'browser', 'os']
+
+/** The filters of GET /v1/visits. */
+export const VISIT_FILTERS: FilterField[] = [
+  ...EVENT_GROUP_FILTERS.filter(({ name }) => OF_VISITS.includes(name)).map(({ group: _, ...field }) => field),
+  { name: 'company_id', label: labels.companyId, kind: 'text', isOnlyInLinks: true },
 ]
 
 const filters = {
-  event_type: text,
+  event_type: written,
   identified_only: flag,
   is_bot: flag,
   origin_mismatch: flag,
-  url_contains: text,
-  url_path: text,
-  domain: text,
-  title_contains: text,
-  referring_domain: text,
-  text_contains: text,
-  class_contains: text,
-  element_id: text,
-  element_type: text,
-  contact_id: text,
-  visitor_id: text,
-  session_id: text,
-  analytics_user_id: text,
-  device_type: text,
-  browser: text,
-  os: text,
+  url_contains: written,
+  url_path: written,
+  domain: written,
+  title_contains: written,
+  referring_domain: written,
+  text_contains: written,
+  class_contains: written,
+  element_id: written,
+  element_type: written,
+  contact_id: written,
+  visitor_id: written,
+  session_id: written,
+  analytics_user_id: written,
+  device_type: written,
+  browser: written,
+  os: written,
 }
 
 export const eventListSearch = searchParams({
   page: pageNumber,
   limit: oneOf('20', '50', '100'),
-  search: text,
+  search: written,
   sort_by: oneOf('timestamp', 'event', 'createdAt'),
   sort_dir: oneOf('asc', 'desc'),
   columns: words,
   ...filters,
-  url: text,
-  title: text,
-  text,
+  url: written,
+  title: written,
+  text: written,
+  company_id: written,
   date_after: day,
   date_before: day,
   include: oneOf('system'),
@@ -126,6 +117,28 @@ export const eventGroupSearch = searchParams({
 })
 
 export type EventGroupSearch = ReturnType<typeof eventGroupSearch>
+
+export const visitSearch = searchParams({
+  ...rangeSearch,
+  page: pageNumber,
+  identified_only: flag,
+  is_bot: flag,
+  domain: written,
+  contact_id: written,
+  company_id: written,
+  visitor_id: written,
+  device_type: written,
+  browser: written,
+  os: written,
+})
+
+export const VISITS_LENGTH = 50
+
+/** The query to the service for an address of the visits. */
+export function toVisitQuery({ range, from, to, page = 1, ...filters }: ReturnType<typeof visitSearch>): Query {
+  const days = resolveRange({ ...(range ? { range } : {}), ...(from ? { from } : {}), ...(to ? { to } : {}) })
+  return { ...filters, page, limit: VISITS_LENGTH, date_after: days.from, date_before: days.to }
+}
 
 const BUCKETS_MAX = 50
 

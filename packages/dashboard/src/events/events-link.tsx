@@ -4,11 +4,18 @@ import type { ReactNode } from 'react'
 import { text } from '../app/search-params.ts'
 import type { EventListSearch } from './event-search.ts'
 
+interface EventsLinkProps {
+  search: EventListSearch
+  /** For screen readers, if the text does not say which events. */
+  label?: string
+  children: ReactNode
+}
+
 /** Links a count to its events. Text that is too long for the address is not linked. */
-export function EventsLink({ search, children }: { search: EventListSearch; children: ReactNode }) {
+export function EventsLink({ search, label, children }: EventsLinkProps) {
   if (Object.values(search).some((value) => typeof value === 'string' && text(value) !== value)) return children
   return (
-    <Anchor inherit renderRoot={(props) => <Link to="/events" search={search} {...props} />}>
+    <Anchor inherit aria-label={label} renderRoot={(props) => <Link to="/events" search={search} {...props} />}>
       {children}
     </Anchor>
   )

@@ -14,6 +14,9 @@ import { ToolbarButton } from '../ui/toolbar-button.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
 import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
 import { EventTabs } from './event-tabs.tsx'
+import { text } from './text.ts'
+
+const words = text.list
 
 const route = getRouteApi('/shell/events')
 
@@ -30,18 +33,15 @@ export function EventsPage() {
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
     <>
-      <PageHeader
-        title="Events"
-        description="What visitors and contacts did, and events that the service recorded itself."
-      />
-      <EventTabs current="list" />
+      <PageHeader title={words.title} description={words.description} />
+      <EventTabs current="events" />
       <FilterBar
         fields={EVENT_LIST_FILTERS}
         values={search as Omit<EventListSearch, 'columns'>}
         onChange={change}
         search={{
           value: search.search,
-          placeholder: 'Search name, address, domain',
+          placeholder: words.search,
           onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
@@ -51,14 +51,14 @@ export function EventsPage() {
           variant={search.include === 'system' ? 'light' : 'default'}
           onClick={() => change({ include: search.include === 'system' ? undefined : 'system' })}
         >
-          System events
+          {words.systemEvents}
         </ToolbarButton>
         <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
-        <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
+        <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label={words.export} />
         <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
       </FilterBar>
       <DataTable
-        label="Events"
+        label={words.table}
         columns={EVENT_COLUMNS.filter(({ id }) => chosen.includes(id))}
         rows={data?.events}
         rowKey={({ event_id }) => event_id}
@@ -67,12 +67,12 @@ export function EventsPage() {
         isUpdating={isPlaceholderData}
         empty={
           isFiltered ? (
-            <EmptyState icon={IconActivity} title="No event matches">
-              Remove a filter or widen the date range.
+            <EmptyState icon={IconActivity} title={words.noMatch}>
+              {words.noMatchHint}
             </EmptyState>
           ) : (
-            <EmptyState icon={IconActivity} title="No events yet">
-              Put the tracker on your site, or send a first event from your own systems; it shows here at once.
+            <EmptyState icon={IconActivity} title={words.empty}>
+              {words.emptyHint}
             </EmptyState>
           )
         }
@@ -101,7 +101,7 @@ function viewOf({ page: _page, columns: _columns, ...query }: EventListSearch) {
 /** The name of a column in the export, if it differs. */
 function csvColumn(id: string): string {
   if (id === 'contact') return 'internal_contact_id'
-  return id === 'title' ? 'data.title' : id
+  return id === 'title' || id === 'text' ? `data.${id}` : id
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir', 'include'])

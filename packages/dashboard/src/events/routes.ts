@@ -1,8 +1,16 @@
 import { createRoute } from '@tanstack/react-router'
 import { eventGroupsQuery, eventQuery, eventsQuery } from '../api/event-explorer.ts'
+import { visitsQuery } from '../api/events.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
-import { eventGroupSearch, eventListSearch, toEventQuery, toGroupRequest } from './event-search.ts'
+import {
+  eventGroupSearch,
+  eventListSearch,
+  toEventQuery,
+  toGroupRequest,
+  toVisitQuery,
+  visitSearch,
+} from './event-search.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
@@ -22,6 +30,15 @@ const groups = createRoute({
   component: lazyPage(() => import('./event-groups-page.tsx'), 'EventGroupsPage'),
 })
 
+const visits = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events/visits',
+  validateSearch: visitSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(visitsQuery(toVisitQuery(deps))),
+  component: lazyPage(() => import('./visits-page.tsx'), 'VisitsPage'),
+})
+
 const one = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$eventId',
@@ -29,4 +46,4 @@ const one = createRoute({
   component: lazyPage(() => import('./event-page.tsx'), 'EventPage'),
 })
 
-export const eventRoutes = [list, groups, one] as const
+export const eventRoutes = [list, visits, groups, one] as const

@@ -1,51 +1,45 @@
-import { Anchor, Button, Card, Code, Group, List, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Anchor, Card, Code, Group, List, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { domainsQuery } from '../api/domains.ts'
+import { forgetActivity } from '../api/overview.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { ErrorState } from '../ui/states.tsx'
+import { AddDomain } from './add-domain.tsx'
+import { text as texts } from './text.ts'
 
+const text = texts.firstSteps
 /** Domains that are listed. */
 const SHOWN = 10
 
-/** The setup of a new tenant: a domain, the script on its pages, a first visit. */
+/** The setup of a new workspace: a domain, the script on its pages, a first visit. */
 export function FirstSteps({ snippet }: { snippet: string }) {
+  const queryClient = useQueryClient()
+  // What was read before the first event would be shown after it.
+  useEffect(() => forgetActivity(queryClient), [queryClient])
   const domains = useQuery({ ...domainsQuery({ limit: SHOWN, verified: true }), refetchInterval: 10_000 })
   const verified = domains.data?.domains ?? []
-  const claimed = useQuery(domainsQuery({ limit: 1 }))
   return (
     <Card maw={760} padding="xl">
       <Title order={2} size="h3">
-        Three steps to your first event
+        {text.title}
       </Title>
       <Text c="dimmed" size="sm" mb="lg">
-        This page fills up once someone visits your site.
+        {text.description}
       </Text>
       {domains.error ? <ErrorState error={domains.error} onRetry={domains.refetch} /> : null}
       <List component="ol" listStyleType="none" spacing="xl">
-        <Step number={1} title="Add your domain" isDone={verified.length > 0}>
+        <Step number={1} title={text.domain.title} isDone={verified.length > 0}>
           {verified.length > 0 ? (
-            <Text size="sm">
-              {verified.map(({ domain }) => domain).join(', ')} may send events, including their subdomains.
-            </Text>
+            <Text size="sm">{text.domain.verified(verified.map(({ domain }) => domain))}</Text>
           ) : (
-            <>
-              <Text size="sm">
-                Add the domain of your site and prove with a DNS record that you own it. Nobody else can send events for
-                it.
-              </Text>
-              <Button variant="light" size="xs" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
-                {claimed.data?.domains.length ? 'Verify your domain' : 'Add a domain'}
-              </Button>
-            </>
+            <AddDomain />
           )}
         </Step>
-        <Step number={2} title="Install the tracker">
-          <Text size="sm">
-            Paste it once into the head of every page. It sets no third-party cookies and contacts no other server.
-          </Text>
+        <Step number={2} title={text.tracker.title}>
+          <Text size="sm">{text.tracker.description}</Text>
           <Group gap="xs" wrap="nowrap" w="100%">
             <Code
               block
@@ -53,25 +47,26 @@ export function FirstSteps({ snippet }: { snippet: string }) {
               miw={0}
               tabIndex={0}
               role="region"
-              aria-label="Code: the snippet"
+              aria-label={text.tracker.code}
               style={{ whiteSpace: 'pre-wrap' }}
             >
               {snippet}
             </Code>
-            <CopyButton value={snippet} label="the snippet" withText />
+            <CopyButton value={snippet} label={text.tracker.copy} withText />
           </Group>
         </Step>
-        <Step number={3} title="Visit your site">
+        <Step number={3} title={text.visit.title}>
+          <Text size="sm">{text.visit.description}</Text>
           <Group gap="xs" role="status">
             <Loader size={16} aria-hidden />
-            <Text size="sm">Waiting for the first event…</Text>
+            <Text size="sm">{text.visit.waiting}</Text>
           </Group>
           <Text size="sm" c="dimmed">
-            No site yet? Your servers can send contacts and events too: see the{' '}
-            <Anchor href="/docs" inherit underline="always">
-              API reference
+            {text.visit.api.before}
+            <Anchor inherit underline="always" renderRoot={(props) => <Link to="/connect" {...props} />}>
+              {text.visit.api.link}
             </Anchor>
-            .
+            {text.visit.api.after}
           </Text>
         </Step>
       </List>
@@ -92,7 +87,7 @@ function Step({ number, title, isDone = false, children }: StepProps) {
       styles={{ itemWrapper: { display: 'flex', alignItems: 'flex-start' }, itemLabel: { flex: 1, minWidth: 0 } }}
       icon={
         <ThemeIcon radius="xl" size={30} variant={isDone ? 'filled' : 'light'} color={isDone ? 'teal' : 'ink'}>
-          {isDone ? <IconCheck size={18} aria-label="done" /> : number}
+          {isDone ? <IconCheck size={18} aria-label={text.done} /> : number}
         </ThemeIcon>
       }
     >

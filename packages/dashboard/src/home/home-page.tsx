@@ -1,46 +1,76 @@
 import { Box, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { watchEvents } from '../api/live.ts'
 import { overviewQuery } from '../api/overview.ts'
-import { trackerQuery } from '../api/tracker.ts'
+import { type Tracker, trackerQuery } from '../api/tracker.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Figures } from './figures.tsx'
+import { FirstEvent } from './first-event.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import classes from './home-page.module.css'
 import { LiveFeed } from './live-feed.tsx'
 import { overviewRange } from './overview-range.ts'
 import { TopPages, TopSources, WaitingForApproval } from './rankings.tsx'
+import { text } from './text.ts'
 import { Trend } from './trend.tsx'
 
 const route = getRouteApi('/shell/')
 
-/** The activity on the tenant's sites at a glance. */
+/** The activity on the workspace's sites at a glance; until there is any, the first steps. */
 export function HomePage() {
+  const tracker = useQuery({
+    ...trackerQuery,
+    // A new workspace is waiting for its first event. The live feed reports it sooner, if it is connected.
+    refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
+  })
+  const isNew = tracker.data?.first_event === null
+  const { refetch } = tracker
+  useEffect(() => {
+    if (isNew)
+      return watchEvents(
+        () => void refetch(),
+        () => {},
+      )
+  }, [isNew, refetch])
+  if (tracker.isPending) {
+    return (
+      <>
+        <PageHeader title={text.title} />
+        <LoadingState lines={8} />
+      </>
+    )
+  }
+  if (!isNew) return <Activity first={tracker.data?.first_event ?? null} />
+  return (
+    <>
+      <PageHeader title={text.title} />
+      {tracker.data ? <FirstSteps snippet={tracker.data.snippet} /> : null}
+    </>
+  )
+}
+
+function Activity({ first }: { first: Tracker['first_event'] }) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(overviewQuery(overviewRange(search)))
-  const tracker = useQuery({
-    ...trackerQuery,
-    // A new tenant is waiting for its first event.
-    refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
-  })
   const days = resolveRange(search)
-  const isNew = tracker.data?.first_event === null
   return (
     <>
       <PageHeader
-        title="Home"
-        description={isNew ? undefined : 'Days are in UTC. Bots are excluded.'}
-        actions={isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range })} />}
+        title={text.title}
+        description={text.description}
+        actions={<DateRange value={search} onChange={(range) => navigate({ search: range })} />}
       />
-      {isNew && tracker.data ? <FirstSteps snippet={tracker.data.snippet} /> : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={8} /> : null}
-      {data && !isNew ? (
+      {data ? (
         <Stack gap="md" aria-busy={isPlaceholderData}>
+          {first === null ? null : <FirstEvent event={first} />}
           <Figures overview={data} />
           <Box className={classes.columns}>
             <Stack gap="md" miw={0}>

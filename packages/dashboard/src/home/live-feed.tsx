@@ -3,13 +3,16 @@ import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { type CustomerEvent, latestEventsQuery } from '../api/events.ts'
-import { type LiveEvent, watchEvents } from '../api/live.ts'
-import { eventIcon, eventWords } from '../ui/event-words.ts'
+import { latestEventsQuery } from '../api/events.ts'
+import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
+import { eventIcon, eventLine } from '../ui/event-words.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
 import { FEED_LENGTH } from './overview-range.ts'
+import { text as texts } from './text.ts'
+
+const text = texts.live
 
 /** The delay before contacts' names are fetched, so that many events share one request. */
 const NAMES_MS = 3_000
@@ -46,10 +49,10 @@ export function LiveFeed() {
         <Group gap={8}>
           <span className={classes.light} data-live={isLive} aria-hidden />
           <Title order={2} size="h5">
-            Live
+            {text.title}
           </Title>
           <Text size="xs" c="dimmed" role="status">
-            {isPaused ? 'paused' : isConnected ? '' : 'connecting…'}
+            {isPaused ? text.paused : isConnected ? '' : text.connecting}
           </Text>
         </Group>
         <Button
@@ -59,19 +62,19 @@ export function LiveFeed() {
           leftSection={isPaused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />}
           onClick={() => setPaused(!isPaused)}
         >
-          {isPaused ? 'Resume' : 'Pause'}
+          {isPaused ? text.resume : text.pause}
         </Button>
       </Group>
       {latest.error && events.length === 0 ? <ErrorState error={latest.error} onRetry={latest.refetch} /> : null}
       {latest.isPending ? <LoadingState lines={6} /> : null}
-      <ul className={classes.list} aria-label="Latest events">
+      <ul className={classes.list} aria-label={text.label}>
         {events.map((event) => (
           <FeedRow key={event.event_id} event={event} />
         ))}
       </ul>
       {latest.data && events.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No event yet.
+          {text.empty}
         </Text>
       ) : null}
     </Card>
@@ -80,14 +83,14 @@ export function LiveFeed() {
 
 function FeedRow({ event }: { event: LiveEvent }) {
   const Icon = eventIcon(event.event)
-  const where = event.title || (event.url ? placeOf(event.url) : '')
+  const where = event.url ? placeOf(event.url) : ''
   return (
     <li className={classes.row}>
       <Icon size={17} stroke={1.6} aria-hidden />
       <div className={classes.words}>
         <Text size="sm" truncate>
           {event.contact_id === null ? (
-            <span>{event.is_bot ? 'Bot' : 'Somebody'}</span>
+            <AnonymousVisitor event={event} />
           ) : (
             <Anchor
               inherit
@@ -95,26 +98,31 @@ function FeedRow({ event }: { event: LiveEvent }) {
                 <Link to="/contacts/$contactId" params={{ contactId: event.contact_id ?? '' }} {...props} />
               )}
             >
-              {event.contact_name ? <Foreign max={60}>{event.contact_name}</Foreign> : 'A contact'}
+              {event.contact_name ? <Foreign max={60}>{event.contact_name}</Foreign> : text.contact}
             </Anchor>
           )}
           {' · '}
-          <Foreign max={60}>{eventWords(event.event)}</Foreign>
+          <Foreign max={160}>{eventLine({ ...event, data: { title: event.title, text: event.text } })}</Foreign>
         </Text>
-        {where ? (
-          <Text size="xs" c="dimmed" truncate>
-            <Foreign max={100}>{where}</Foreign>
-          </Text>
-        ) : null}
+        <Text size="xs" c="dimmed" truncate>
+          {where ? <Foreign max={100}>{where}</Foreign> : null}
+        </Text>
       </div>
       <Moment at={event.timestamp} size="xs" c="dimmed" className={classes.time} />
     </li>
   )
 }
 
-function toLiveEvent(event: CustomerEvent): LiveEvent {
-  const { contact, data } = event
-  const name = contact ? [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email : null
-  const title = typeof data.title === 'string' ? data.title : null
-  return { ...event, title, contact_id: event.internal_contact_id, contact_name: name }
+function AnonymousVisitor({ event: { visitor_id: visitorId, is_bot: isBot } }: { event: LiveEvent }) {
+  const name = isBot ? text.bot : text.anonymous
+  if (visitorId === null) return <span>{name}</span>
+  return (
+    <Anchor
+      inherit
+      c="dimmed"
+      renderRoot={(props) => <Link to="/visitors/$visitorId" params={{ visitorId }} {...props} />}
+    >
+      {name}
+    </Anchor>
+  )
 }

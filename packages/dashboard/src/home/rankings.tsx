@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import type { Overview } from '../api/overview.ts'
 import { EventsLink } from '../events/events-link.tsx'
 import { BarList } from '../ui/bar-list.tsx'
-import { formatNumber } from '../ui/format.ts'
 import { Foreign } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 interface RankingProps {
   overview: Overview
@@ -16,10 +16,10 @@ interface RankingProps {
 export function TopPages({ overview, days }: RankingProps) {
   return (
     <Card>
-      <RankingHead title="Top pages" unit="views" />
+      <RankingHead title={text.pages.title} unit={text.pages.unit} />
       <BarList
-        unit="views"
-        empty="No page views in this period."
+        unit={text.pages.unit}
+        empty={text.pages.empty}
         rows={overview.top_pages.map(({ url_path, views }) => ({
           key: url_path,
           label: (
@@ -37,15 +37,15 @@ export function TopPages({ overview, days }: RankingProps) {
 export function TopSources({ overview, days }: RankingProps) {
   return (
     <Card>
-      <RankingHead title="Sources" unit="visitors" />
+      <RankingHead title={text.sources.title} unit={text.sources.unit} />
       <BarList
-        unit="visitors"
-        empty="No visitors in this period."
+        unit={text.sources.unit}
+        empty={text.sources.empty}
         rows={overview.sources.map(({ source, visitors }) => ({
           key: source ?? '',
           label:
             source === null ? (
-              'Direct'
+              text.sources.direct
             ) : (
               <EventsLink search={{ ...viewsOf(days), referring_domain: source }}>
                 <Foreign max={120}>{source}</Foreign>
@@ -87,15 +87,15 @@ export function WaitingForApproval({ count }: { count: number }) {
         </ThemeIcon>
         <div>
           <Title order={2} size="h5">
-            {count > 0 ? `${formatNumber(count)} waiting for approval` : 'Nothing to approve'}
+            {text.approvals.waiting(count)}
           </Title>
           {count > 0 ? (
             <Anchor size="sm" renderRoot={(props) => <Link to={APPROVALS} {...props} />}>
-              Review proposed actions
+              {text.approvals.review}
             </Anchor>
           ) : (
             <Text size="sm" c="dimmed">
-              No agent is waiting for approval.
+              {text.approvals.none}
             </Text>
           )}
         </div>

@@ -14,8 +14,10 @@ const home = createRoute({
   validateSearch: searchParams(rangeSearch),
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queryClient }, deps }) => {
-    void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
     void queryClient.prefetchQuery(trackerQuery)
+    // Before the first event there is nothing to read.
+    if (queryClient.getQueryData(trackerQuery.queryKey)?.first_event === null) return
+    void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
     void queryClient.prefetchQuery(latestEventsQuery(FEED_LENGTH))
   },
   component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),

@@ -2,6 +2,9 @@ import { Badge, Box, Card, Group, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
 import { formatNumber } from '../ui/format.ts'
 import { Sparkline } from '../ui/sparkline.tsx'
+import { text as texts } from './text.ts'
+
+const text = texts.figures
 
 interface StatCardProps {
   label: string
@@ -20,20 +23,20 @@ export function StatCard({ label, value, before, byDay }: StatCardProps) {
           <Text size="sm" c="dimmed">
             {label}
           </Text>
-          <Text fz={26} fw={650} lh={1.35}>
+          <Text fz={26} fw={650} lh={1.35} style={{ whiteSpace: 'nowrap' }}>
             {formatNumber(value)}
           </Text>
         </Box>
         {byDay && byDay.length > 1 ? (
-          <Box visibleFrom="lg" mb={6}>
-            <Sparkline values={byDay} label={`${label} by day`} />
+          <Box visibleFrom="xl" mb={6}>
+            <Sparkline values={byDay} label={text.byDay(label)} />
           </Box>
         ) : null}
       </Group>
       <Group gap={6} mt={2}>
         <Change value={value} before={before} />
         <Text size="xs" c="dimmed">
-          {before === 0 ? 'none in the previous period' : `from ${formatNumber(before)}`}
+          {text.before(before)}
         </Text>
       </Group>
     </Card>
@@ -51,8 +54,7 @@ function Change({ value, before }: { value: number; before: number }) {
       color={percent > 0 ? 'teal' : 'orange'}
       leftSection={<Icon size={12} aria-hidden />}
     >
-      {percent > 0 ? '+' : '−'}
-      {formatNumber(Math.abs(percent))}%
+      {percent > 0 ? text.rise(percent) : text.fall(-percent)}
     </Badge>
   )
 }

@@ -2,10 +2,11 @@ import { Card, Group, SegmentedControl, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { Overview } from '../api/overview.ts'
 import { TrendChart } from '../ui/trend-chart.tsx'
+import { text as texts } from './text.ts'
+
+const text = texts.trend
 
 type Metric = 'events' | 'visitors'
-
-const WORDS: Record<Metric, string> = { events: 'Events', visitors: 'Visitors' }
 
 /** Events or visitors by day, with the previous period behind them. */
 export function Trend({ overview }: { overview: Overview }) {
@@ -18,26 +19,26 @@ export function Trend({ overview }: { overview: Overview }) {
     <Card>
       <Group justify="space-between" mb="xs" gap="xs">
         <Title order={2} size="h5">
-          {WORDS[metric]} by day
+          {text.byDay[metric]}
         </Title>
         <SegmentedControl
           size="xs"
-          aria-label="Metric"
+          aria-label={text.metric}
           value={metric}
           onChange={(value) => setMetric(value === 'visitors' ? 'visitors' : 'events')}
-          data={Object.entries(WORDS).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(text.metrics).map(([value, label]) => ({ value, label }))}
         />
       </Group>
       <TrendChart
-        label={`${WORDS[metric]} by day`}
+        label={text.byDay[metric]}
         data={overview.by_day.map((day, index) => ({
           date: day.date,
           now: day[metric],
           before: before[index - offset]?.[metric] ?? 0,
         }))}
         series={[
-          { name: 'now', label: WORDS[metric], color: 'ink.6' },
-          ...(hasBefore ? [{ name: 'before', label: 'Period before', color: 'gray.6', isDashed: true }] : []),
+          { name: 'now', label: text.metrics[metric], color: 'ink.6' },
+          ...(hasBefore ? [{ name: 'before', label: text.before, color: 'gray.6', isDashed: true }] : []),
         ]}
       />
     </Card>

@@ -11,10 +11,10 @@ import {
 } from '../api/identities.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { formatNumber } from '../ui/format.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { EmailAccountForm } from './email-account-form.tsx'
+import { text } from './text.ts'
 
 interface EmailAccountCardProps {
   identity: Identity
@@ -37,17 +37,17 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
     <Card component="section" aria-labelledby="mailbox">
       <Group justify="space-between" mb="sm">
         <Title order={2} size="h5" id="mailbox">
-          Mailbox
+          {text.mailbox.title}
         </Title>
         {account === null ? null : account.connected ? (
-          <Badge color="teal">connected</Badge>
+          <Badge color="teal">{text.connected}</Badge>
         ) : (
-          <Badge color="red">login fails</Badge>
+          <Badge color="red">{text.loginFails}</Badge>
         )}
       </Group>
       {account === null ? (
         <Text size="sm" c="dimmed" mb={mayWrite ? 'sm' : 0}>
-          No mailbox: this identity cannot send e-mail.
+          {text.mailbox.none}
         </Text>
       ) : null}
       {mayWrite && (account === null || isEditing) ? (
@@ -61,23 +61,23 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
       {account !== null && !isEditing ? (
         <Stack gap="md">
           {account.error === null ? null : (
-            <Alert color="red" role="alert" title="The mail servers reject the login">
+            <Alert color="red" role="alert" title={text.mailbox.rejected}>
               <Foreign max={1_000}>{account.error}</Foreign>
             </Alert>
           )}
           <Facts
             facts={[
-              ['Address', <Foreign key="address">{account.address}</Foreign>],
-              ['Sends through', <Foreign key="smtp">{serverWords(account.smtp)}</Foreign>],
+              [text.mailbox.address, <Foreign key="address">{account.address}</Foreign>],
+              [text.mailbox.sends, <Foreign key="smtp">{serverWords(account.smtp)}</Foreign>],
               [
-                'Reads from',
+                text.mailbox.reads,
                 account.imap ? <Foreign key="imap">{serverWords(account.imap)}</Foreign> : <None key="imap" />,
               ],
-              ['Logs in with', <Foreign key="login">{loginWords(account)}</Foreign>],
-              ['Maximum per day', `${formatNumber(account.daily_limit)} e-mails`],
-              ['Interval between e-mails', `${formatNumber(account.spacing_seconds)} s`],
+              [text.mailbox.login, <Foreign key="login">{loginWords(account)}</Foreign>],
+              [text.mailbox.dailyLimit, text.mailbox.emails(account.daily_limit)],
+              [text.mailbox.spacing, text.mailbox.seconds(account.spacing_seconds)],
               [
-                'Login worked',
+                text.mailbox.worked,
                 account.verified_at === null ? <None key="at" /> : <Moment key="at" at={account.verified_at} />,
               ],
             ]}
@@ -89,7 +89,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
           ) : null}
           {checking.data?.email_account.connected ? (
             <Text size="sm" c="teal" role="status">
-              {account.imap === null ? 'The login works.' : 'Both logins work.'}
+              {account.imap === null ? text.mailbox.oneWorks : text.mailbox.bothWork}
             </Text>
           ) : null}
           {mayWrite ? (
@@ -100,19 +100,19 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 loading={checking.isPending}
                 onClick={() => checking.mutate()}
               >
-                Test the login
+                {text.mailbox.test}
               </Button>
               <Button variant="default" onClick={() => setEditing(true)}>
-                Change
+                {text.mailbox.change}
               </Button>
               <ConfirmButton
                 leftSection={<IconTrash size={16} aria-hidden />}
-                title="Remove the mailbox?"
-                explanation="The service deletes the password and stops sending and reading e-mail. E-mail that it has read is kept."
-                confirmLabel="Remove mailbox"
+                title={text.mailbox.removeTitle}
+                explanation={text.mailbox.removeExplanation}
+                confirmLabel={text.mailbox.removeConfirm}
                 onConfirm={remove}
               >
-                Remove
+                {text.mailbox.remove}
               </ConfirmButton>
             </Group>
           ) : null}
@@ -123,10 +123,11 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
 }
 
 function loginWords({ smtp, renewal }: EmailAccount): string {
-  if (renewal !== null) return `access tokens from ${renewal.token_url}`
-  return smtp.login === 'password' ? 'a password' : 'an access token'
+  if (renewal !== null) return text.mailbox.tokensFrom(renewal.token_url)
+  return smtp.login === 'password' ? text.mailbox.password : text.mailbox.token
 }
 
 function serverWords({ host, port, security, user }: EmailAccount['smtp']): string {
-  return `${host}:${port} (${security === 'none' ? 'unencrypted' : security.toUpperCase()}) as ${user}`
+  const encryption = security === 'none' ? text.mailbox.unencrypted : security.toUpperCase()
+  return text.mailbox.server(`${host}:${port}`, encryption, user)
 }

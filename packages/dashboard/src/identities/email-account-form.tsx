@@ -15,6 +15,7 @@ import { type FormEvent, useState } from 'react'
 import { type EmailAccount, type EmailAccountInput, refreshIdentities, setEmailAccount } from '../api/identities.ts'
 import { messageOf } from '../ui/states.tsx'
 import { MAIL_PRESETS } from './mail-presets.ts'
+import { text } from './text.ts'
 
 const OTHER = 'other'
 
@@ -71,13 +72,13 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
   return (
     <Stack component="form" gap="sm" onSubmit={submit}>
       <NativeSelect
-        label="Provider"
+        label={text.mailboxForm.provider}
         value={provider}
         onChange={(event) => setProvider(event.currentTarget.value)}
         data={[
-          { value: '', label: 'Choose one' },
+          { value: '', label: text.mailboxForm.choose },
           ...MAIL_PRESETS.map(({ value, label }) => ({ value, label })),
-          { value: OTHER, label: 'Another' },
+          { value: OTHER, label: text.mailboxForm.other },
         ]}
       />
       {preset ? (
@@ -88,7 +89,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
       {provider === '' ? null : (
         <>
           <TextInput
-            label="E-mail address"
+            label={text.mailboxForm.address}
             type="email"
             required
             maxLength={320}
@@ -98,37 +99,39 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
           />
           <Group grow align="flex-start">
             <TextInput
-              label="User name"
-              placeholder="same as the address"
+              label={text.mailboxForm.user}
+              placeholder={text.mailboxForm.sameAsAddress}
               maxLength={320}
               autoComplete="off"
               value={user}
               onChange={(event) => setUser(event.currentTarget.value)}
             />
             <PasswordInput
-              label="Password"
-              placeholder={account === null ? undefined : 'unchanged'}
+              label={text.mailboxForm.password}
+              placeholder={account === null ? undefined : text.mailboxForm.unchanged}
               required={account === null}
               maxLength={8_192}
               autoComplete="new-password"
-              visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+              visibilityToggleButtonProps={{ 'aria-label': text.mailboxForm.showPassword }}
               value={password}
               onChange={(event) => setPassword(event.currentTarget.value)}
             />
           </Group>
-          {provider === OTHER ? <ServerFields legend="Outgoing mail (SMTP)" value={smtp} onChange={setSmtp} /> : null}
+          {provider === OTHER ? (
+            <ServerFields legend={text.mailboxForm.outgoing} value={smtp} onChange={setSmtp} />
+          ) : null}
           <Switch
-            label="Read incoming e-mail"
-            description="Detects replies from contacts, after which agents stay quiet."
+            label={text.mailboxForm.reads}
+            description={text.mailboxForm.readsHint}
             checked={reads}
             onChange={(event) => setReads(event.currentTarget.checked)}
           />
           {provider === OTHER && reads ? (
-            <ServerFields legend="Incoming mail (IMAP)" value={imap} onChange={setImap} />
+            <ServerFields legend={text.mailboxForm.incoming} value={imap} onChange={setImap} />
           ) : null}
           <Group grow align="flex-start">
             <NumberInput
-              label="Maximum per day"
+              label={text.mailboxForm.dailyLimit}
               required
               min={1}
               max={10_000}
@@ -137,7 +140,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
               onChange={setDailyLimit}
             />
             <NumberInput
-              label="Seconds between e-mails"
+              label={text.mailboxForm.spacing}
               required
               min={0}
               max={86_400}
@@ -147,17 +150,17 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
             />
           </Group>
           {saving.isError ? (
-            <Alert color="red" role="alert" title="The mailbox was not saved">
+            <Alert color="red" role="alert" title={text.mailboxForm.notSaved}>
               <Text size="sm">{messageOf(saving.error)}</Text>
             </Alert>
           ) : null}
           <Group gap="xs">
             <Button type="submit" loading={saving.isPending}>
-              Log in and save
+              {text.mailboxForm.save}
             </Button>
             {onCancel ? (
               <Button variant="default" onClick={onCancel}>
-                Cancel
+                {text.mailboxForm.cancel}
               </Button>
             ) : null}
           </Group>
@@ -180,7 +183,7 @@ function ServerFields({ legend, value, onChange }: ServerFieldsProps) {
         {legend}
       </Text>
       <TextInput
-        label="Server"
+        label={text.mailboxForm.server}
         required
         maxLength={255}
         value={value.host}
@@ -188,7 +191,7 @@ function ServerFields({ legend, value, onChange }: ServerFieldsProps) {
         style={{ flex: '1 1 180px' }}
       />
       <NumberInput
-        label="Port"
+        label={text.mailboxForm.port}
         required
         min={1}
         max={65_535}
@@ -199,13 +202,13 @@ function ServerFields({ legend, value, onChange }: ServerFieldsProps) {
         onChange={(port) => onChange({ ...value, port })}
       />
       <NativeSelect
-        label="Security"
+        label={text.mailboxForm.security}
         value={value.security}
         onChange={(event) => onChange({ ...value, security: event.currentTarget.value as ServerDraft['security'] })}
         data={[
-          { value: 'tls', label: 'TLS' },
-          { value: 'starttls', label: 'STARTTLS' },
-          { value: 'none', label: 'None' },
+          { value: 'tls', label: text.mailboxForm.securities.tls },
+          { value: 'starttls', label: text.mailboxForm.securities.starttls },
+          { value: 'none', label: text.mailboxForm.securities.none },
         ]}
         w={120}
       />

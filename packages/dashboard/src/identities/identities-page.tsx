@@ -12,6 +12,7 @@ import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/identities')
 
@@ -30,29 +31,30 @@ export function IdentitiesPage() {
   }
   const create = useMay('identities:write') ? (
     <CreateDialog
-      title="New identity"
+      title={text.create}
       fields={[
-        { name: 'firstName', label: 'First name', required: true },
-        { name: 'lastName', label: 'Last name', required: true },
-        { name: 'role', label: 'Role', required: true },
+        { name: 'firstName', label: text.fields.firstName, required: true },
+        { name: 'lastName', label: text.fields.lastName, required: true },
+        { name: 'role', label: text.fields.role, required: true },
       ]}
       onCreate={add}
     />
   ) : null
   return (
     <>
-      <PageHeader title="Identities" description="The senders of your agents' e-mails and messages." actions={create} />
+      <PageHeader title={text.title} description={text.description} actions={create} />
       {search !== undefined || total > PAGE_LENGTH ? (
         <Group mb="md">
           <SearchField
             value={search}
-            placeholder="Search by name or address"
+            placeholder={text.search}
             onSearch={(words) => navigate({ search: words === undefined ? {} : { search: words }, replace: true })}
           />
         </Group>
       ) : null}
       <DataTable
-        label="Identities"
+        label={text.title}
+        opensRows
         columns={COLUMNS}
         rows={data?.identities}
         rowKey={({ identity_id }) => identity_id}
@@ -61,10 +63,10 @@ export function IdentitiesPage() {
         isUpdating={isPlaceholderData}
         empty={
           search !== undefined ? (
-            <EmptyState icon={IconSearch} title="No identity matches" />
+            <EmptyState icon={IconSearch} title={text.noMatch} />
           ) : (
-            <EmptyState icon={IconUserCircle} title="No identities yet" action={create}>
-              An identity has a name, a mailbox and, optionally, a social profile. Agents send as an identity.
+            <EmptyState icon={IconUserCircle} title={text.none} action={create}>
+              {text.noneHint}
             </EmptyState>
           )
         }
@@ -82,7 +84,7 @@ export function IdentitiesPage() {
 const COLUMNS: Column<Identity>[] = [
   {
     id: 'name',
-    header: 'Name',
+    header: text.columns.name,
     cell: (identity) => (
       <>
         <Anchor
@@ -102,28 +104,28 @@ const COLUMNS: Column<Identity>[] = [
   },
   {
     id: 'email',
-    header: 'Mailbox',
+    header: text.columns.mailbox,
     cell: ({ email_account: { address, connected } }) =>
       address === null ? (
         <None />
       ) : (
         <>
-          <Foreign max={120}>{address}</Foreign> {connected ? null : <Badge color="red">login fails</Badge>}
+          <Foreign max={120}>{address}</Foreign> {connected ? null : <Badge color="red">{text.loginFails}</Badge>}
         </>
       ),
   },
   {
     id: 'social',
-    header: 'Social network',
+    header: text.columns.social,
     visibleFrom: 'sm',
     cell: ({ social: { connected, profile_id } }) => {
-      if (connected) return <Badge color="teal">connected</Badge>
-      return profile_id === null ? <None /> : <Badge color="orange">log in again</Badge>
+      if (connected) return <Badge color="teal">{text.connected}</Badge>
+      return profile_id === null ? <None /> : <Badge color="orange">{text.logInAgain}</Badge>
     },
   },
   {
     id: 'created_at',
-    header: 'Created',
+    header: text.columns.created,
     visibleFrom: 'md',
     cell: ({ created_at: at }) => formatDay(at),
   },

@@ -21,6 +21,7 @@ import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EmailAccountCard } from './email-account-card.tsx'
 import { SocialCard } from './social-card.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/identities/$identityId')
 
@@ -31,14 +32,14 @@ export function IdentityPage() {
   const connections = useQuery(connectionsQuery(identityId))
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/identities" {...props} />}>
-      Identities
+      {text.title}
     </Anchor>
   )
   const mayWrite = useMay('identities:write')
   if (!identity) {
     return (
       <>
-        <PageHeader title="Identity" breadcrumb={breadcrumb} />
+        <PageHeader title={text.one} breadcrumb={breadcrumb} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
       </>
     )
@@ -88,16 +89,13 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
   return (
     <ConfirmButton
       leftSection={<IconTrash size={16} aria-hidden />}
-      title="Delete the identity?"
+      title={text.page.deleteTitle}
       explanation={
         <Stack gap="xs">
-          <Text size="sm">Its mailbox and its social login are deleted too. This cannot be undone.</Text>
+          <Text size="sm">{text.page.deleteExplanation}</Text>
           {agents.length > 0 ? (
             <div>
-              <Text size="sm">
-                {agents.length === 1 ? 'This agent uses' : 'These agents use'} it, and can send nothing until you choose
-                another one:
-              </Text>
+              <Text size="sm">{text.page.usedBy(agents.length)}</Text>
               <List size="sm" mt={4}>
                 {agents.slice(0, 10).map(({ agent_id, name }) => (
                   <List.Item key={agent_id}>
@@ -105,17 +103,17 @@ function Delete({ identity, connections }: { identity: Identity; connections: Id
                   </List.Item>
                 ))}
               </List>
-              {agents.length > 10 ? <Text size="sm">and {agents.length - 10} more.</Text> : null}
+              {agents.length > 10 ? <Text size="sm">{text.page.more(agents.length - 10)}</Text> : null}
             </div>
           ) : (
-            <Text size="sm">No agent uses it.</Text>
+            <Text size="sm">{text.page.unused}</Text>
           )}
         </Stack>
       }
-      confirmLabel="Delete identity"
+      confirmLabel={text.page.deleteConfirm}
       onConfirm={remove}
     >
-      Delete
+      {text.page.delete}
     </ConfirmButton>
   )
 }
@@ -155,12 +153,12 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
   return (
     <Card component="form" onSubmit={submit}>
       <Title order={2} size="h5" mb="sm">
-        Person
+        {text.page.person}
       </Title>
       <Stack gap="sm">
-        {field('firstName', 'First name', true)}
-        {field('lastName', 'Last name', true)}
-        {field('jobTitle', 'Job title', false)}
+        {field('firstName', text.fields.firstName, true)}
+        {field('lastName', text.fields.lastName, true)}
+        {field('jobTitle', text.fields.jobTitle, false)}
         {saving.isError ? (
           <Text size="sm" c="red" role="alert">
             {messageOf(saving.error)}
@@ -169,7 +167,7 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
         {mayWrite ? (
           <Group gap="xs">
             <Button type="submit" loading={saving.isPending} disabled={!isChanged || !isWhole}>
-              Save
+              {text.page.save}
             </Button>
           </Group>
         ) : null}
@@ -182,11 +180,11 @@ function Agents({ connections }: { connections: IdentityConnections | undefined 
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
-        Agents that use this identity
+        {text.page.agents}
       </Title>
       {connections && connections.agents.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None yet. Choose this identity in an agent's settings.
+          {text.page.noAgents}
         </Text>
       ) : null}
       <List size="sm" listStyleType="none" spacing={4}>
@@ -195,7 +193,7 @@ function Agents({ connections }: { connections: IdentityConnections | undefined 
             <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
               <Foreign max={80}>{name}</Foreign>
             </Anchor>
-            {enabled ? '' : ' (disabled)'}
+            {enabled ? '' : text.page.disabled}
           </List.Item>
         ))}
       </List>

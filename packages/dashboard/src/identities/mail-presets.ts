@@ -1,4 +1,5 @@
 import type { EmailAccountInput } from '../api/identities.ts'
+import { text } from './text.ts'
 
 type Server = Omit<EmailAccountInput['smtp'], 'user'>
 
@@ -19,51 +20,51 @@ const tls = (host: string): Server => ({ host, port: 465, security: 'tls' })
 export const MAIL_PRESETS: MailPreset[] = [
   {
     value: 'google',
-    label: 'Gmail or Google Workspace',
+    label: text.providers.google.label,
     smtp: starttls('smtp.gmail.com'),
     imap: imap('imap.gmail.com'),
-    note: 'Requires an app password: turn on two-step verification, then create one in the account settings.',
+    note: text.providers.google.note,
   },
   {
     value: 'microsoft',
-    label: 'Outlook or Microsoft 365',
+    label: text.providers.microsoft.label,
     smtp: starttls('smtp.office365.com'),
     imap: imap('outlook.office365.com'),
-    note: 'An administrator must allow SMTP and IMAP with a password for this mailbox; many organisations do not.',
+    note: text.providers.microsoft.note,
   },
   {
     value: 'icloud',
-    label: 'iCloud Mail',
+    label: text.providers.icloud.label,
     smtp: starttls('smtp.mail.me.com'),
     imap: imap('imap.mail.me.com'),
-    note: 'Requires an app-specific password for the Apple account.',
+    note: text.providers.icloud.note,
   },
   {
     value: 'yahoo',
-    label: 'Yahoo Mail',
+    label: text.providers.yahoo.label,
     smtp: tls('smtp.mail.yahoo.com'),
     imap: imap('imap.mail.yahoo.com'),
-    note: 'Requires an app password for the account.',
+    note: text.providers.yahoo.note,
   },
   {
     value: 'fastmail',
-    label: 'Fastmail',
+    label: text.providers.fastmail.label,
     smtp: tls('smtp.fastmail.com'),
     imap: imap('imap.fastmail.com'),
-    note: 'Requires an app password with access to Mail.',
+    note: text.providers.fastmail.note,
   },
   {
     value: 'zoho',
-    label: 'Zoho Mail',
+    label: text.providers.zoho.label,
     smtp: tls('smtp.zoho.com'),
     imap: imap('imap.zoho.com'),
-    note: 'Turn on IMAP access in its settings first.',
+    note: text.providers.zoho.note,
   },
   {
     value: 'gmx',
-    label: 'GMX',
+    label: text.providers.gmx.label,
     smtp: starttls('mail.gmx.net'),
     imap: imap('imap.gmx.net'),
-    note: 'Turn on access by POP3 and IMAP in its settings first.',
+    note: text.providers.gmx.note,
   },
 ]

@@ -13,6 +13,7 @@ import { messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { SocialForm } from './social-form.tsx'
 import { SocialProgress } from './social-progress.tsx'
+import { text } from './text.ts'
 
 interface SocialCardProps {
   identity: Identity
@@ -42,30 +43,32 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
     <Card component="section" aria-labelledby="social">
       <Group justify="space-between" mb="sm">
         <Title order={2} size="h5" id="social">
-          Social network
+          {text.social.title}
         </Title>
         {social.profile_id === null ? null : social.connected ? (
-          <Badge color="teal">connected</Badge>
+          <Badge color="teal">{text.connected}</Badge>
         ) : (
-          <Badge color="orange">log in again</Badge>
+          <Badge color="orange">{text.logInAgain}</Badge>
         )}
       </Group>
       <Stack gap="sm">
         {isSandbox ? (
           <Alert color="ink" variant="light" role="note">
-            The network is a sandbox: it plays logins and messages, and nothing leaves this service.
+            {text.social.sandbox}
           </Alert>
         ) : null}
         {social.profile_id === null ? (
           <Text size="sm" c="dimmed">
-            No profile yet: this identity cannot send messages or invitations.
+            {text.social.none}
           </Text>
         ) : (
           <Text size="sm">
-            Profile <Foreign max={80}>{social.profile_id}</Foreign>
+            {text.social.profile}
+            <Foreign max={80}>{social.profile_id}</Foreign>
             {social.checked_at === null ? null : (
               <>
-                , checked <Moment at={social.checked_at} />
+                {text.social.checked}
+                <Moment at={social.checked_at} />
               </>
             )}
           </Text>
@@ -88,7 +91,7 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
         )}
         {checking.data ? (
           <Text size="sm" role="status" c={checking.data.connected ? 'teal' : 'orange'}>
-            {checking.data.connected ? 'The session is valid.' : 'The session is no longer valid: log in again.'}
+            {checking.data.connected ? text.social.valid : text.social.invalid}
           </Text>
         ) : null}
         {isAsking && mayWrite ? (
@@ -108,15 +111,19 @@ export function SocialCard({ identity, connections, mayWrite }: SocialCardProps)
               variant={social.profile_id === null && !isUnderWay ? 'filled' : 'default'}
               onClick={() => setAsking(true)}
             >
-              {isUnderWay ? 'Start over' : social.profile_id === null ? 'Log in' : 'Log in with a password'}
+              {isUnderWay
+                ? text.social.startOver
+                : social.profile_id === null
+                  ? text.social.logIn
+                  : text.social.withPassword}
             </Button>
             {social.profile_id === null || isUnderWay ? null : (
               <>
                 <Button variant="default" loading={renewing.isPending} onClick={() => renewing.mutate()}>
-                  Renew the login
+                  {text.social.renew}
                 </Button>
                 <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
-                  Check
+                  {text.social.check}
                 </Button>
               </>
             )}

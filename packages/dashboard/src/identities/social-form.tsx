@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshIdentities, startSocialLogin } from '../api/identities.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 interface SocialFormProps {
   identityId: string
@@ -28,7 +29,7 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
   return (
     <Stack component="form" gap="sm" onSubmit={submit}>
       <TextInput
-        label="User name or e-mail address"
+        label={text.socialForm.user}
         required
         autoComplete="off"
         maxLength={320}
@@ -37,18 +38,18 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
       />
       <Group grow align="flex-start">
         <PasswordInput
-          label="Password"
-          description="Deleted as soon as the login ends."
+          label={text.socialForm.password}
+          description={text.socialForm.passwordHint}
           required
           autoComplete="new-password"
           maxLength={1_000}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+          visibilityToggleButtonProps={{ 'aria-label': text.socialForm.showPassword }}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
         <TextInput
-          label="Country"
-          description="Two-letter code of the country where it usually logs in."
+          label={text.socialForm.country}
+          description={text.socialForm.countryHint}
           required
           minLength={2}
           maxLength={2}
@@ -57,16 +58,16 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
         />
       </Group>
       {beginning.isError ? (
-        <Alert color="red" role="alert" title="The login failed">
+        <Alert color="red" role="alert" title={text.socialForm.failed}>
           {messageOf(beginning.error)}
         </Alert>
       ) : null}
       <Group gap="xs">
         <Button type="submit" loading={beginning.isPending}>
-          Log in
+          {text.socialForm.submit}
         </Button>
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {text.socialForm.cancel}
         </Button>
       </Group>
     </Stack>

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { isEnded, sendSocialCode, socialStatusQuery } from '../api/identities.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 interface SocialProgressProps {
   identityId: string
@@ -28,26 +29,26 @@ export function SocialProgress({ identityId, sessionId, deadline, onEnd }: Socia
   }
   if (status === 'completed') {
     return (
-      <Alert color="teal" role="status" title="Connected">
-        The login succeeded.
+      <Alert color="teal" role="status" title={text.socialProgress.connected}>
+        {text.socialProgress.succeeded}
       </Alert>
     )
   }
   if (status === 'failed') {
     return (
-      <Alert color="red" role="alert" title="The login failed">
-        {data?.error?.message ?? 'The network rejected the login.'}
+      <Alert color="red" role="alert" title={text.socialProgress.failed}>
+        {data?.error?.message ?? text.socialProgress.rejected}
       </Alert>
     )
   }
   return (
-    <Card padding="sm" role="status" aria-label="Login in progress">
+    <Card padding="sm" role="status" aria-label={text.socialProgress.label}>
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <Loader size={16} mt={3} aria-hidden />
         <Stack gap="sm" flex={1}>
           <div>
             <Text size="sm" fw={550}>
-              {WORDS[status ?? 'queued']}
+              {text.socialProgress.states[status ?? 'queued']}
             </Text>
             <Remaining until={deadline} />
           </div>
@@ -60,13 +61,6 @@ export function SocialProgress({ identityId, sessionId, deadline, onEnd }: Socia
   )
 }
 
-const WORDS: Record<string, string> = {
-  queued: 'The login is starting.',
-  running: 'The network is checking the login.',
-  awaiting_2fa: 'The network asks for a second-factor code.',
-  awaiting_email: 'The network has sent an e-mail. Open the link in it, then wait here.',
-}
-
 /** The time left for the login; not announced every second. */
 function Remaining({ until }: { until: string }) {
   const [now, setNow] = useState(() => Date.now())
@@ -77,7 +71,7 @@ function Remaining({ until }: { until: string }) {
   const seconds = Math.max(0, Math.round((Date.parse(until) - now) / 1_000))
   return (
     <Text size="xs" c="dimmed" aria-live="off">
-      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, '0')} left
+      {text.socialProgress.left(Math.floor(seconds / 60), seconds % 60)}
     </Text>
   )
 }
@@ -110,7 +104,7 @@ function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
       }}
     >
       <TextInput
-        label="Code"
+        label={text.socialProgress.code}
         required
         autoFocus
         inputMode="numeric"
@@ -123,7 +117,7 @@ function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
         style={{ flex: '1 1 160px' }}
       />
       <Button type="submit" mt={25} loading={sending.isPending} disabled={code.trim() === ''}>
-        Send the code
+        {text.socialProgress.send}
       </Button>
     </Group>
   )

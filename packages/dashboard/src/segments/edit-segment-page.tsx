@@ -6,6 +6,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { SegmentForm } from './segment-form.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/segments/$segmentId/edit')
 
@@ -15,10 +16,10 @@ export function EditSegmentPage() {
   return (
     <>
       <PageHeader
-        title="Edit segment"
+        title={text.form.editTitle}
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}>
-            {segment ? <Foreign max={80}>{segment.name}</Foreign> : 'Segment'}
+            {segment ? <Foreign max={80}>{segment.name}</Foreign> : text.form.segment}
           </Anchor>
         }
       />
@@ -28,7 +29,7 @@ export function EditSegmentPage() {
         <SegmentForm
           key={segment.segment_id}
           segment={segment}
-          submitLabel="Save changes"
+          submitLabel={text.form.save}
           save={(definition) => updateSegment(segmentId, definition)}
         />
       ) : null}

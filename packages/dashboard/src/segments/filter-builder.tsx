@@ -1,10 +1,15 @@
 import { ActionIcon, Box, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { IconActivity, IconBracketsContain, IconPlus, IconX } from '@tabler/icons-react'
+import { useContext } from 'react'
 import type { Property } from '../api/properties.ts'
 import { type Draft, type GroupDraft, newEvent, newGroup, newProperty } from './draft.ts'
 import { EventCondition } from './event-condition.tsx'
 import classes from './filter-builder.module.css'
+import { FilteredEntity } from './filtered-entity.ts'
 import { PropertyCondition } from './property-condition.tsx'
+import { text } from './text.ts'
+
+const words = text.builder
 
 /** The service's limit. */
 const LEVELS_MAX = 5
@@ -19,34 +24,30 @@ interface FilterBuilderProps {
 
 /** A group of conditions, all or any of which must match; a condition may be a group itself. */
 export function FilterBuilder({ draft, properties, onReplace, level = 1 }: FilterBuilderProps) {
+  const hasEvents = useContext(FilteredEntity) === 'contacts'
   const add = (condition: Draft) => onReplace(draft.id, { ...draft, conditions: [...draft.conditions, condition] })
   return (
     <Box component="fieldset" className={classes.group} data-nested={level > 1}>
       <legend className={classes.legend}>
         <Group gap={6} wrap="nowrap">
           <NativeSelect
-            aria-label="All or any"
+            aria-label={words.match}
             size="xs"
             value={draft.match}
             onChange={({ currentTarget: { value } }) =>
               onReplace(draft.id, { ...draft, match: value === 'any' ? 'any' : 'all' })
             }
-            data={[
-              { value: 'all', label: 'All' },
-              { value: 'any', label: 'Any' },
-            ]}
+            data={words.matches}
           />
           <Text size="sm" c="dimmed">
-            of these
+            {words.ofThese}
           </Text>
         </Group>
       </legend>
       <Stack gap="xs">
         {draft.conditions.length === 0 ? (
           <Text size="sm" c="dimmed">
-            {draft.match === 'all'
-              ? 'Without conditions, every contact matches.'
-              : 'Without conditions, no contact matches.'}
+            {draft.match === 'all' ? words.emptyAll : words.emptyAny}
           </Text>
         ) : null}
         {draft.conditions.map((condition, index) => (
@@ -58,7 +59,7 @@ export function FilterBuilder({ draft, properties, onReplace, level = 1 }: Filte
               variant="subtle"
               color="gray"
               mt={4}
-              aria-label={`Remove condition ${index + 1}`}
+              aria-label={words.remove(index + 1)}
               onClick={() => onReplace(condition.id, null)}
             >
               <IconX size={16} aria-hidden />
@@ -72,16 +73,18 @@ export function FilterBuilder({ draft, properties, onReplace, level = 1 }: Filte
             leftSection={<IconPlus size={14} aria-hidden />}
             onClick={() => add(newProperty())}
           >
-            Property
+            {words.property}
           </Button>
-          <Button
-            variant="light"
-            size="xs"
-            leftSection={<IconActivity size={14} aria-hidden />}
-            onClick={() => add(newEvent())}
-          >
-            Event
-          </Button>
+          {hasEvents ? (
+            <Button
+              variant="light"
+              size="xs"
+              leftSection={<IconActivity size={14} aria-hidden />}
+              onClick={() => add(newEvent())}
+            >
+              {words.event}
+            </Button>
+          ) : null}
           {level < LEVELS_MAX ? (
             <Button
               variant="subtle"
@@ -89,7 +92,7 @@ export function FilterBuilder({ draft, properties, onReplace, level = 1 }: Filte
               leftSection={<IconBracketsContain size={14} aria-hidden />}
               onClick={() => add(newGroup(draft.match === 'all' ? 'any' : 'all', [newProperty()]))}
             >
-              Group
+              {words.group}
             </Button>
           ) : null}
         </Group>

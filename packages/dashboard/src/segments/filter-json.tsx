@@ -4,6 +4,9 @@ import { IconBraces } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { SegmentFilter } from '../api/segments.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { text } from './text.ts'
+
+const words = text.json
 
 /** The filter in the API's format, to copy or to paste. */
 export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste: (filter: SegmentFilter) => void }) {
@@ -17,22 +20,22 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
   }
   const use = () => {
     const pasted = readFilter(typed)
-    if (pasted === null) return setProblem('This is not a filter: it needs "match" and a list of "conditions".')
+    if (pasted === null) return setProblem(words.invalid)
     onPaste(pasted)
     close()
   }
   return (
     <>
       <Button variant="default" size="xs" leftSection={<IconBraces size={14} aria-hidden />} onClick={show}>
-        JSON
+        {words.open}
       </Button>
-      <Modal opened={isOpen} onClose={close} title="The filter as JSON" size="lg">
+      <Modal opened={isOpen} onClose={close} title={words.title} size="lg">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            The format that the API and the command line accept.
+            {words.hint}
           </Text>
           <JsonInput
-            aria-label="Filter as JSON"
+            aria-label={words.label}
             autosize
             minRows={10}
             maxRows={24}
@@ -42,8 +45,8 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
             spellCheck={false}
           />
           <Group justify="flex-end" gap="xs">
-            <CopyButton value={typed} label="JSON" withText />
-            <Button onClick={use}>Use this filter</Button>
+            <CopyButton value={typed} label={words.copy} withText />
+            <Button onClick={use}>{words.use}</Button>
           </Group>
         </Stack>
       </Modal>
@@ -52,9 +55,9 @@ export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste
 }
 
 /** Parses a filter roughly; the service validates the rest. */
-function readFilter(text: string): SegmentFilter | null {
+function readFilter(typed: string): SegmentFilter | null {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(typed)
     return isFilter(value) ? value : null
   } catch {
     return null

@@ -3,20 +3,21 @@ import { Link } from '@tanstack/react-router'
 import { createSegment } from '../api/segments.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SegmentForm } from './segment-form.tsx'
+import { text } from './text.ts'
 
 export function NewSegmentPage() {
   return (
     <>
       <PageHeader
-        title="New segment"
-        description="Define which contacts belong. They are added and removed automatically as they change and act."
+        title={text.form.newTitle}
+        description={text.form.newDescription}
         breadcrumb={
           <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
-            Segments
+            {text.form.breadcrumb}
           </Anchor>
         }
       />
-      <SegmentForm submitLabel="Create segment" save={createSegment} />
+      <SegmentForm submitLabel={text.form.create} save={createSegment} />
     </>
   )
 }

@@ -1,29 +1,10 @@
 import type { PropertyOperator } from '../../../server/src/segments/filter.ts'
 
-/** The label of each operator, as it is shown between a property and its value. */
-export const OPERATOR_WORDS: Record<PropertyOperator, string> = {
-  equals: 'is',
-  not_equals: 'is not',
-  contains: 'contains',
-  not_contains: 'does not contain',
-  in: 'is one of',
-  not_in: 'is none of',
-  is_set: 'is known',
-  is_not_set: 'is not known',
-  gt: 'is greater than',
-  gte: 'is at least',
-  lt: 'is less than',
-  lte: 'is at most',
-  before: 'is before',
-  after: 'is after',
-  within_days: 'is within the last days',
-}
-
 const KNOWN: PropertyOperator[] = ['is_set', 'is_not_set']
 const OF_TEXT: PropertyOperator[] = ['equals', 'not_equals', 'contains', 'not_contains', 'in', 'not_in', ...KNOWN]
 const OF_NUMBERS: PropertyOperator[] = ['equals', 'not_equals', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', ...KNOWN]
 const OF_TIME: PropertyOperator[] = ['before', 'after', 'within_days', ...KNOWN]
-const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source']
+const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source', 'name', 'domain']
 const COLUMNS_OF_TIME = ['created_at', 'updated_at', 'first_seen_at']
 
 /** The operators that a property supports. */

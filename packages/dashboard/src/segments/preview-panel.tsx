@@ -8,6 +8,9 @@ import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { text } from './text.ts'
+
+const words = text.preview
 
 /** Long enough to finish a word, short enough to feel immediate. */
 const PAUSE_MS = 300
@@ -20,9 +23,9 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h5">
-          Matching contacts
+          {words.title}
         </Title>
-        {isFetching ? <Loader size="xs" role="status" aria-label="Counting" /> : null}
+        {isFetching ? <Loader size="xs" role="status" aria-label={words.counting} /> : null}
       </Group>
       {error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && data ? (
@@ -32,7 +35,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
               {formatNumber(data.count)}
             </Text>
             <Text size="sm" c="dimmed">
-              {data.count === 1 ? 'contact' : 'contacts'}, counted in {formatNumber(data.took_ms)} ms
+              {words.counted(data.count, data.took_ms)}
             </Text>
           </div>
           {data.sample.length > 0 ? (
@@ -58,7 +61,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
       ) : null}
       {unfinished > 0 ? (
         <Text size="sm" c="dimmed" mt="sm">
-          {unfinished === 1 ? 'One condition is' : `${unfinished} conditions are`} incomplete and ignored.
+          {words.incomplete(unfinished)}
         </Text>
       ) : null}
     </Card>

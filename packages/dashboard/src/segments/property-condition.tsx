@@ -1,8 +1,11 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import type { Property } from '../api/properties.ts'
 import { needsNoValue, type PropertyDraft, takesList } from './draft.ts'
-import { fieldFor, OPERATOR_WORDS, operatorsFor } from './operators.ts'
+import { fieldFor, operatorsFor } from './operators.ts'
+import { text } from './text.ts'
 import { ValueList, ValueText } from './value-field.tsx'
+
+const words = text.builder
 
 interface PropertyConditionProps {
   draft: PropertyDraft
@@ -28,25 +31,25 @@ export function PropertyCondition({ draft, properties, onChange }: PropertyCondi
   return (
     <>
       <NativeSelect
-        aria-label="Property"
+        aria-label={words.property}
         value={property}
         onChange={(event) => choose(event.currentTarget.value)}
         data={[
-          { value: '', label: 'Choose a property' },
+          { value: '', label: words.chooseProperty },
           // A filter may name a property that no contact has.
           ...(property !== '' && !isKnown ? [{ value: property, label: property.slice(0, 100) }] : []),
           ...options,
         ]}
       />
       <NativeSelect
-        aria-label="Comparison"
+        aria-label={words.comparison}
         value={operator}
         onChange={({ currentTarget: { value } }) =>
           onChange({ ...draft, operator: operators.find((each) => each === value) ?? operator })
         }
         data={(operators.includes(operator) ? operators : [operator, ...operators]).map((each) => ({
           value: each,
-          label: OPERATOR_WORDS[each],
+          label: text.operators[each],
         }))}
       />
       {needsNoValue(operator) ? null : <Value draft={draft} type={type} onChange={onChange} />}
@@ -67,7 +70,7 @@ function Value({
   if (takesList(operator)) {
     return (
       <ValueList
-        label="Values"
+        label={words.values}
         property={property}
         values={values}
         onChange={(changed) => onChange({ ...draft, values: changed })}
@@ -79,13 +82,13 @@ function Value({
   if (kind === 'yes_no') {
     return (
       <NativeSelect
-        aria-label="Value"
+        aria-label={words.value}
         value={value}
         onChange={(event) => change(event.currentTarget.value)}
         data={[
-          { value: '', label: 'Choose' },
-          { value: 'true', label: 'yes' },
-          { value: 'false', label: 'no' },
+          { value: '', label: words.choose },
+          { value: 'true', label: words.yes },
+          { value: 'false', label: words.no },
         ]}
       />
     )
@@ -93,13 +96,14 @@ function Value({
   if (kind !== 'text') {
     return (
       <TextInput
-        aria-label={operator === 'within_days' ? 'Days' : 'Value'}
+        aria-label={operator === 'within_days' ? words.days : words.value}
         type={kind}
         min={kind === 'number' ? 1 : undefined}
         value={kind === 'date' ? value.slice(0, 10) : value}
         onChange={(event) => change(event.currentTarget.value)}
+        {...(operator === 'within_days' ? { rightSection: words.daysUnit, rightSectionWidth: 52 } : {})}
       />
     )
   }
-  return <ValueText label="Value" property={property} value={value} onChange={change} />
+  return <ValueText label={words.value} property={property} value={value} onChange={change} />
 }

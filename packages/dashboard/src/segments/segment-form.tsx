@@ -19,6 +19,7 @@ import {
 import { FilterBuilder } from './filter-builder.tsx'
 import { FilterJson } from './filter-json.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
+import { text } from './text.ts'
 
 interface SegmentFormProps {
   /** The segment to edit; absent for a new one. */
@@ -64,14 +65,14 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
           <Card>
             <Stack gap="sm">
               <TextInput
-                label="Name"
+                label={text.form.name}
                 required
                 {...upTo(200)}
                 value={name}
                 onChange={(event) => setName(event.currentTarget.value)}
               />
               <Textarea
-                label="Description"
+                label={text.form.description}
                 autosize
                 minRows={1}
                 maxRows={6}
@@ -84,14 +85,14 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
           <Card>
             <Group justify="space-between" mb="sm">
               <Title order={2} size="h5">
-                Filter
+                {text.form.filter}
               </Title>
               <FilterJson filter={filter} onPaste={(pasted) => setDraft(draftOf(pasted))} />
             </Group>
             <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
           </Card>
           {saving.isError ? (
-            <Alert color="red" role="alert" title="The segment was not saved">
+            <Alert color="red" role="alert" title={text.form.notSaved}>
               {messageOf(saving.error)}
             </Alert>
           ) : null}
@@ -107,7 +108,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
                   : navigate({ to: '/segments' })
               }
             >
-              Cancel
+              {text.form.cancel}
             </Button>
           </Group>
         </Stack>

@@ -7,6 +7,7 @@ import {
   deleteSegment,
   refreshSegments,
   type Segment,
+  type SegmentGrowth,
   segmentGrowthQuery,
   segmentMembersQuery,
   segmentQuery,
@@ -16,7 +17,7 @@ import { CREATED_COLUMN, FIRST_COLUMNS } from '../contacts/contact-columns.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { DateRange } from '../ui/date-range.tsx'
-import { formatMoment, formatNumber } from '../ui/format.ts'
+import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
@@ -24,7 +25,10 @@ import { Foreign } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
 import { MEMBERS_LENGTH } from './page-lengths.ts'
 import { segmentSearch } from './segment-search.ts'
+import { text } from './text.ts'
 import { filterWords } from './words.ts'
+
+const words = text.segment
 
 const route = getRouteApi('/shell/segments/$segmentId')
 /** Segments are updated within ten seconds of a change. */
@@ -36,13 +40,13 @@ export function SegmentPage() {
   const { data: segment, error, refetch } = useQuery({ ...segmentQuery(segmentId), refetchInterval: REFRESH_MS })
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
-      Segments
+      {words.breadcrumb}
     </Anchor>
   )
   if (!segment) {
     return (
       <>
-        <PageHeader title="Segment" breadcrumb={breadcrumb} />
+        <PageHeader title={words.title} breadcrumb={breadcrumb} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
       </>
     )
@@ -84,16 +88,16 @@ function Actions({ segment }: { segment: Segment }) {
         leftSection={<IconEdit size={16} aria-hidden />}
         renderRoot={(props) => <Link to="/segments/$segmentId/edit" params={{ segmentId }} {...props} />}
       >
-        Edit
+        {words.edit}
       </Button>
       <ConfirmButton
         leftSection={<IconTrash size={16} aria-hidden />}
-        title="Delete the segment?"
-        explanation="Its contacts are kept. Agents and lists that use it will match nobody. This cannot be undone."
-        confirmLabel="Delete segment"
+        title={words.removeTitle}
+        explanation={words.removeHint}
+        confirmLabel={words.removeConfirm}
         onConfirm={remove}
       >
-        Delete
+        {words.remove}
       </ConfirmButton>
     </>
   )
@@ -105,19 +109,19 @@ function Definition({ segment }: { segment: Segment }) {
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
-        Filter
+        {words.filter}
       </Title>
       <Text fz={36} fw={650} lh={1.1}>
-        {segment.contact_count === null ? 'Counting…' : formatNumber(segment.contact_count)}
+        {segment.contact_count === null ? words.counting : formatNumber(segment.contact_count)}
       </Text>
       <Text size="sm" c="dimmed" mb="md">
-        {segment.contact_count === 1 ? 'contact' : 'contacts'} now
+        {words.now(segment.contact_count)}
       </Text>
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         <Foreign max={2_000}>{filterWords(segment.filter, labels)}</Foreign>
       </Text>
       <Text size="xs" c="dimmed" mt="md">
-        Created {formatMoment(segment.created_at)}
+        {words.created(segment.created_at)}
       </Text>
     </Card>
   )
@@ -132,7 +136,7 @@ function Growth({ segmentId }: { segmentId: string }) {
       <Stack gap="sm">
         <Group justify="space-between">
           <Title order={2} size="h5">
-            Size over time
+            {words.size}
           </Title>
           <DateRange
             value={search}
@@ -143,22 +147,41 @@ function Growth({ segmentId }: { segmentId: string }) {
         {!error && !data ? <LoadingState lines={5} /> : null}
         {data?.counting ? (
           <Text size="sm" c="dimmed">
-            Counting…
+            {words.counting}
           </Text>
         ) : null}
-        {data && !data.counting ? (
-          <TrendChart
-            label="Contacts in the segment by day"
-            height={200}
-            data={data.by_day.map(({ date, count, entered }) => ({ date, count, entered }))}
-            series={[
-              { name: 'count', label: 'Contacts', color: 'ink.6' },
-              { name: 'entered', label: 'Entered', color: 'teal.6', isDashed: true },
-            ]}
-          />
-        ) : null}
+        {data && !data.counting ? <GrowthChart growth={data} from={resolveRange(search).from} /> : null}
       </Stack>
     </Card>
+  )
+}
+
+function GrowthChart({ growth: { by_day: days, since }, from }: { growth: SegmentGrowth; from: string }) {
+  const redefined = days.reduce((sum, day) => sum + day.redefined, 0)
+  if (days.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {words.notYet(since)}
+      </Text>
+    )
+  }
+  return (
+    <>
+      <TrendChart
+        label={words.chart}
+        height={200}
+        data={days.map(({ date, count, entered }) => ({ date, count, entered }))}
+        series={[
+          { name: 'count', label: words.contacts, color: 'ink.6', isLevel: true },
+          { name: 'entered', label: words.entered, color: 'teal.6', isDashed: true },
+        ]}
+      />
+      <Text size="xs" c="dimmed">
+        {[since.slice(0, 10) >= from ? words.since(since) : '', redefined === 0 ? '' : words.redefined(redefined)]
+          .filter(Boolean)
+          .join(' ')}
+      </Text>
+    </>
   )
 }
 
@@ -172,10 +195,10 @@ function Members({ segmentId }: { segmentId: string }) {
   return (
     <section>
       <Title order={2} size="h4" mb="sm">
-        Contacts
+        {words.members}
       </Title>
       <DataTable
-        label="Segment members"
+        label={words.membersTable}
         columns={MEMBER_COLUMNS}
         rows={data?.contacts}
         rowKey={({ contact_id }) => contact_id}
@@ -184,12 +207,12 @@ function Members({ segmentId }: { segmentId: string }) {
         isUpdating={isPlaceholderData}
         empty={
           data?.counting ? (
-            <EmptyState icon={IconUsers} title="Counting…">
-              The service is finding the contacts that match.
+            <EmptyState icon={IconUsers} title={words.counting}>
+              {words.countingHint}
             </EmptyState>
           ) : (
-            <EmptyState icon={IconUsers} title="No contacts in this segment">
-              Contacts are added as soon as they match the filter.
+            <EmptyState icon={IconUsers} title={words.noMembers}>
+              {words.noMembersHint}
             </EmptyState>
           )
         }

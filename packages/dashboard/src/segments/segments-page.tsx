@@ -11,7 +11,10 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
+import { text } from './text.ts'
 import { filterWords } from './words.ts'
+
+const words = text.list
 
 const route = getRouteApi('/shell/segments')
 
@@ -28,14 +31,15 @@ export function SegmentsPage() {
       leftSection={<IconPlus size={16} aria-hidden />}
       renderRoot={(props) => <Link to="/segments/new" {...props} />}
     >
-      New segment
+      {words.create}
     </Button>
   ) : null
   return (
     <>
-      <PageHeader title="Segments" description="Groups of contacts that keep themselves up to date." actions={create} />
+      <PageHeader title={words.title} description={words.description} actions={create} />
       <DataTable
-        label="Segments"
+        label={words.table}
+        opensRows
         columns={columnsWith(labels)}
         rows={data?.segments}
         rowKey={({ segment_id }) => segment_id}
@@ -43,8 +47,8 @@ export function SegmentsPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconFilter} title="No segments yet" action={create}>
-            A segment is a filter on properties and events, such as leads who viewed pricing twice this week.
+          <EmptyState icon={IconFilter} title={words.empty} action={create}>
+            {words.emptyHint}
           </EmptyState>
         }
         paging={{
@@ -62,7 +66,7 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
   return [
     {
       id: 'name',
-      header: 'Name',
+      header: words.name,
       cell: ({ segment_id: segmentId, name }) => (
         <Anchor
           fw={550}
@@ -75,13 +79,13 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
     },
     {
       id: 'count',
-      header: 'Contacts',
+      header: words.contacts,
       align: 'right',
-      cell: ({ contact_count: count }) => (count === null ? 'Counting…' : formatNumber(count)),
+      cell: ({ contact_count: count }) => (count === null ? words.counting : formatNumber(count)),
     },
     {
       id: 'filter',
-      header: 'Filter',
+      header: words.filter,
       visibleFrom: 'sm',
       cell: ({ filter }) => (
         <Text size="sm" c="dimmed" truncate maw={520}>
@@ -91,7 +95,7 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
     },
     {
       id: 'created_at',
-      header: 'Created',
+      header: words.created,
       visibleFrom: 'md',
       cell: ({ created_at: at }) => <Moment at={at} c="dimmed" />,
     },

@@ -1,9 +1,11 @@
 import { Autocomplete, TagsInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useContext, useState } from 'react'
 import { suggestionsQuery } from '../api/segments.ts'
 import { upTo } from '../ui/up-to.ts'
+import { FilteredEntity } from './filtered-entity.ts'
+import { text } from './text.ts'
 
 const LENGTH_MAX = 1_000
 const SUGGESTION_LENGTH_MAX = 120
@@ -49,7 +51,7 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
   return (
     <TagsInput
       aria-label={label}
-      placeholder="Type a value and press Enter"
+      placeholder={text.builder.typeValue}
       value={values}
       onChange={onChange}
       searchValue={typed}
@@ -65,7 +67,8 @@ export function ValueList({ label, property, values, onChange }: ValueListProps)
 
 function useSuggestions(property: string, typed: string): string[] {
   const [debounced] = useDebouncedValue(typed, 200)
-  const { data } = useQuery({ ...suggestionsQuery(property, debounced.slice(0, 200)), enabled: property !== '' })
-  const values = (data ?? []).map(({ value }) => String(value)).filter((text) => text.length <= SUGGESTION_LENGTH_MAX)
+  const enabled = useContext(FilteredEntity) === 'contacts' && property !== ''
+  const { data } = useQuery({ ...suggestionsQuery(property, debounced.slice(0, 200)), enabled })
+  const values = (data ?? []).map(({ value }) => String(value)).filter((each) => each.length <= SUGGESTION_LENGTH_MAX)
   return [...new Set(values)]
 }

@@ -1,42 +1,61 @@
 import type { EventMatch, SegmentCondition, SegmentFilter } from '../../../server/src/segments/filter.ts'
-import { OPERATOR_WORDS } from './operators.ts'
+import { eventLabel, isKnown } from '../ui/event-words.ts'
+import { text } from './text.ts'
 
+const words = text.sentence
 const TEXT_MAX = 60
 
-/** A filter as a sentence: "Country is FR and Employees is at least 50". */
-export function filterWords({ match, conditions }: SegmentFilter, labels: ReadonlyMap<string, string>): string {
-  if (conditions.length === 0) return match === 'all' ? 'Every contact' : 'No contact'
-  return conditions.map((condition) => conditionWords(condition, labels)).join(match === 'all' ? ' and ' : ' or ')
+/** A filter as a sentence: "Country is “FR” and has viewed a page at least 2 times". */
+export function filterWords(filter: SegmentFilter, labels: ReadonlyMap<string, string>): string {
+  const sentence = joined(filter, labels)
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1)
+}
+
+function joined({ match, conditions }: SegmentFilter, labels: ReadonlyMap<string, string>): string {
+  if (conditions.length === 0) return match === 'all' ? words.everyContact : words.noContact
+  const sentences = conditions.map((condition) => conditionWords(condition, labels))
+  return sentences.join(match === 'all' ? words.and : words.or)
 }
 
 function conditionWords(condition: SegmentCondition, labels: ReadonlyMap<string, string>): string {
-  if ('conditions' in condition) return `(${filterWords(condition, labels)})`
-  if ('event' in condition) return `${condition.operator === 'did' ? 'did' : 'did not'} ${eventWords(condition.event)}`
+  if ('conditions' in condition) return `(${joined(condition, labels)})`
+  if ('event' in condition) {
+    return (condition.operator === 'did' ? words.has : words.hasNot)(eventSentence(condition.event))
+  }
   const { property, operator, value } = condition
   const name = labels.get(property) ?? property
-  if (operator === 'is_set' || operator === 'is_not_set') return `${name} ${OPERATOR_WORDS[operator]}`
-  if (operator === 'within_days') return `${name} is within the last ${String(value)} days`
+  if (operator === 'is_set' || operator === 'is_not_set') return `${name} ${text.operators[operator]}`
+  if (operator === 'within_days') return words.within(name, String(value))
   const values = Array.isArray(value) ? value.map(cut).join(', ') : cut(value)
-  return `${name} ${OPERATOR_WORDS[operator]} ${values}`
+  return `${name} ${text.operators[operator]} ${values}`
 }
 
-function eventWords(match: EventMatch): string {
-  const { type, text, text_contains, url_contains, class_contains, element_id, within_days, min_count } = match
+function eventSentence(match: EventMatch): string {
+  const { type, text: label, text_contains, url_contains, class_contains, element_id, within_days, min_count } = match
   return [
-    type === undefined ? 'anything' : cut(type),
-    url_contains === undefined ? null : `at an address with ${cut(url_contains)}`,
-    text === undefined ? null : `on ${cut(text)}`,
-    text_contains === undefined ? null : `on a text with ${cut(text_contains)}`,
-    class_contains === undefined ? null : `on a class with ${cut(class_contains)}`,
-    element_id === undefined ? null : `on #${cut(element_id)}`,
-    min_count === undefined || min_count === 1 ? null : `at least ${min_count} times`,
-    within_days === undefined ? null : `in the last ${within_days} days`,
+    type === undefined ? words.anyEvent : kindOf(type),
+    url_contains === undefined ? null : words.url(cut(url_contains)),
+    label === undefined ? null : words.text(cut(label)),
+    text_contains === undefined ? null : words.textContains(cut(text_contains)),
+    class_contains === undefined ? null : words.classContains(cut(class_contains)),
+    element_id === undefined ? null : words.elementId(element_id.slice(0, TEXT_MAX)),
+    min_count === undefined || min_count === 1 ? null : words.atLeast(min_count),
+    within_days === undefined ? null : words.inTheLast(within_days),
   ]
     .filter((part) => part !== null)
     .join(' ')
 }
 
+/** Labels of what people do are verbs, such as "viewed a page". */
+function kindOf(type: string): string {
+  if (!isKnown(type) || !DONE_BY_PEOPLE.test(type)) return words.custom(cut(type))
+  const label = eventLabel(type)
+  return label.slice(0, 1).toLowerCase() + label.slice(1)
+}
+
+const DONE_BY_PEOPLE = /^(page|button|link|form|video)_|^first_visit$/
+
 function cut(value: unknown): string {
-  const text = String(value)
-  return `“${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}”`
+  const whole = String(value)
+  return `“${whole.length > TEXT_MAX ? `${whole.slice(0, TEXT_MAX)}…` : whole}”`
 }

@@ -11,7 +11,11 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { AUDIT_FILTERS, type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
+import { Actor, actorName, entryWords, kindWords, Subject } from './audit-words.tsx'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
+
+const words = text.audit
 
 const route = getRouteApi('/shell/settings/audit')
 
@@ -30,13 +34,10 @@ export function AuditPage() {
   const narrow = (filters: Omit<AuditSearch, 'page' | 'entry'>) => navigate({ search: auditSearch(filters) })
   return (
     <>
-      <PageHeader
-        title="Audit log"
-        description="Every change to the settings, every erasure and every export: who did it and when."
-      />
+      <PageHeader title={words.title} description={words.description} />
       <FilterBar fields={AUDIT_FILTERS} values={{ actor, subject_kind, subject_id }} onChange={change} />
       <DataTable
-        label="Audit log"
+        label={words.table}
         columns={columnsWith((entry) => navigate({ search: (before) => ({ ...before, entry }), replace: true }))}
         rows={data?.entries}
         rowKey={({ entry_id }) => entry_id}
@@ -44,8 +45,8 @@ export function AuditPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconHistory} title={isFiltered ? 'No entry matches' : 'No changes yet'}>
-            {isFiltered ? 'Remove a filter to see more.' : 'Every change to the settings is recorded here.'}
+          <EmptyState icon={IconHistory} title={isFiltered ? words.noMatch : words.empty}>
+            {isFiltered ? words.noMatchHint : words.emptyHint}
           </EmptyState>
         }
         paging={{
@@ -55,7 +56,7 @@ export function AuditPage() {
           onPage: (page) => change({ page: page === 1 ? undefined : page }),
         }}
       />
-      <Modal opened={opened !== undefined} onClose={close} title="Audit log entry" size="lg">
+      <Modal opened={opened !== undefined} onClose={close} title={words.entry} size="lg">
         {opened ? <Entry entry={opened} onNarrow={narrow} /> : null}
       </Modal>
     </>
@@ -68,38 +69,38 @@ interface EntryProps {
 }
 
 function Entry({ entry, onNarrow }: EntryProps) {
-  const { at, actor, action, subject_kind: kind, subject_id: id, details, entry_id: entryId } = entry
+  const { at, actor, subject_kind: kind, subject_id: id, details, entry_id: entryId } = entry
   const actorId = actor.id
   return (
     <Stack gap="md">
       <Facts
         facts={[
-          ['What', <Foreign key="what">{actionWords(action)}</Foreign>],
-          ['When', formatMoment(at)],
-          ['Who', <Actor key="who" actor={actor} />],
-          ['Actor type', ACTORS[actor.kind]],
-          ['Their id', actorId === undefined ? <None key="id" /> : <Foreign key="id">{actorId}</Foreign>],
-          ['Subject type', <Foreign key="kind">{kind}</Foreign>],
-          ['Its id', id === null ? <None key="subject" /> : <Foreign key="subject">{id}</Foreign>],
-          ['Entry', entryId],
+          [words.what, entryWords(entry)],
+          [words.about, <Subject key="subject" entry={entry} />],
+          [words.when, formatMoment(at)],
+          [words.who, <Actor key="who" actor={actor} />],
+          [words.actorId, actorId === undefined ? <None key="actor" /> : <Foreign key="actor">{actorId}</Foreign>],
+          [words.subjectKind, <Foreign key="kind">{kindWords(kind)}</Foreign>],
+          [words.subjectId, id === null ? <None key="id" /> : <Foreign key="id">{id}</Foreign>],
+          [words.entryId, entryId],
         ]}
       />
       {Object.keys(details).length === 0 ? (
         <Text size="sm" c="dimmed">
-          No further details.
+          {words.noDetails}
         </Text>
       ) : (
-        <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Details' }}>
+        <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': words.details }}>
           <Code block>{JSON.stringify(details, null, 2).slice(0, DETAILS_MAX)}</Code>
         </ScrollArea.Autosize>
       )}
       <Group gap="xs" justify="flex-end">
         <Button variant="default" size="xs" onClick={() => onNarrow({ actor: actorId ?? actor.kind })}>
-          All by this actor
+          {words.byActor(actorName(actor).slice(0, 60))}
         </Button>
         {id === null ? null : (
           <Button variant="default" size="xs" onClick={() => onNarrow({ subject_kind: kind, subject_id: id })}>
-            All about this {kind.replaceAll('_', ' ').slice(0, 40)}
+            {words.aboutSubject(kindWords(kind))}
           </Button>
         )}
       </Group>
@@ -113,57 +114,41 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
   return [
     {
       id: 'action',
-      header: 'What',
-      cell: ({ action, entry_id }) => (
-        <Anchor component="button" type="button" inherit fw={550} ta="left" onClick={() => onOpen(entry_id)}>
-          <Foreign max={80}>{actionWords(action)}</Foreign>
+      header: words.what,
+      cell: (entry) => (
+        <Anchor
+          component="button"
+          type="button"
+          inherit
+          fw={550}
+          ta="left"
+          className={classes.name}
+          onClick={() => onOpen(entry.entry_id)}
+        >
+          {entryWords(entry)}
         </Anchor>
       ),
     },
     {
       id: 'actor',
-      header: 'Who',
+      header: words.who,
       cell: ({ actor }) => (
         // Long names wrap, so that the actions fit on a phone.
-        <Text size="sm" className={classes.name} miw={56}>
+        <Text size="sm" className={classes.name} miw={80}>
           <Actor actor={actor} />
         </Text>
       ),
     },
     {
       id: 'subject',
-      header: 'About',
+      header: words.about,
       visibleFrom: 'sm',
-      cell: ({ subject_kind: kind, subject_id: id, details }) => (
-        <Text size="sm" c="dimmed" truncate maw={300}>
-          <Foreign max={120}>{subjectWords(kind, id, details)}</Foreign>
+      cell: (entry) => (
+        <Text size="sm" truncate maw={240}>
+          <Subject entry={entry} />
         </Text>
       ),
     },
-    { id: 'at', header: 'When', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+    { id: 'at', header: words.when, cell: ({ at }) => <Moment at={at} c="dimmed" /> },
   ]
-}
-
-const ACTORS: Record<AuditLogEntry['actor']['kind'], string> = {
-  user: 'a person',
-  api_key: 'an API key',
-  command_line: 'the command line',
-  agent: 'an agent',
-  service: 'the service itself',
-}
-
-function Actor({ actor: { kind, name } }: { actor: AuditLogEntry['actor'] }) {
-  return name === undefined || name === '' ? ACTORS[kind] : <Foreign max={60}>{name}</Foreign>
-}
-
-/** `api_key.created` as "API key created". */
-function actionWords(action: string): string {
-  const words = action.replaceAll(/[._]/g, ' ').replace(/\bapi\b/, 'API')
-  return words.slice(0, 1).toUpperCase() + words.slice(1)
-}
-
-/** The name of the subject, if the entry has it. */
-function subjectWords(kind: string, id: string | null, details: AuditLogEntry['details']): string {
-  const called = [details.name, details.domain, details.email, details.event].find((name) => typeof name === 'string')
-  return `${kind.replaceAll('_', ' ').replace(/^api\b/, 'API')} ${called ?? id ?? ''}`.trim()
 }

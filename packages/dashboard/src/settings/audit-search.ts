@@ -1,22 +1,28 @@
 import type { Query } from '../api/client.ts'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
+import { text as catalogue } from './text.ts'
 
 const AUDIT_LENGTH = 50
 
-const SUBJECTS = ['agent', 'api_key', 'contact', 'domain', 'export', 'invitation', 'member', 'segment', 'webhook']
+const labels = catalogue.audit.filters
 
 /** The service's filters of the audit log. */
 export const AUDIT_FILTERS: FilterField[] = [
   {
     name: 'actor',
-    label: 'Who',
+    label: labels.actor,
     kind: 'text',
-    description: 'The id of a person, key or agent; or a kind: user, api_key, agent, command_line, service.',
+    description: labels.actorHint,
     suggestions: ['user', 'api_key', 'agent', 'command_line', 'service'],
   },
-  { name: 'subject_kind', label: 'Subject type', kind: 'text', suggestions: SUBJECTS },
-  { name: 'subject_id', label: 'Subject id', kind: 'text' },
+  {
+    name: 'subject_kind',
+    label: labels.subjectKind,
+    kind: 'choice',
+    options: Object.entries(catalogue.audit.kinds).map(([value, label]) => ({ value, label })),
+  },
+  { name: 'subject_id', label: labels.subjectId, kind: 'text' },
 ]
 
 export const auditSearch = searchParams({

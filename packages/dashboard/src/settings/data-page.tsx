@@ -18,15 +18,16 @@ import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ERASURES_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/settings/data')
 const REFRESH_MS = 1_500
 
-/** Exports of all the tenant's data, and erasures. */
+/** Exports of all the workspace's data, and erasures. */
 export function DataPage() {
   return (
     <>
-      <PageHeader title="Data" description="Export all of your data and see what was erased." />
+      <PageHeader title={text.data.title} description={text.data.description} />
       <Stack gap="xl">
         <Exports />
         <Erasures />
@@ -50,7 +51,7 @@ function Exports() {
       disabled={isBusy}
       onClick={() => ordering.mutate()}
     >
-      Export all data
+      {text.data.exports.order}
     </Button>
   ) : null
   return (
@@ -58,11 +59,10 @@ function Exports() {
       <Group justify="space-between" mb="sm" gap="xs">
         <div>
           <Title order={2} size="h4">
-            Exports
+            {text.data.exports.title}
           </Title>
           <Text size="sm" c="dimmed">
-            All data of this tenant as one file, created in the background and kept for a day, or until a contact is
-            erased.
+            {text.data.exports.explanation}
           </Text>
         </div>
         {data && data.length > 0 ? order : null}
@@ -73,15 +73,15 @@ function Exports() {
         </Alert>
       ) : null}
       <DataTable
-        label="Exports"
+        label={text.data.exports.title}
         columns={EXPORT_COLUMNS}
         rows={data}
         rowKey={({ export_id }) => export_id}
         error={error}
         onRetry={refetch}
         empty={
-          <EmptyState icon={IconArchive} title="No exports yet" action={order}>
-            Contacts, companies, events, notes, segments and settings, as lines of JSON in one archive.
+          <EmptyState icon={IconArchive} title={text.data.exports.empty} action={order}>
+            {text.data.exports.emptyExplanation}
           </EmptyState>
         }
       />
@@ -94,32 +94,32 @@ function isUnderWay({ status }: Export): boolean {
 }
 
 const EXPORT_COLUMNS: Column<Export>[] = [
-  { id: 'created', header: 'Requested', cell: ({ created_at: at }) => <Moment at={at} fw={550} /> },
-  { id: 'state', header: 'Status', cell: (each) => <ExportState each={each} /> },
+  { id: 'created', header: text.data.exports.requested, cell: ({ created_at: at }) => <Moment at={at} fw={550} /> },
+  { id: 'state', header: text.data.exports.status, cell: (each) => <ExportState each={each} /> },
   {
     id: 'records',
-    header: 'Records',
+    header: text.data.exports.records,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ counts }) => formatNumber(sumOf(counts)),
   },
   {
     id: 'size',
-    header: 'Size',
+    header: text.data.exports.size,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ size_bytes: size }) => (size === null ? <None /> : sizeWords(size)),
   },
   {
     id: 'expires',
-    header: 'Kept until',
+    header: text.data.exports.keptUntil,
     visibleFrom: 'md',
     cell: ({ status, expires_at: at }) =>
       at === null || status !== 'ready' ? <None /> : <Moment at={at} c="dimmed" />,
   },
   {
     id: 'file',
-    header: 'File',
+    header: text.data.exports.file,
     align: 'right',
     cell: ({ url }) =>
       url === null ? (
@@ -133,36 +133,28 @@ const EXPORT_COLUMNS: Column<Export>[] = [
           variant="default"
           leftSection={<IconDownload size={14} aria-hidden />}
         >
-          Download
+          {text.data.exports.download}
         </Button>
       ),
   },
 ]
 
-const EXPORT_STATES = {
-  queued: { color: 'gray', label: 'waiting' },
-  running: { color: 'yellow', label: 'in progress' },
-  ready: { color: 'green', label: 'ready' },
-  failed: { color: 'red', label: 'failed' },
-  expired: { color: 'gray', label: 'expired' },
-} as const
+const EXPORT_COLORS = { queued: 'gray', running: 'yellow', ready: 'green', failed: 'red', expired: 'gray' } as const
 
 function ExportState({ each }: { each: Export }) {
-  const { color, label } = EXPORT_STATES[each.status]
+  const label = text.data.exports.states[each.status]
   if (isUnderWay(each)) {
     const percent = Math.round(each.progress * 100)
     return (
       <Stack gap={4} role="status" miw={90}>
-        <Text size="sm">
-          {label}, {percent} %
-        </Text>
-        <Progress value={percent} size="sm" aria-label="Progress of the export" />
+        <Text size="sm">{text.data.exports.progress(label, percent)}</Text>
+        <Progress value={percent} size="sm" aria-label={text.data.exports.progressLabel} />
       </Stack>
     )
   }
   return (
     <Stack gap={2} align="flex-start">
-      <Badge color={color}>{label}</Badge>
+      <Badge color={EXPORT_COLORS[each.status]}>{label}</Badge>
       {each.error === null ? null : (
         <Text size="xs" c="dimmed">
           <Foreign>{each.error}</Foreign>
@@ -179,13 +171,13 @@ function Erasures() {
   return (
     <section>
       <Title order={2} size="h4">
-        Erasures
+        {text.data.erasures.title}
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        Proof that a contact was erased everywhere: what was removed, without personal data.
+        {text.data.erasures.explanation}
       </Text>
       <DataTable
-        label="Erasures"
+        label={text.data.erasures.title}
         columns={ERASURE_COLUMNS}
         rows={data?.erasures}
         rowKey={({ erasure_id }) => erasure_id}
@@ -193,8 +185,8 @@ function Erasures() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconEraser} title="No erasures yet">
-            An administrator erases a contact on the contact's page.
+          <EmptyState icon={IconEraser} title={text.data.erasures.empty}>
+            {text.data.erasures.emptyExplanation}
           </EmptyState>
         }
         paging={{
@@ -208,16 +200,12 @@ function Erasures() {
   )
 }
 
-const ERASURE_STATES = {
-  running: { color: 'yellow', label: 'in progress' },
-  erased: { color: 'green', label: 'erased' },
-  verified: { color: 'green', label: 'erased, verified' },
-} as const
+const ERASURE_COLORS = { running: 'yellow', erased: 'green', verified: 'green' } as const
 
 const ERASURE_COLUMNS: Column<Receipt>[] = [
   {
     id: 'contact',
-    header: 'Contact',
+    header: text.data.erasures.contact,
     cell: ({ contact_id: id }) => (
       <Text size="sm" ff="monospace" className={classes.name}>
         {id}
@@ -226,19 +214,24 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
   },
   {
     id: 'state',
-    header: 'Status',
-    cell: ({ status }) => <Badge color={ERASURE_STATES[status].color}>{ERASURE_STATES[status].label}</Badge>,
+    header: text.data.erasures.status,
+    cell: ({ status }) => <Badge color={ERASURE_COLORS[status]}>{text.data.erasures.states[status]}</Badge>,
   },
-  { id: 'at', header: 'Requested', visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+  {
+    id: 'at',
+    header: text.data.erasures.requested,
+    visibleFrom: 'sm',
+    cell: ({ at }) => <Moment at={at} c="dimmed" />,
+  },
   {
     id: 'by',
-    header: 'By',
+    header: text.data.erasures.by,
     visibleFrom: 'md',
     cell: ({ requested_by: by }) => (by === null ? <None /> : <Foreign max={60}>{by.name}</Foreign>),
   },
   {
     id: 'removed',
-    header: 'Removed',
+    header: text.data.erasures.removed,
     visibleFrom: 'md',
     cell: ({ removed }) => (
       <Text size="sm" c="dimmed" maw={320} className={classes.name}>
@@ -250,9 +243,9 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
 
 function removedWords(removed: Receipt['removed']): string {
   const words = Object.entries(removed).flatMap(([what, count]) =>
-    count > 0 ? [`${what.replaceAll('_', ' ')}: ${formatNumber(count)}`] : [],
+    count > 0 ? [text.data.erasures.removedCount(what, count)] : [],
   )
-  return words.length === 0 ? 'nothing yet' : words.join(', ')
+  return words.length === 0 ? text.data.erasures.nothing : words.join(', ')
 }
 
 function sumOf(counts: Record<string, number>): number {
@@ -260,6 +253,6 @@ function sumOf(counts: Record<string, number>): number {
 }
 
 function sizeWords(bytes: number): string {
-  if (bytes < 1_000_000) return `${formatNumber(Math.ceil(bytes / 1_000))} kB`
-  return `${formatNumber(Math.round(bytes / 100_000) / 10)} MB`
+  if (bytes < 1_000_000) return text.data.exports.kilobytes(Math.ceil(bytes / 1_000))
+  return text.data.exports.megabytes(Math.round(bytes / 100_000) / 10)
 }

@@ -13,30 +13,28 @@ import { Snippet } from '../ui/snippet.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { SIGNING_CODE } from './signing-code.ts'
+import { text } from './text.ts'
 
 /** The settings for signed identification. */
 export function IdentificationPage() {
   const { data: tenant, error, refetch } = useQuery(tenantQuery)
   return (
     <>
-      <PageHeader
-        title="Identification"
-        description="Anyone can open your site and claim to be someone else. A signature proves that an identification comes from you."
-      />
+      <PageHeader title={text.identification.title} description={text.identification.description} />
       {error && !tenant ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !tenant ? <LoadingState lines={8} /> : null}
       {tenant ? (
         <Stack gap="md">
-          <SettingsPart title="Identity secret">
+          <SettingsPart title={text.identification.secret.title}>
             <Secret secret={tenant.identity_secret} />
           </SettingsPart>
-          <SettingsPart title="Enforcement">
+          <SettingsPart title={text.identification.enforcement.title}>
             <Requirement tenant={tenant} />
           </SettingsPart>
-          <SettingsPart title="Sign on your server">
-            <Text size="sm">Sign the id of the signed-in user. If you have no id, sign the email in lower case.</Text>
+          <SettingsPart title={text.identification.sign.title}>
+            <Text size="sm">{text.identification.sign.explanation}</Text>
             <Tabs defaultValue="Node.js" keepMounted={false}>
-              <Tabs.List aria-label="Languages">
+              <Tabs.List aria-label={text.identification.sign.languages}>
                 {Object.keys(SIGNING_CODE).map((language) => (
                   <Tabs.Tab key={language} value={language}>
                     {language}
@@ -45,14 +43,14 @@ export function IdentificationPage() {
               </Tabs.List>
               {Object.entries(SIGNING_CODE).map(([language, code]) => (
                 <Tabs.Panel key={language} value={language} pt="sm">
-                  <Snippet code={code} label={`the signature in ${language}`} />
+                  <Snippet code={code} label={text.identification.sign.copy(language)} />
                 </Tabs.Panel>
               ))}
             </Tabs>
           </SettingsPart>
-          <SettingsPart title="Pass it to the tracker">
-            <Text size="sm">Put the hash into the page, never the secret.</Text>
-            <Snippet code={IDENTIFY} label="the signed identification" />
+          <SettingsPart title={text.identification.pass.title}>
+            <Text size="sm">{text.identification.pass.explanation}</Text>
+            <Snippet code={IDENTIFY} label={text.identification.pass.copy} />
           </SettingsPart>
         </Stack>
       ) : null}
@@ -86,22 +84,22 @@ function Secret({ secret }: { secret: TenantObject['identity_secret'] }) {
       ) : null}
       {mayWrite && secret === null ? (
         <Button mr="auto" loading={creation.isPending} onClick={() => creation.mutate()}>
-          Create secret
+          {text.identification.secret.create}
         </Button>
       ) : null}
       {mayWrite && secret !== null ? (
         <ConfirmButton
           mr="auto"
-          title="Rotate the identity secret?"
+          title={text.identification.secret.rotateTitle}
           explanation={
             secret.previous_valid_until === null
-              ? 'The current secret stays valid for 24 hours. Give your server the new one by then.'
-              : 'The current secret stays valid for 24 hours. The previous one stops working now.'
+              ? text.identification.secret.rotateExplanation
+              : text.identification.secret.rotateAgainExplanation
           }
-          confirmLabel="Rotate secret"
+          confirmLabel={text.identification.secret.rotate}
           onConfirm={rotate}
         >
-          Rotate secret
+          {text.identification.secret.rotate}
         </ConfirmButton>
       ) : null}
     </>
@@ -109,22 +107,22 @@ function Secret({ secret }: { secret: TenantObject['identity_secret'] }) {
 }
 
 function stateOf(secret: TenantObject['identity_secret']): string {
-  if (secret === null) return 'There is no secret yet. It is shown once, when you create it.'
+  if (secret === null) return text.identification.secret.none
   const { created_at: at, previous_valid_until: until } = secret
-  const previous = until === null ? '' : ` The previous secret is valid until ${formatMoment(until)}.`
-  return `Created on ${formatMoment(at)}.${previous}`
+  const previous = until === null ? '' : text.identification.secret.previous(formatMoment(until))
+  return `${text.identification.secret.created(formatMoment(at))}${previous}`
 }
 
 function SecretShown({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
-    <Alert icon={<IconKey aria-hidden />} title="Save the secret now: it is not shown again" role="status">
+    <Alert icon={<IconKey aria-hidden />} title={text.identification.secret.saveNow} role="status">
       <Stack gap="sm">
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret}</Code>
-          <CopyButton value={secret} label="identity secret" withText />
+          <CopyButton value={secret} label={text.identification.secret.copy} withText />
         </Group>
         <Button mr="auto" onClick={onDone}>
-          I have saved it
+          {text.identification.secret.saved}
         </Button>
       </Stack>
     </Alert>
@@ -142,14 +140,14 @@ function Requirement({ tenant }: { tenant: TenantObject }) {
   return (
     <>
       <Switch
-        label="Require signed identification"
-        description="Unsigned identifications from pages are ignored, and forms link no visitor. Events are recorded."
+        label={text.identification.enforcement.label}
+        description={text.identification.enforcement.description}
         checked={saving.isPending ? saving.variables : isRequired}
         disabled={!mayWrite || saving.isPending}
         onChange={(event) => saving.mutate(event.currentTarget.checked)}
       />
       {isRequired && tenant.identity_secret === null ? (
-        <Alert color="yellow">There is no identity secret, so pages cannot identify anyone. Create one.</Alert>
+        <Alert color="yellow">{text.identification.enforcement.noSecret}</Alert>
       ) : null}
       {saving.isError ? (
         <Alert color="red" role="alert">

@@ -1,8 +1,7 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
   type Invitation,
@@ -18,24 +17,25 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
 
 /** Pending invitations. */
 export function Invitations() {
   const { data, error, refetch } = useQuery(invitationsQuery)
   return (
     <DataTable
-      label="Invitations"
+      label={text.invitations.title}
       columns={COLUMNS}
       rows={data}
       rowKey={({ invitation_id }) => invitation_id}
       error={error}
       onRetry={refetch}
       empty={
-        <EmptyState icon={IconMailForward} title="No pending invitations">
-          An invitation is a link for one e-mail address and one role. It is valid for a week.
+        <EmptyState icon={IconMailForward} title={text.invitations.empty}>
+          {text.invitations.explanation}
         </EmptyState>
       }
     />
@@ -45,18 +45,23 @@ export function Invitations() {
 const COLUMNS: Column<Invitation>[] = [
   {
     id: 'email',
-    header: 'E-mail address',
+    header: text.invitations.email,
     cell: ({ email }) => (
       <Text size="sm" fw={550} className={classes.name}>
         <Foreign max={120}>{email}</Foreign>
       </Text>
     ),
   },
-  { id: 'role', header: 'Role', visibleFrom: 'sm', cell: ({ role }) => role },
-  { id: 'expires', header: 'Expires', visibleFrom: 'sm', cell: ({ expires_at: at }) => <Moment at={at} c="dimmed" /> },
+  { id: 'role', header: text.invitations.role, visibleFrom: 'sm', cell: ({ role }) => role },
+  {
+    id: 'expires',
+    header: text.invitations.expires,
+    visibleFrom: 'sm',
+    cell: ({ expires_at: at }) => <Moment at={at} c="dimmed" />,
+  },
   {
     id: 'actions',
-    header: 'Actions',
+    header: text.invitations.actions,
     align: 'right',
     cell: (invitation) => <Actions invitation={invitation} />,
   },
@@ -67,52 +72,59 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
   const { role: mine } = useMe()
   const [made, setMade] = useState<InvitationMade | null>(null)
   const canMail = useQuery(signInOptionsQuery).data?.password_reset === 'mail'
+  const renewal = canMail ? text.invitations.resend : text.invitations.renew
   // People who cannot invite to that role cannot replace the invitation either.
   if (!rolesToGive(mine).includes(role)) return null
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
       <ConfirmButton
         size="xs"
-        title={canMail ? 'Send the invitation again?' : 'Create a new link?'}
-        explanation="The previous link stops working; the new one is valid for a week."
-        confirmLabel={canMail ? 'Resend' : 'Create link'}
-        aria-label={canMail ? `Resend to ${email}` : `New link for ${email}`}
+        title={renewal.title}
+        explanation={text.invitations.renewExplanation}
+        confirmLabel={renewal.confirm}
+        aria-label={renewal.label(email)}
         onConfirm={async () => {
           setMade(await renewInvitation(id))
           await refreshTeam(queryClient)
         }}
       >
-        {canMail ? 'Resend' : 'New link'}
+        {renewal.button}
       </ConfirmButton>
-      <Modal opened={made !== null} onClose={() => setMade(null)} title={canMail ? 'Invitation' : 'New link'}>
+      <Modal opened={made !== null} onClose={() => setMade(null)} title={renewal.done}>
         {made ? <LinkMade made={made} onDone={() => setMade(null)} /> : null}
       </Modal>
       <ConfirmButton
         size="xs"
-        title="Revoke the invitation?"
-        explanation="Its link stops working."
-        confirmLabel="Revoke invitation"
-        aria-label={`Revoke the invitation of ${email}`}
+        title={text.invitations.revoke.title}
+        explanation={text.invitations.revoke.explanation}
+        confirmLabel={text.invitations.revoke.confirm}
+        aria-label={text.invitations.revoke.label(email)}
         onConfirm={async () => {
           await withdrawInvitation(id)
           await refreshTeam(queryClient)
         }}
       >
-        Revoke
+        {text.invitations.revoke.button}
       </ConfirmButton>
     </Group>
   )
 }
 
-export function InviteButton() {
-  const [isOpen, { open, close }] = useDisclosure()
+interface InviteButtonProps {
+  /** Whether its dialog is open. */
+  isOpen: boolean
+  onOpen: () => void
+  onClose: () => void
+}
+
+export function InviteButton({ isOpen, onOpen, onClose }: InviteButtonProps) {
   return (
     <>
-      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
-        Invite someone
+      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={onOpen}>
+        {text.invitations.invite.title}
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Invite someone">
-        <InviteForm onDone={close} />
+      <Modal opened={isOpen} onClose={onClose} title={text.invitations.invite.title}>
+        <InviteForm onDone={onClose} />
       </Modal>
     </>
   )
@@ -135,7 +147,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
-        label="E-mail address"
+        label={text.invitations.email}
         type="email"
         required
         data-autofocus
@@ -144,7 +156,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
       <NativeSelect
-        label="Role"
+        label={text.invitations.role}
         value={role}
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={rolesToGive(mine)}
@@ -156,10 +168,10 @@ function InviteForm({ onDone }: { onDone: () => void }) {
       ) : null}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onDone}>
-          Cancel
+          {text.invitations.invite.cancel}
         </Button>
         <Button type="submit" loading={inviting.isPending}>
-          Invite
+          {text.invitations.invite.submit}
         </Button>
       </Group>
     </Stack>
@@ -168,40 +180,38 @@ function InviteForm({ onDone }: { onDone: () => void }) {
 
 /** The result of an invitation: mailed, or a link that is shown once. */
 function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: InvitationMade; onDone: () => void }) {
-  const address = <Foreign max={254}>{invitation.email}</Foreign>
+  const email = isolated(invitation.email)
   return (
     <Stack gap="md">
-      {link === null ? <Mailed address={address} isSent={mailed} /> : <LinkToPassOn address={address} link={link} />}
+      {link === null ? <Mailed email={email} isSent={mailed} /> : <LinkToShare email={email} link={link} />}
       <Button ml="auto" onClick={onDone} autoFocus>
-        Done
+        {text.invitations.done}
       </Button>
     </Stack>
   )
 }
 
-function Mailed({ address, isSent }: { address: ReactNode; isSent: boolean }) {
+function Mailed({ email, isSent }: { email: string; isSent: boolean }) {
   return isSent ? (
-    <Alert color="green" role="status" title="Invitation sent">
-      The link was mailed to {address} and is shown to nobody else. It works once, within a week.
+    <Alert color="green" role="status" title={text.invitations.sent.title}>
+      {text.invitations.sent.explanation(email)}
     </Alert>
   ) : (
-    <Alert color="yellow" role="alert" title="The mail could not be sent">
-      The mail server rejected the mail to {address}. The invitation still exists: send it again from the list.
+    <Alert color="yellow" role="alert" title={text.invitations.notSent.title}>
+      {text.invitations.notSent.explanation(email)}
     </Alert>
   )
 }
 
-function LinkToPassOn({ address, link }: { address: ReactNode; link: string }) {
+function LinkToShare({ email, link }: { email: string; link: string }) {
   return (
-    <Alert color="green" role="status" title="Pass on this link">
+    <Alert color="green" role="status" title={text.invitations.link.title}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">
-          Anyone who opens it can join as {address}. It works once, within a week, and is not shown again.
-        </Text>
+        <Text size="sm">{text.invitations.link.explanation(email)}</Text>
         <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
           {link}
         </Text>
-        <CopyButton value={link} label="the link" withText />
+        <CopyButton value={link} label={text.invitations.link.copy} withText />
       </Stack>
     </Alert>
   )

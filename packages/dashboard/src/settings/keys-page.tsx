@@ -1,5 +1,5 @@
-import { Badge, Group, Text, Tooltip } from '@mantine/core'
-import { IconKey } from '@tabler/icons-react'
+import { Badge, Button, Group, Text, Tooltip } from '@mantine/core'
+import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type Key, keysQuery, refreshKeys, revokeKey } from '../api/keys.ts'
@@ -8,33 +8,37 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { Foreign, Moment, None } from '../ui/text.tsx'
-import { NewKeyButton } from './new-key.tsx'
+import { Foreign, isolated, Moment, None } from '../ui/text.tsx'
+import { NewKeyDialog } from './new-key.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/settings/keys')
 
-/** The tenant's API keys. */
+/** The workspace's API keys. */
 export function KeysPage() {
   const queryClient = useQueryClient()
-  const { page = 1 } = route.useSearch()
+  const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, isPlaceholderData, refetch } = useQuery(keysQuery(page, PAGE_LENGTH))
-  const create = useIsAtLeast('admin') ? <NewKeyButton /> : null
+  const isAdmin = useIsAtLeast('admin')
+  const show = (changes: { dialog?: true }) =>
+    navigate({ search: ({ page: shown }) => ({ page: shown, ...changes }), replace: true })
+  const create = isAdmin ? (
+    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => show({ dialog: true })}>
+      {text.keys.create.button}
+    </Button>
+  ) : null
   const revoke = async (keyId: string) => {
     await revokeKey(keyId)
     await refreshKeys(queryClient)
   }
   return (
     <>
-      <PageHeader
-        title="API keys"
-        description="Each key gives one of your programs access to the API, limited by its scopes."
-        actions={create}
-      />
+      <PageHeader title={text.keys.title} description={text.keys.description} actions={create} />
       <DataTable
-        label="API keys"
+        label={text.keys.title}
         columns={columnsWith(revoke)}
         rows={data?.keys}
         rowKey={({ key_id }) => key_id}
@@ -42,8 +46,8 @@ export function KeysPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconKey} title="No API keys yet" action={create}>
-            Your servers need one to send contacts and events, or to read data.
+          <EmptyState icon={IconKey} title={text.keys.empty} action={create}>
+            {text.keys.explanation}
           </EmptyState>
         }
         paging={{
@@ -53,6 +57,7 @@ export function KeysPage() {
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
+      {isAdmin ? <NewKeyDialog isOpen={dialog} onClose={() => show({})} /> : null}
     </>
   )
 }
@@ -61,53 +66,48 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
   return [
     {
       id: 'name',
-      header: 'Name',
+      header: text.keys.name,
       cell: ({ name }) => (
         <Text size="sm" fw={550} className={classes.name}>
           <Foreign max={80}>{name}</Foreign>
         </Text>
       ),
     },
-    { id: 'state', header: 'Status', cell: (key) => <KeyState apiKey={key} /> },
-    { id: 'scopes', header: 'Scopes', visibleFrom: 'md', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    { id: 'state', header: text.keys.status, cell: (key) => <KeyState apiKey={key} /> },
+    { id: 'scopes', header: text.keys.scopes, visibleFrom: 'md', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     {
       id: 'used',
-      header: 'Last used',
+      header: text.keys.lastUsed,
       visibleFrom: 'sm',
       cell: ({ last_used_at: at }) => (at === null ? <None /> : <Moment at={at} c="dimmed" />),
     },
     {
       id: 'expires',
-      header: 'Expires',
+      header: text.keys.expires,
       visibleFrom: 'lg',
-      cell: ({ expires_at: at }) => (at === null ? 'never' : <Moment at={at} c="dimmed" />),
+      cell: ({ expires_at: at }) => (at === null ? text.keys.never : <Moment at={at} c="dimmed" />),
     },
     {
       id: 'created',
-      header: 'Created',
+      header: text.keys.created,
       visibleFrom: 'lg',
       cell: ({ created_at: at }) => <Moment at={at} c="dimmed" />,
     },
     {
       id: 'actions',
-      header: 'Actions',
+      header: text.keys.actions,
       align: 'right',
       cell: (key) =>
         stateOf(key) === 'revoked' ? null : (
           <ConfirmButton
             size="xs"
-            title="Revoke the key?"
-            explanation={
-              <>
-                Requests with <Foreign max={80}>{key.name}</Foreign> will be rejected, and the invitations that it
-                created are revoked. This cannot be undone.
-              </>
-            }
-            confirmLabel="Revoke key"
+            title={text.keys.revoke.title}
+            explanation={text.keys.revoke.explanation(isolated(key.name.slice(0, 80)))}
+            confirmLabel={text.keys.revoke.confirm}
             onConfirm={() => revoke(key.key_id)}
-            aria-label={`Revoke ${key.name.slice(0, 80)}`}
+            aria-label={text.keys.revoke.label(key.name.slice(0, 80))}
           >
-            Revoke
+            {text.keys.revoke.button}
           </ConfirmButton>
         ),
     },
@@ -123,7 +123,7 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key): keyof typeo
 
 function KeyState({ apiKey }: { apiKey: Key }) {
   const state = stateOf(apiKey)
-  return <Badge color={COLORS[state]}>{state}</Badge>
+  return <Badge color={COLORS[state]}>{text.keys.states[state]}</Badge>
 }
 
 const SCOPES_SHOWN = 2
@@ -141,8 +141,8 @@ function Scopes({ scopes }: { scopes: string[] }) {
       {more.length > 0 ? (
         <Tooltip label={more.join(', ')} multiline maw={320}>
           {/* Focusable, because the keyboard has no other way to the other scopes. */}
-          <Badge color="gray" tabIndex={0} role="note" aria-label={`and ${more.join(', ')}`}>
-            +{more.length}
+          <Badge color="gray" tabIndex={0} role="note" aria-label={text.keys.otherScopes(more.join(', '))}>
+            {text.keys.moreScopes(more.length)}
           </Badge>
         </Tooltip>
       ) : null}

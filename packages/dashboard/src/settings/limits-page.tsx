@@ -8,6 +8,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
 
 const REFRESH_MS = 10_000
 
@@ -18,60 +19,57 @@ export function LimitsPage() {
   const used: Usage[] | undefined = data && [
     {
       id: 'tracking',
-      what: 'Tracking requests, all visitors',
+      what: text.limits.usage.tracking,
       requests: data.requests.tracking,
       limit: perMinute('trackPerTenantPerMinute'),
     },
     {
       id: 'forms',
-      what: 'Form submissions, all visitors',
+      what: text.limits.usage.forms,
       requests: data.requests.forms,
       limit: perMinute('formPerTenantPerMinute'),
     },
     ...data.requests.keys.map(({ key_id, name, requests }) => ({
       id: key_id,
-      what: `API key ${name}`,
+      what: text.limits.usage.key(name),
       requests,
       limit: perMinute('apiPerMinute'),
     })),
   ]
   return (
     <>
-      <PageHeader
-        title="Rate limits"
-        description="Requests above a limit get 429 and the time to wait. The operator of the service sets the limits."
-      />
+      <PageHeader title={text.limits.title} description={text.limits.description} />
       <Stack gap="xl">
         {data && !data.enabled ? (
-          <Alert color="yellow" icon={<IconGauge aria-hidden />} title="Rate limits are off">
-            This service accepts as many requests as it can process.
+          <Alert color="yellow" icon={<IconGauge aria-hidden />} title={text.limits.off}>
+            {text.limits.offExplanation}
           </Alert>
         ) : null}
         <section>
           <Title order={2} size="h4" mb="sm">
-            In the last minute
+            {text.limits.usage.title}
           </Title>
           <DataTable
-            label="Requests in the last minute"
+            label={text.limits.usage.label}
             columns={USAGE_COLUMNS}
             rows={used}
             rowKey={({ id }) => id}
             error={error}
             onRetry={refetch}
-            empty={<EmptyState icon={IconGauge} title="No usage to show" />}
+            empty={<EmptyState icon={IconGauge} title={text.limits.usage.empty} />}
           />
         </section>
         {data?.enabled ? (
           <section>
             <Title order={2} size="h4" mb="sm">
-              Current limits
+              {text.limits.current.title}
             </Title>
             <DataTable
-              label="Current limits"
+              label={text.limits.current.title}
               columns={LIMIT_COLUMNS}
               rows={data.limits}
               rowKey={({ name }) => name}
-              empty={<EmptyState icon={IconGauge} title="No limits" />}
+              empty={<EmptyState icon={IconGauge} title={text.limits.current.empty} />}
             />
           </section>
         ) : null}
@@ -89,39 +87,39 @@ interface Usage {
 }
 
 const USAGE_COLUMNS: Column<Usage>[] = [
-  { id: 'what', header: 'What', cell: ({ what }) => <What>{what}</What> },
+  { id: 'what', header: text.limits.usage.what, cell: ({ what }) => <What>{what}</What> },
   {
     id: 'requests',
-    header: 'Requests',
+    header: text.limits.usage.requests,
     align: 'right',
     cell: ({ requests }) => (requests === null ? <None /> : formatNumber(requests)),
   },
   {
     id: 'limit',
-    header: 'Limit',
+    header: text.limits.usage.limit,
     align: 'right',
     visibleFrom: 'xs',
     cell: ({ limit }) => (limit === null ? <None /> : formatNumber(limit)),
   },
   {
     id: 'share',
-    header: 'Used',
+    header: text.limits.usage.used,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ requests, limit }) =>
       requests === null || limit === null || limit === 0 ? (
         <None />
       ) : (
-        `${Math.min(100, Math.round((requests / limit) * 100))} %`
+        text.limits.usage.percent(Math.min(100, Math.round((requests / limit) * 100)))
       ),
   },
 ]
 
 const LIMIT_COLUMNS: Column<{ name: string; label: string; per_minute: number }>[] = [
-  { id: 'label', header: 'What', cell: ({ label }) => <What>{label}</What> },
+  { id: 'label', header: text.limits.current.what, cell: ({ label }) => <What>{label}</What> },
   {
     id: 'per_minute',
-    header: 'Per minute',
+    header: text.limits.current.perMinute,
     align: 'right',
     cell: ({ per_minute: count }) => formatNumber(count),
   },

@@ -1,39 +1,33 @@
-import { Alert, Button, Checkbox, Code, Group, Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { IconKey, IconPlus } from '@tabler/icons-react'
+import { Alert, Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { SecretShown } from './secret-shown.tsx'
+import { text } from './text.ts'
 
-/** A button with the form for a new key, which is shown once. */
-export function NewKeyButton() {
-  const [isOpen, { open, close }] = useDisclosure()
+/** The form for a new key, which is then shown once. */
+export function NewKeyDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [made, setMade] = useState<string | null>(null)
-  const show = () => {
-    setMade(null)
-    open()
-  }
   return (
-    <>
-      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={show}>
-        New key
-      </Button>
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title={made === null ? 'New key' : 'Your new key'}
-        size="lg"
-        // A click outside must not close the dialog before the key is saved.
-        closeOnClickOutside={made === null}
-        closeOnEscape={made === null}
-        withCloseButton={made === null}
-      >
-        {made === null ? <KeyForm onMade={setMade} onCancel={close} /> : <KeyShown apiKey={made} onDone={close} />}
-      </Modal>
-    </>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(null)}
+      title={made === null ? text.keys.create.title : text.keys.create.titleWhenCreated}
+      size="lg"
+      // A click outside must not close the dialog before the key is saved.
+      closeOnClickOutside={made === null}
+      closeOnEscape={made === null}
+      withCloseButton={made === null}
+    >
+      {made === null ? (
+        <KeyForm onMade={setMade} onCancel={onClose} />
+      ) : (
+        <SecretShown secret={made} words={text.keys.create} onDone={onClose} />
+      )}
+    </Modal>
   )
 }
 
@@ -60,47 +54,53 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
-        label="Name"
-        description="Helps you recognize later what uses it."
+        label={text.keys.create.name}
+        description={text.keys.create.nameDescription}
         required
         {...upTo(200)}
         data-autofocus
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <Checkbox.Group label="Scopes" description="What it may do." withAsterisk value={scopes} onChange={setScopes}>
+      <Checkbox.Group
+        label={text.keys.create.scopes}
+        description={text.keys.create.scopesDescription}
+        withAsterisk
+        value={scopes}
+        onChange={setScopes}
+      >
         <Group gap="xs" my="xs">
           <Button
             variant="default"
             size="compact-xs"
             onClick={() => setScopes(known.filter((scope) => scope.endsWith(':read')))}
           >
-            Read only
+            {text.keys.create.readOnly}
           </Button>
           <Button variant="default" size="compact-xs" onClick={() => setScopes(known)}>
-            All
+            {text.keys.create.all}
           </Button>
           <Button variant="default" size="compact-xs" onClick={() => setScopes([])}>
-            None
+            {text.keys.create.none}
           </Button>
         </Group>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing={8}>
-          {known.map((scope) => (
+          {inPairs(known).map((scope) => (
             <Checkbox key={scope} value={scope} label={scope} />
           ))}
         </SimpleGrid>
       </Checkbox.Group>
       <Group gap="xs" align="flex-end">
         <NativeSelect
-          label="Expires"
+          label={text.keys.create.expires}
           flex={1}
           value={life}
           onChange={(event) => setLife(event.currentTarget.value as keyof typeof LIVES)}
-          data={Object.entries(LIVES).map(([value, { label }]) => ({ value, label }))}
+          data={Object.entries(text.keys.create.lives).map(([value, label]) => ({ value, label }))}
         />
         {life === 'day' ? (
           <TextInput
-            label="Last day"
+            label={text.keys.create.lastDay}
             type="date"
             required
             flex={1}
@@ -116,45 +116,31 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
       ) : null}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {text.keys.create.cancel}
         </Button>
         <Button type="submit" loading={making.isPending} disabled={scopes.length === 0}>
-          Create key
+          {text.keys.create.submit}
         </Button>
       </Group>
     </Stack>
   )
 }
 
-function KeyShown({ apiKey, onDone }: { apiKey: string; onDone: () => void }) {
-  return (
-    <Stack gap="md">
-      <Alert icon={<IconKey aria-hidden />} title="Save the key now: it is not shown again" role="status">
-        <Group gap="xs">
-          <Code style={{ overflowWrap: 'anywhere' }}>{apiKey}</Code>
-          <CopyButton value={apiKey} label="API key" withText />
-        </Group>
-      </Alert>
-      <Button ml="auto" onClick={onDone} autoFocus>
-        I have saved it
-      </Button>
-    </Stack>
-  )
+/** The order in which read and write of a kind stand beside each other in two columns: kinds of one scope come last. */
+function inPairs(scopes: readonly string[]): string[] {
+  const kindOf = (scope: string) => scope.split(':')[0]
+  const isAlone = (scope: string) => scopes.filter((each) => kindOf(each) === kindOf(scope)).length === 1
+  return [...scopes.filter((scope) => !isAlone(scope)), ...scopes.filter(isAlone)]
 }
 
-const LIVES = {
-  never: { label: 'Never', days: null },
-  month: { label: 'In 30 days', days: 30 },
-  quarter: { label: 'In 90 days', days: 90 },
-  year: { label: 'In a year', days: 365 },
-  day: { label: 'After a chosen day', days: null },
-} as const
+/** The days until a key expires. */
+const LIVES = { never: null, month: 30, quarter: 90, year: 365, day: null } as const
 
 const DAY_MS = 86_400_000
 
 function expiryOf(life: keyof typeof LIVES, lastDay: string): { expires_at?: string } {
   // A date without a time means the end of that day.
   if (life === 'day') return { expires_at: lastDay }
-  const { days } = LIVES[life]
+  const days = LIVES[life]
   return days === null ? {} : { expires_at: new Date(Date.now() + days * DAY_MS).toISOString() }
 }

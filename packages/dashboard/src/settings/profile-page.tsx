@@ -1,21 +1,22 @@
-import { Alert, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { changeMyName, changePassword, refreshMe } from '../api/account.ts'
 import { useMe } from '../app/may.ts'
 import { NewPassword } from '../sign-in/new-password.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
+import { Outcome } from './outcome.tsx'
 import { SettingsPart } from './settings-part.tsx'
+import { text } from './text.ts'
 import { TwoFactor } from './two-factor.tsx'
 
-/** The signed-in person's settings, which are the same in every tenant. */
+/** The signed-in person's settings, which are the same in every workspace. */
 export function ProfilePage() {
   const { user, sign_in: signIn } = useMe()
   return (
     <>
-      <PageHeader title="Profile and security" description={<bdi>{user.email}</bdi>} />
+      <PageHeader title={text.profile.title} description={<bdi>{user.email}</bdi>} />
       <Stack gap="md" maw={640}>
         <Name />
         {user.has_password ? (
@@ -24,10 +25,9 @@ export function ProfilePage() {
             <TwoFactor isOn={user.two_factor_enabled} />
           </>
         ) : (
-          <SettingsPart title="Password">
+          <SettingsPart title={text.profile.password.title}>
             <Text size="sm">
-              You have no password here: you sign in with {signIn.oidc.label ?? 'your organisation'}, which manages your
-              password and a second factor.
+              {text.profile.password.elsewhere(signIn.oidc.label ?? text.profile.password.provider)}
             </Text>
           </SettingsPart>
         )}
@@ -46,11 +46,11 @@ function Name() {
     saving.mutate()
   }
   return (
-    <SettingsPart title="Name">
+    <SettingsPart title={text.profile.name.title}>
       <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
         <TextInput
-          label="Your name"
-          description="Shown to others in the team, on notes and in the audit log."
+          label={text.profile.name.label}
+          description={text.profile.name.description}
           w="100%"
           required
           withAsterisk={false}
@@ -62,9 +62,9 @@ function Name() {
             saving.reset()
           }}
         />
-        <Outcome error={saving.error} success={saving.isSuccess ? 'Name saved.' : null} />
+        <Outcome error={saving.error} success={saving.isSuccess ? text.profile.name.saved : null} />
         <Button type="submit" variant="default" loading={saving.isPending} disabled={name.trim() === user.name}>
-          Save the name
+          {text.profile.name.save}
         </Button>
       </Stack>
     </SettingsPart>
@@ -86,12 +86,12 @@ function ChangePassword({ email }: { email: string }) {
     changing.mutate()
   }
   return (
-    <SettingsPart title="Password">
+    <SettingsPart title={text.profile.password.title}>
       <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
         {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
-          label="Current password"
+          label={text.profile.password.current}
           name="password"
           autoComplete="current-password"
           w="100%"
@@ -100,37 +100,19 @@ function ChangePassword({ email }: { email: string }) {
           value={current}
           onChange={(event) => setCurrent(event.currentTarget.value)}
           visibilityToggleButtonProps={{
-            'aria-label': 'Show your existing one',
+            'aria-label': text.profile.password.show,
             tabIndex: 0,
             'aria-hidden': false,
           }}
         />
         <div style={{ width: '100%' }}>
-          <NewPassword label="New password" value={next} onChange={setNext} />
+          <NewPassword label={text.profile.password.next} value={next} onChange={setNext} />
         </div>
-        <Outcome
-          error={changing.error}
-          success={changing.isSuccess ? 'Password changed. All other sessions have ended.' : null}
-        />
+        <Outcome error={changing.error} success={changing.isSuccess ? text.profile.password.saved : null} />
         <Button type="submit" variant="default" loading={changing.isPending}>
-          Change the password
+          {text.profile.password.save}
         </Button>
       </Stack>
     </SettingsPart>
-  )
-}
-
-function Outcome({ error, success }: { error: unknown; success: string | null }) {
-  if (error) {
-    return (
-      <Alert color="red" role="alert">
-        {messageOf(error)}
-      </Alert>
-    )
-  }
-  return success === null ? null : (
-    <Alert color="green" role="status">
-      {success}
-    </Alert>
   )
 }

@@ -3,17 +3,20 @@ import { auditQuery } from '../api/audit.ts'
 import { domainsQuery } from '../api/domains.ts'
 import { keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
+import { sourcesQuery } from '../api/sources.ts'
 import { membersQuery } from '../api/team.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
-import { pageNumber, searchParams } from '../app/search-params.ts'
+import { flag, pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
 import { DOMAINS_LENGTH, ERASURES_LENGTH, PAGE_LENGTH } from './page-lengths.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
+/** Of a page with a form in a dialog, which a link may open. */
+const dialogSearch = searchParams({ page: pageNumber, dialog: flag })
 
 const settings = createRoute({
   getParentRoute: () => shellRoute,
@@ -38,16 +41,16 @@ const profile = createRoute({
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
-  validateSearch: pageSearch,
-  loaderDeps: ({ search }) => search,
+  validateSearch: dialogSearch,
+  loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(membersQuery(page, PAGE_LENGTH)),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
-const tenants = createRoute({
+const workspace = createRoute({
   getParentRoute: () => settings,
-  path: '/tenants',
-  component: lazyPage(() => import('./tenants-page.tsx'), 'TenantsPage'),
+  path: '/workspace',
+  component: lazyPage(() => import('./workspace-page.tsx'), 'WorkspacePage'),
 })
 
 const tracker = createRoute({
@@ -65,8 +68,11 @@ const domains = createRoute({
   path: '/domains',
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(domainsQuery({ page, limit: DOMAINS_LENGTH })),
+  loader: ({ context: { queryClient }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(domainsQuery({ page, limit: DOMAINS_LENGTH }))
+    void queryClient.prefetchQuery(tenantQuery)
+    void queryClient.prefetchQuery(trackerQuery)
+  },
   component: lazyPage(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
 
@@ -77,11 +83,20 @@ const identification = createRoute({
   component: lazyPage(() => import('./identification-page.tsx'), 'IdentificationPage'),
 })
 
+const sources = createRoute({
+  getParentRoute: () => settings,
+  path: '/sources',
+  validateSearch: dialogSearch,
+  loaderDeps: ({ search: { page } }) => ({ page }),
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(sourcesQuery(page, PAGE_LENGTH)),
+  component: lazyPage(() => import('./sources-page.tsx'), 'SourcesPage'),
+})
+
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
-  validateSearch: pageSearch,
-  loaderDeps: ({ search }) => search,
+  validateSearch: dialogSearch,
+  loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, PAGE_LENGTH)),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
@@ -115,5 +130,18 @@ const data = createRoute({
 })
 
 export const settingsRoutes = [
-  settings.addChildren([index, profile, team, tenants, tracker, domains, identification, keys, limits, audit, data]),
+  settings.addChildren([
+    index,
+    profile,
+    workspace,
+    team,
+    tracker,
+    domains,
+    identification,
+    sources,
+    keys,
+    limits,
+    audit,
+    data,
+  ]),
 ] as const

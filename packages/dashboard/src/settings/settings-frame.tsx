@@ -1,27 +1,15 @@
 import { Box } from '@mantine/core'
 import { useViewportSize } from '@mantine/hooks'
-import { Link, linkOptions, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useIsAtLeast } from '../app/may.ts'
+import { useMe } from '../app/may.ts'
+import { settingsPagesFor } from './pages.ts'
 import classes from './settings-frame.module.css'
-
-/** The pages of the settings; some are hidden from people without permission. */
-const PAGES = [
-  { label: 'Profile and security', link: linkOptions({ to: '/settings/profile' }) },
-  { label: 'Team', link: linkOptions({ to: '/settings/team' }) },
-  { label: 'Tenants', link: linkOptions({ to: '/settings/tenants' }) },
-  { label: 'Tracker', link: linkOptions({ to: '/settings/tracker' }) },
-  { label: 'Domains', link: linkOptions({ to: '/settings/domains' }) },
-  { label: 'Identification', link: linkOptions({ to: '/settings/identification' }), isForAdmins: true },
-  { label: 'API keys', link: linkOptions({ to: '/settings/keys' }), isForAdmins: true },
-  { label: 'Rate limits', link: linkOptions({ to: '/settings/limits' }) },
-  { label: 'Audit log', link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },
-  { label: 'Data', link: linkOptions({ to: '/settings/data' }), isForAdmins: true },
-]
+import { text } from './text.ts'
 
 /** The frame of the settings: their navigation at the side, or as a row on small screens. */
 export function SettingsFrame() {
-  const isAdmin = useIsAtLeast('admin')
+  const { role } = useMe()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const { width } = useViewportSize()
   const navigation = useRef<HTMLElement>(null)
@@ -34,8 +22,8 @@ export function SettingsFrame() {
   }, [path, width])
   return (
     <Box className={classes.frame}>
-      <nav className={classes.navigation} aria-label="Settings" ref={navigation}>
-        {PAGES.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ label, link }) => (
+      <nav className={classes.navigation} aria-label={text.navigation} ref={navigation}>
+        {settingsPagesFor(role).map(({ label, link }) => (
           <Link key={label} className={classes.link} activeOptions={{ includeSearch: false }} {...link}>
             {label}
           </Link>

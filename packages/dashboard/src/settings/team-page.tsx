@@ -10,38 +10,45 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
 import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
+import { text } from './text.ts'
 
 const route = getRouteApi('/shell/settings/team')
 
-/** The members of the tenant and their roles. */
+/** The members of the workspace and their roles. */
 export function TeamPage() {
-  const { page = 1 } = route.useSearch()
+  const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, isPlaceholderData, refetch } = useQuery(membersQuery(page, PAGE_LENGTH))
   const { role, user } = useMe()
   const isAdmin = useIsAtLeast('admin')
+  const show = (changes: { dialog?: true }) =>
+    navigate({ search: ({ page: shown }) => ({ page: shown, ...changes }), replace: true })
   return (
     <>
       <PageHeader
-        title="Team"
-        description="Everyone who can sign in to this tenant."
-        actions={isAdmin ? <InviteButton /> : null}
+        title={text.team.title}
+        description={text.team.description}
+        actions={
+          isAdmin ? (
+            <InviteButton isOpen={dialog} onOpen={() => show({ dialog: true })} onClose={() => show({})} />
+          ) : null
+        }
       />
       <Stack gap="xl">
         <DataTable
-          label="Members"
+          label={text.team.members}
           columns={columnsWith(role, user.user_id)}
           rows={data?.members}
           rowKey={({ user_id }) => user_id}
           error={error}
           onRetry={refetch}
           isUpdating={isPlaceholderData}
-          empty={<EmptyState icon={IconUsers} title="Nobody" />}
+          empty={<EmptyState icon={IconUsers} title={text.team.empty} />}
           paging={{
             page,
             limit: PAGE_LENGTH,
@@ -52,7 +59,7 @@ export function TeamPage() {
         {isAdmin ? (
           <section>
             <Title order={2} size="h4" mb="sm">
-              Invitations
+              {text.invitations.title}
             </Title>
             <Invitations />
           </section>
@@ -67,14 +74,14 @@ function columnsWith(myRole: Role, myId: string): Column<Member>[] {
   const columns: Column<Member>[] = [
     {
       id: 'name',
-      header: 'Name',
+      header: text.team.name,
       cell: ({ name, email, user_id }) => (
         <div className={classes.name}>
           <Group gap={6}>
             <Text size="sm" fw={550}>
               <Foreign max={80}>{name || email}</Foreign>
             </Text>
-            {user_id === myId ? <Badge color="gray">you</Badge> : null}
+            {user_id === myId ? <Badge color="gray">{text.team.you}</Badge> : null}
           </Group>
           <Text size="xs" c="dimmed">
             <Foreign max={120}>{email}</Foreign>
@@ -84,15 +91,20 @@ function columnsWith(myRole: Role, myId: string): Column<Member>[] {
     },
     {
       id: 'role',
-      header: 'Role',
+      header: text.team.role,
       cell: (member) => <RoleOf member={member} myRole={myRole} isMe={member.user_id === myId} />,
     },
-    { id: 'joined', header: 'Joined', visibleFrom: 'sm', cell: ({ joined_at: at }) => <Moment at={at} c="dimmed" /> },
+    {
+      id: 'joined',
+      header: text.team.joined,
+      visibleFrom: 'sm',
+      cell: ({ joined_at: at }) => <Moment at={at} c="dimmed" />,
+    },
   ]
   if (rolesToGive(myRole).length === 0) return columns
   const actions: Column<Member> = {
     id: 'actions',
-    header: 'Actions',
+    header: text.team.actions,
     align: 'right',
     cell: (member) => (isMine(member, myRole) && member.user_id !== myId ? <Remove member={member} /> : null),
   }
@@ -116,7 +128,7 @@ function RoleOf({ member, myRole, isMe }: { member: Member; myRole: Role; isMe: 
     <NativeSelect
       size="xs"
       w={104}
-      aria-label={`Role of ${(member.name || member.email).slice(0, 80)}`}
+      aria-label={text.team.roleOf((member.name || member.email).slice(0, 80))}
       data={rolesToGive(myRole)}
       disabled={changing.isPending}
       value={changing.isPending ? changing.variables : member.role}
@@ -131,44 +143,35 @@ function Remove({ member: { user_id: id, name, email } }: { member: Member }) {
   return (
     <ConfirmButton
       size="xs"
-      title="Remove from the team?"
-      explanation={
-        <>
-          <bdi>{called}</bdi> can open nothing here any more, from the next request on. An invitation brings them back.
-        </>
-      }
-      confirmLabel="Remove"
-      aria-label={`Remove ${called}`}
+      title={text.team.remove.title}
+      explanation={text.team.remove.explanation(isolated(called))}
+      confirmLabel={text.team.remove.confirm}
+      aria-label={text.team.remove.label(called)}
       onConfirm={async () => {
         await removeMember(id)
         await refreshTeam(queryClient)
       }}
     >
-      Remove
+      {text.team.remove.button}
     </ConfirmButton>
   )
 }
 
-const ROLE_WORDS: [Role, string][] = [
-  ['viewer', 'can view everything and change nothing.'],
-  ['member', 'can also change contacts and companies, run agents and approve their actions.'],
-  ['admin', 'can also manage agents, identities, keys, domains, webhooks, erasure and export, and invite people.'],
-  ['owner', 'can also add and remove owners, and create tenants.'],
-]
+const ROLES = ['viewer', 'member', 'admin', 'owner'] as const
 
 function RoleWords() {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        What each role can do
+        {text.team.roles.title}
       </Title>
       <Stack gap={4}>
-        {ROLE_WORDS.map(([role, words]) => (
+        {ROLES.map((role) => (
           <Text key={role} size="sm" c="dimmed">
             <Text span inherit fw={600} c="var(--mantine-color-text)">
               {role}
             </Text>{' '}
-            {words}
+            {text.team.roles[role]}
           </Text>
         ))}
       </Stack>

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Card, Code, Group, List, Loader, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Card, Group, List, Loader, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -11,6 +11,9 @@ import { Snippet } from '../ui/snippet.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { SettingsPart } from './settings-part.tsx'
+import { text as texts } from './text.ts'
+
+const text = texts.tracker
 
 /** Frequent until the first event arrives; later only to update the last one. */
 const WAITING_MS = 3_000
@@ -33,68 +36,70 @@ export function TrackerPage() {
   const isUnverified = verified.data?.domains.length === 0
   return (
     <>
-      <PageHeader title="Tracker" description="A script on the pages of your site records what visitors do." />
+      <PageHeader title={text.title} description={text.description} />
       {error && !tracker ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !tracker ? <LoadingState lines={8} /> : null}
       {tracker ? (
         <Stack gap="md">
           {isUnverified ? (
-            <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title="No domain is verified yet">
-              Events are accepted only from your own sites.{' '}
+            <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title={text.unverified.title}>
+              {text.unverified.before}
               <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
-                Verify your domain
-              </Anchor>{' '}
-              first.
+                {text.unverified.link}
+              </Anchor>
+              {text.unverified.after}
             </Alert>
           ) : null}
           <FirstEvent first={tracker.first_event} last={tracker.last_event} />
-          <SettingsPart title="Add it to every page">
-            <Text size="sm">
-              Paste it once into the head. It sets no third-party cookies and contacts no other server.
-            </Text>
-            <Snippet code={tracker.snippet} label="the snippet" />
+          <SettingsPart title={text.install.title}>
+            <Text size="sm">{text.install.description}</Text>
+            <Snippet code={tracker.snippet} label={text.install.code} />
           </SettingsPart>
-          <SettingsPart title="Identify visitors">
+          <SettingsPart title={text.identify.title}>
+            <Text size="sm">{text.identify.description}</Text>
+            <Snippet code={IDENTIFY} label={text.identify.code} />
             <Text size="sm">
-              Call this when a visitor signs in or leaves an email address. Their earlier activity moves to the contact.
-            </Text>
-            <Snippet code={IDENTIFY} label="the identification code" />
-            <Text size="sm">
-              Without a signature, anyone can claim to be anyone.{' '}
+              {text.identify.sign.before}
               <Anchor
                 inherit
                 underline="always"
                 renderRoot={(props) => <Link to="/settings/identification" {...props} />}
               >
-                Sign the call
-              </Anchor>{' '}
-              to prove that it comes from you.
+                {text.identify.sign.link}
+              </Anchor>
+              {text.identify.sign.after}
             </Text>
           </SettingsPart>
-          <SettingsPart title="Record custom events">
-            <Snippet code={TRACK} label="the event code" />
+          <SettingsPart title={text.custom.title}>
+            <Snippet code={TRACK} label={text.custom.code} />
           </SettingsPart>
-          <SettingsPart title="More">
+          <SettingsPart title={text.form.title}>
+            <Text size="sm">{text.form.description}</Text>
+            <Snippet code={tracker.form_url} label={text.form.code} />
+          </SettingsPart>
+          <SettingsPart title={text.more.title}>
             <Facts
               facts={[
-                ['Script', <Address key="script">{tracker.script_url}</Address>],
-                ['Events go to', <Address key="collect">{tracker.collect_url}</Address>],
+                [text.more.script, <Address key="script">{tracker.script_url}</Address>],
+                [text.more.collect, <Address key="collect">{tracker.collect_url}</Address>],
               ]}
             />
             <List size="sm" spacing={4}>
+              <List.Item>{text.more.policy}</List.Item>
+              <List.Item>{text.more.consent}</List.Item>
               <List.Item>
-                With a Content-Security-Policy, allow this host in <Code>script-src</Code> and <Code>connect-src</Code>.
-              </List.Item>
-              <List.Item>
-                With <Code>data-consent="required"</Code> on the script nothing is stored or sent before{' '}
-                <Code>service.push(['consent', true])</Code>.
-              </List.Item>
-              <List.Item>
-                Your servers send contacts and events with an API key: see the{' '}
-                <Anchor href="/docs" inherit underline="always">
-                  API reference
+                {text.more.options.before}
+                <Anchor href="/docs/tracker" inherit underline="always">
+                  {text.more.options.link}
                 </Anchor>
-                . All options of the script are in <Code>docs/tracker.md</Code> of the service.
+                {text.more.options.after}
+              </List.Item>
+              <List.Item>
+                {text.more.debug.before}
+                <Anchor inherit underline="always" renderRoot={(props) => <Link to="/connect/debugger" {...props} />}>
+                  {text.more.debug.link}
+                </Anchor>
+                {text.more.debug.after}
               </List.Item>
             </List>
           </SettingsPart>
@@ -121,9 +126,9 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
         <Group gap="sm" wrap="nowrap" role="status">
           <Loader size={20} aria-hidden />
           <div>
-            <Text fw={550}>Waiting for your first event…</Text>
+            <Text fw={550}>{text.waiting.title}</Text>
             <Text size="sm" c="dimmed">
-              Open a page of your site that has the script. This page updates automatically.
+              {text.waiting.hint}
             </Text>
           </div>
         </Group>
@@ -131,19 +136,21 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
     )
   }
   return (
-    <Alert color="green" role="status" icon={<IconCircleCheck aria-hidden />} title="We received your first event">
+    <Alert color="green" role="status" icon={<IconCircleCheck aria-hidden />} title={text.received.title}>
       <Text size="sm">
-        On {formatMoment(first.timestamp)}
+        {text.received.on(formatMoment(first.timestamp))}
         {first.url === null ? null : (
           <>
-            , from <ExternalLink url={first.url} />
+            {text.received.from}
+            <ExternalLink url={first.url} />
           </>
         )}
-        .
+        {text.received.end}
         {last === null ? null : (
           <>
-            {' '}
-            The last one arrived <Moment at={last.timestamp} />.
+            {text.received.last.before}
+            <Moment at={last.timestamp} />
+            {text.received.last.after}
           </>
         )}
       </Text>

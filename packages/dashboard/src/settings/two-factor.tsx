@@ -20,21 +20,14 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { QrImage } from '../ui/qr-image.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
+import { text } from './text.ts'
 
 type Step =
   | { kind: 'begin' | 'end' | 'renew' }
-  | { kind: 'scan'; address: string; codes: string[] }
+  | { kind: 'scan'; url: string; codes: string[] }
   | { kind: 'codes'; codes: string[] }
 
-const TITLES: Record<Step['kind'], string> = {
-  begin: 'Turn on the second factor',
-  end: 'Turn off the second factor',
-  renew: 'New backup codes',
-  scan: 'Set up your authenticator',
-  codes: 'Your backup codes',
-}
-
-/** Turns the second factor on and off and renews the backup codes. Each step requires the password. */
+/** Turns two-factor authentication on and off, and renews the backup codes. Each step requires the password. */
 export function TwoFactor({ isOn }: { isOn: boolean }) {
   const queryClient = useQueryClient()
   const [step, setStep] = useState<Step | null>(null)
@@ -45,48 +38,47 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
   return (
     <SettingsPart
       title={
-        <Group gap="xs">Second factor {isOn ? <Badge color="green">on</Badge> : <Badge color="gray">off</Badge>}</Group>
+        <Group gap="xs">
+          {`${text.twoFactor.title} `}
+          {isOn ? <Badge color="green">{text.twoFactor.on}</Badge> : <Badge color="gray">{text.twoFactor.off}</Badge>}
+        </Group>
       }
     >
-      <Text size="sm">
-        {isOn
-          ? 'After your password, you enter a code from your authenticator.'
-          : 'Signing in requires a code from an authenticator app in addition to your password.'}
-      </Text>
+      <Text size="sm">{isOn ? text.twoFactor.explanation.on : text.twoFactor.explanation.off}</Text>
       <Group gap="xs">
         {isOn ? (
           <>
             <Button variant="default" onClick={() => setStep({ kind: 'renew' })}>
-              New backup codes
+              {text.twoFactor.renew}
             </Button>
             <Button variant="default" onClick={() => setStep({ kind: 'end' })}>
-              Turn off
+              {text.twoFactor.turnOff}
             </Button>
           </>
         ) : (
-          <Button onClick={() => setStep({ kind: 'begin' })}>Set up</Button>
+          <Button onClick={() => setStep({ kind: 'begin' })}>{text.twoFactor.setUp}</Button>
         )}
       </Group>
       <Modal
         opened={step !== null}
         onClose={close}
-        title={step ? TITLES[step.kind] : ''}
+        title={step ? text.twoFactor.titles[step.kind] : ''}
         closeOnClickOutside={!isShown}
         closeOnEscape={!isShown}
         withCloseButton={!isShown}
       >
         {step?.kind === 'begin' ? (
           <PasswordStep
-            confirmLabel="Continue"
+            confirmLabel={text.twoFactor.continue}
             onPassword={async (password) => {
               const { totpURI, backupCodes } = await beginTwoFactor(password)
-              setStep({ kind: 'scan', address: totpURI, codes: backupCodes })
+              setStep({ kind: 'scan', url: totpURI, codes: backupCodes })
             }}
           />
         ) : null}
         {step?.kind === 'scan' ? (
           <ScanStep
-            address={step.address}
+            url={step.url}
             onVerified={async () => {
               setStep({ kind: 'codes', codes: step.codes })
               await refresh()
@@ -96,8 +88,8 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
         {step?.kind === 'codes' ? <BackupCodes codes={step.codes} onDone={close} /> : null}
         {step?.kind === 'renew' ? (
           <PasswordStep
-            explanation="Your current codes stop working."
-            confirmLabel="Create new codes"
+            explanation={text.twoFactor.renewExplanation}
+            confirmLabel={text.twoFactor.createCodes}
             onPassword={async (password) => {
               const { backupCodes } = await newBackupCodes(password)
               setStep({ kind: 'codes', codes: backupCodes })
@@ -106,8 +98,8 @@ export function TwoFactor({ isOn }: { isOn: boolean }) {
         ) : null}
         {step?.kind === 'end' ? (
           <PasswordStep
-            explanation="You will sign in with your password alone, and your backup codes stop working."
-            confirmLabel="Turn off"
+            explanation={text.twoFactor.endExplanation}
+            confirmLabel={text.twoFactor.turnOff}
             isDangerous
             onPassword={async (password) => {
               await endTwoFactor(password)
@@ -139,14 +131,14 @@ function PasswordStep({ explanation, confirmLabel, isDangerous = false, onPasswo
     <Stack component="form" gap="md" onSubmit={submit}>
       {explanation === undefined ? null : <Text size="sm">{explanation}</Text>}
       <PasswordInput
-        label="Your password"
+        label={text.twoFactor.password}
         autoComplete="current-password"
         required
         withAsterisk={false}
         data-autofocus
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0, 'aria-hidden': false }}
+        visibilityToggleButtonProps={{ 'aria-label': text.twoFactor.showPassword, tabIndex: 0, 'aria-hidden': false }}
       />
       {going.isError ? (
         <Alert color="red" role="alert">
@@ -160,7 +152,7 @@ function PasswordStep({ explanation, confirmLabel, isDangerous = false, onPasswo
   )
 }
 
-function ScanStep({ address, onVerified }: { address: string; onVerified: () => Promise<void> }) {
+function ScanStep({ url, onVerified }: { url: string; onVerified: () => Promise<void> }) {
   const [code, setCode] = useState('')
   const checking = useMutation({
     mutationFn: () => verifyCode(code.replaceAll(' ', ''), 'totp'),
@@ -170,30 +162,30 @@ function ScanStep({ address, onVerified }: { address: string; onVerified: () => 
     event.preventDefault()
     checking.mutate()
   }
-  const secret = new URL(address).searchParams.get('secret') ?? ''
+  const secret = new URL(url).searchParams.get('secret') ?? ''
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
-      <Text size="sm">Scan this with your authenticator app, or type the secret into it.</Text>
+      <Text size="sm">{text.twoFactor.scan}</Text>
       <Stack align="center">
-        <QrImage text={address} label="QR code for the authenticator" />
+        <QrImage text={url} label={text.twoFactor.qrCode} />
       </Stack>
       <Stack gap={4}>
         <Text size="sm" c="dimmed">
-          Secret
+          {text.twoFactor.secret}
         </Text>
         <Group gap="xs" wrap="nowrap">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</Code>
-          <CopyButton value={secret} label="secret" />
+          <CopyButton value={secret} label={text.twoFactor.copySecret} />
         </Group>
         <Group gap="xs">
           <Text size="sm" c="dimmed">
-            Or as an address (otpauth)
+            {text.twoFactor.url}
           </Text>
-          <CopyButton value={address} label="otpauth address" />
+          <CopyButton value={url} label={text.twoFactor.copyUrl} />
         </Group>
       </Stack>
       <TextInput
-        label="Code from the app"
+        label={text.twoFactor.code}
         required
         withAsterisk={false}
         autoComplete="one-time-code"
@@ -208,7 +200,7 @@ function ScanStep({ address, onVerified }: { address: string; onVerified: () => 
         </Alert>
       ) : null}
       <Button type="submit" ml="auto" loading={checking.isPending}>
-        Turn on
+        {text.twoFactor.turnOn}
       </Button>
     </Stack>
   )
@@ -218,7 +210,7 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
   return (
     <Stack gap="md">
       <Text size="sm" role="status">
-        Save these now: they are not shown again. Each lets you in once when your authenticator is lost.
+        {text.twoFactor.saveCodes}
       </Text>
       <SimpleGrid cols={2} spacing="xs" verticalSpacing="xs" component="ul" m={0} p={0}>
         {codes.map((code) => (
@@ -228,9 +220,9 @@ function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void })
         ))}
       </SimpleGrid>
       <Group justify="space-between">
-        <CopyButton value={codes.join('\n')} label="backup codes" withText />
+        <CopyButton value={codes.join('\n')} label={text.twoFactor.copyCodes} withText />
         <Button onClick={onDone} autoFocus>
-          I have saved them
+          {text.twoFactor.saved}
         </Button>
       </Group>
     </Stack>

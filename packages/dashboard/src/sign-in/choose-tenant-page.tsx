@@ -3,9 +3,10 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { meQuery, signOut, switchTenant } from '../api/session.ts'
 import { LoadingState } from '../ui/states.tsx'
 import { EntryFrame } from './entry-frame.tsx'
+import { text } from './text.ts'
 import { useEnter } from './use-enter.ts'
 
-/** For a person who was removed from the current tenant. */
+/** For a person who was removed from the current workspace. */
 export function ChooseTenantPage() {
   const me = useQuery(meQuery)
   const enter = useEnter()
@@ -13,11 +14,9 @@ export function ChooseTenantPage() {
   const leaving = useMutation({ mutationFn: signOut, onSettled: enter })
   const tenants = me.data?.tenants ?? []
   return (
-    <EntryFrame title="Choose a tenant" error={me.error ?? choosing.error}>
+    <EntryFrame title={text.workspace.title} error={me.error ?? choosing.error}>
       {me.isPending ? <LoadingState lines={3} /> : null}
-      {me.data && tenants.length === 0 ? (
-        <Text size="sm">You no longer belong to a tenant. Ask an owner or an admin for an invitation.</Text>
-      ) : null}
+      {me.data && tenants.length === 0 ? <Text size="sm">{text.workspace.none}</Text> : null}
       <Stack gap="xs">
         {tenants.map(({ tenant_id, name }) => (
           <Button key={tenant_id} variant="default" onClick={() => choosing.mutate(tenant_id)}>
@@ -26,7 +25,7 @@ export function ChooseTenantPage() {
         ))}
       </Stack>
       <Button variant="subtle" loading={leaving.isPending} onClick={() => leaving.mutate()}>
-        Sign out
+        {text.signOut}
       </Button>
     </EntryFrame>
   )

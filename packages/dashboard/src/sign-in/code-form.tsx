@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { verifyCode } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 /** The second step of a sign-in: a code from an authenticator, or a backup code. */
 export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: () => void }) {
@@ -28,7 +29,7 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
       ) : null}
       <TextInput
         key={kind}
-        label={kind === 'totp' ? 'Code from your authenticator' : 'Backup code'}
+        label={kind === 'totp' ? text.code.totp : text.code.backup}
         name="code"
         required
         withAsterisk={false}
@@ -39,13 +40,13 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
         onChange={(event) => setCode(event.currentTarget.value)}
       />
       <Button type="submit" loading={checking.isPending} fullWidth>
-        Continue
+        {text.code.submit}
       </Button>
       <Button variant="subtle" size="compact-sm" onClick={change}>
-        {kind === 'totp' ? 'Use a backup code' : 'Use your authenticator'}
+        {kind === 'totp' ? text.code.useBackup : text.code.useTotp}
       </Button>
       <Button variant="subtle" color="gray" size="compact-sm" onClick={onBack}>
-        Back
+        {text.back}
       </Button>
     </Stack>
   )
@@ -53,7 +54,5 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
 
 /** The message for a rejected code. */
 export function codeMessage(error: unknown): string {
-  return error instanceof ApiError && error.status === 401
-    ? 'The code is wrong, expired or already used. Wait for the next one.'
-    : messageOf(error)
+  return error instanceof ApiError && error.status === 401 ? text.code.wrong : messageOf(error)
 }

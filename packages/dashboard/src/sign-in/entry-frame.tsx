@@ -2,6 +2,7 @@ import { Alert, Box, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { messageOf } from '../ui/states.tsx'
 import classes from './entry-frame.module.css'
+import { text } from './text.ts'
 
 interface EntryFrameProps {
   title: string
@@ -13,7 +14,7 @@ interface EntryFrameProps {
 /** The frame of the pages before the dashboard: sign-in, first start, invitation. */
 export function EntryFrame({ title, description, error, children }: EntryFrameProps) {
   useEffect(() => {
-    document.title = `${title} · Customer Data Service`
+    document.title = text.title(title)
   }, [title])
   return (
     <Box component="main" className={classes.page}>

@@ -3,9 +3,10 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { requestPasswordReset } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 interface ForgottenPasswordProps {
-  /** The address from the sign-in form. */
+  /** The email from the sign-in form. */
   email: string
   /** Whether the service can send mail; otherwise the operator creates the link. */
   canMail: boolean
@@ -25,17 +26,17 @@ export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
         onClick={() => setOpen(!isOpen)}
         aria-expanded={isOpen}
       >
-        Forgotten your password?
+        {text.forgotten.open}
       </Anchor>
       {isOpen && !canMail ? (
         <Text size="sm" c="dimmed">
-          The operator of this service can create a reset link for you on the command line.
+          {text.forgotten.askOperator}
         </Text>
       ) : null}
       {isOpen && canMail && !asking.isSuccess ? (
         <Stack gap="xs" align="flex-start">
           <Text size="sm" c="dimmed">
-            Fill in your e-mail address above: we send you a link to set a new one.
+            {text.forgotten.explanation}
           </Text>
           <Button
             variant="default"
@@ -44,13 +45,13 @@ export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
             loading={asking.isPending}
             onClick={() => asking.mutate()}
           >
-            Send the link
+            {text.forgotten.send}
           </Button>
         </Stack>
       ) : null}
       {asking.isSuccess ? (
         <Alert color="green" role="status">
-          If an account with this address exists, the link has been sent.
+          {text.forgotten.sent}
         </Alert>
       ) : null}
       {asking.isError ? (

@@ -1,4 +1,4 @@
-import { Alert, Button, Divider, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
+import { text } from './text.ts'
 import { useEnter } from './use-enter.ts'
 
 const route = getRouteApi('/invitation/$token')
@@ -19,7 +20,7 @@ export function InvitationPage() {
   const me = useQuery({ ...meQuery, retry: false })
   if (invitation.isPending || me.isPending) {
     return (
-      <EntryFrame title="Your invitation">
+      <EntryFrame title={text.invitation.title}>
         <LoadingState lines={3} />
       </EntryFrame>
     )
@@ -27,11 +28,12 @@ export function InvitationPage() {
   if (invitation.isError) {
     const isGone = invitation.error instanceof ApiError && invitation.error.status === 404
     return (
-      <EntryFrame title="Your invitation">
+      <EntryFrame title={text.invitation.title}>
         {isGone ? (
           <Alert color="yellow">
-            This invitation was used, was revoked or has expired. Ask for a new one, or{' '}
-            <Link to="/sign-in">sign in</Link> if you have an account.
+            {text.invitation.gone.before}
+            <Link to="/sign-in">{text.invitation.gone.link}</Link>
+            {text.invitation.gone.after}
           </Alert>
         ) : (
           <ErrorState error={invitation.error} onRetry={() => invitation.refetch()} />
@@ -42,7 +44,7 @@ export function InvitationPage() {
   const { email, tenant_name, role, proves_address } = invitation.data
   const isTheirs = me.data?.user.email.toLowerCase() === email.toLowerCase()
   return (
-    <EntryFrame title={`Join ${tenant_name}`} description={`You are invited as ${role}, with the address ${email}.`}>
+    <EntryFrame title={text.invitation.join(tenant_name)} description={text.invitation.description(role, email)}>
       {isTheirs && me.data?.user.email_verified ? (
         <JoinAsYourself token={token} />
       ) : (
@@ -58,7 +60,7 @@ function JoinAsYourself({ token }: { token: string }) {
     <Stack gap="md">
       {joining.isError ? <ErrorState error={joining.error} /> : null}
       <Button loading={joining.isPending} onClick={() => joining.mutate()} fullWidth>
-        Join
+        {text.invitation.submit}
       </Button>
     </Stack>
   )
@@ -68,11 +70,11 @@ interface CreateAccountProps {
   token: string
   email: string
   provesAddress: boolean
-  /** Whether the reader is signed in with an account that only one tenant vouches for, which cannot join another. */
+  /** Whether the reader is signed in with an account that only one workspace vouches for, which cannot join another. */
   isSignedIn: boolean
 }
 
-/** Looks the same whether or not the address has an account, because the reader may be the inviter. */
+/** Looks the same whether or not the email has an account, because the reader may be the inviter. */
 function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccountProps) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
@@ -95,24 +97,20 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
   return (
     <Stack gap="md">
       {error ? <ErrorState error={error} /> : null}
-      {isSignedIn ? (
-        <Alert color="blue">
-          You are signed in with an account that works only where it was created. Create another one for this tenant.
-        </Alert>
-      ) : null}
+      {isSignedIn ? <Alert color="blue">{text.invitation.otherAccount}</Alert> : null}
       {oidc === undefined || provesAddress ? null : (
         <>
           <Button variant="default" fullWidth loading={leaving.isPending} onClick={() => leaving.mutate()}>
             {oidc}
           </Button>
-          <Divider label="or with a password" />
+          <Divider label={text.invitation.orPassword} />
         </>
       )}
       <Stack component="form" gap="md" onSubmit={submit}>
         {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <TextInput
-          label="Your name"
+          label={text.name}
           name="name"
           autoComplete="name"
           required
@@ -124,19 +122,19 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
         <NewPassword
           value={password}
           onChange={setPassword}
-          {...(isPasswordOptional ? { whenEmpty: `Or leave it empty, and sign in with ${oidc}.` } : {})}
+          {...(isPasswordOptional ? { whenEmpty: text.invitation.orWithout(oidc) } : {})}
         />
         <Button type="submit" loading={joining.isPending} fullWidth>
-          Join
+          {text.invitation.submit}
         </Button>
       </Stack>
-      <span>
-        Do you already have an account with this address?{' '}
+      <Text size="sm">
+        {text.invitation.hasAccount.before}
         <Link to="/sign-in" search={{ redirect: `/invitation/${token}` }}>
-          Sign in first
-        </Link>{' '}
-        to keep one account for all your tenants.
-      </span>
+          {text.invitation.hasAccount.link}
+        </Link>
+        {text.invitation.hasAccount.after}
+      </Text>
     </Stack>
   )
 }

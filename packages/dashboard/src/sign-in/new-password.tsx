@@ -1,4 +1,5 @@
 import { PasswordInput } from '@mantine/core'
+import { text } from './text.ts'
 
 const LENGTH_MIN = 10
 
@@ -11,11 +12,11 @@ interface NewPasswordProps {
 }
 
 /** The field for a new password. */
-export function NewPassword({ value, onChange, label = 'Password', whenEmpty }: NewPasswordProps) {
+export function NewPassword({ value, onChange, label = text.password, whenEmpty }: NewPasswordProps) {
   return (
     <PasswordInput
       label={label}
-      description={[`At least ${LENGTH_MIN} characters; a few words work well.`, whenEmpty].filter(Boolean).join(' ')}
+      description={[text.passwordLength(LENGTH_MIN), whenEmpty].filter(Boolean).join(' ')}
       name="new-password"
       autoComplete="new-password"
       required={whenEmpty === undefined}
@@ -24,7 +25,7 @@ export function NewPassword({ value, onChange, label = 'Password', whenEmpty }: 
       maxLength={256}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
-      visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0, 'aria-hidden': false }}
+      visibilityToggleButtonProps={{ 'aria-label': text.showPassword, tabIndex: 0, 'aria-hidden': false }}
     />
   )
 }

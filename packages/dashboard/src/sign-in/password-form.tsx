@@ -5,6 +5,7 @@ import { ApiError } from '../api/client.ts'
 import { type SignInStep, signIn, startOidc } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ForgottenPassword } from './forgotten-password.tsx'
+import { text } from './text.ts'
 
 interface PasswordFormProps {
   /** The button of the organisation's own provider, if there is one. */
@@ -35,14 +36,14 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
   if (tenants.length > 0) {
     return (
       <Stack gap="xs">
-        <Text size="sm">You have several accounts with this address and password. Choose a tenant.</Text>
+        <Text size="sm">{text.signIn.several}</Text>
         {tenants.map(({ tenant_id, name }) => (
           <Button key={tenant_id} variant="default" onClick={() => entering.mutate(tenant_id)}>
             <bdi>{name}</bdi>
           </Button>
         ))}
         <Button variant="subtle" color="gray" size="compact-sm" onClick={() => entering.reset()}>
-          Back
+          {text.back}
         </Button>
       </Stack>
     )
@@ -56,7 +57,7 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
       ) : null}
       <Stack component="form" gap="md" onSubmit={submit}>
         <TextInput
-          label="E-mail address"
+          label={text.email}
           type="email"
           name="email"
           autoComplete="username"
@@ -66,22 +67,22 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
         <PasswordInput
-          label="Password"
+          label={text.password}
           name="password"
           autoComplete="current-password"
           required
           withAsterisk={false}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0, 'aria-hidden': false }}
+          visibilityToggleButtonProps={{ 'aria-label': text.showPassword, tabIndex: 0, 'aria-hidden': false }}
         />
         <Button type="submit" loading={entering.isPending} fullWidth>
-          Sign in
+          {text.signIn.submit}
         </Button>
       </Stack>
       {oidcLabel === undefined ? null : (
         <>
-          <Divider label="or" />
+          <Divider label={text.signIn.or} />
           <Button variant="default" fullWidth loading={leaving.isPending} onClick={() => leaving.mutate()}>
             {oidcLabel}
           </Button>
@@ -94,6 +95,6 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
 
 function signInMessage(error: unknown): string {
   // Does not reveal which of the two is wrong.
-  if (error instanceof ApiError && error.status === 401) return 'The e-mail address or the password is incorrect.'
+  if (error instanceof ApiError && error.status === 401) return text.signIn.wrong
   return messageOf(error)
 }

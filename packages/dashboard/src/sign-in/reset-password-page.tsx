@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { resetPassword } from '../api/session.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
+import { text } from './text.ts'
 
 const route = getRouteApi('/reset-password')
 
@@ -18,16 +19,18 @@ export function ResetPasswordPage() {
     setting.mutate()
   }
   return (
-    <EntryFrame title="Choose a new password" error={setting.error}>
+    <EntryFrame title={text.reset.title} error={setting.error}>
       {setting.isSuccess ? (
         <Alert color="green" role="status">
-          Your new password is set. <Link to="/sign-in">Sign in</Link> with it.
+          {text.reset.done.before}
+          <Link to="/sign-in">{text.reset.done.link}</Link>
+          {text.reset.done.after}
         </Alert>
       ) : (
         <Stack component="form" gap="md" onSubmit={submit}>
           <NewPassword value={password} onChange={setPassword} />
           <Button type="submit" loading={setting.isPending} fullWidth>
-            Set the password
+            {text.reset.submit}
           </Button>
         </Stack>
       )}

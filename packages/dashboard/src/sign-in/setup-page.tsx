@@ -6,6 +6,7 @@ import { setUp, signInOptionsQuery } from '../api/session.ts'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
+import { text } from './text.ts'
 import { useEnter } from './use-enter.ts'
 import { useSetupToken } from './use-setup-token.ts'
 
@@ -21,23 +22,23 @@ export function SetupPage() {
 
 function SetupLinkNeeded({ error }: { error: unknown }) {
   return (
-    <EntryFrame
-      title="Open the setup link"
-      description="This service has no accounts yet. Create the first one with the link that only its operator can read."
-      error={error}
-    >
+    <EntryFrame title={text.setup.linkNeeded.title} description={text.setup.linkNeeded.description} error={error}>
       <Text size="sm">
-        The service printed the link on its console when it started: <Code>Create the first account at …</Code>
+        {text.setup.linkNeeded.where}
+        <Code>{text.setup.linkNeeded.line}</Code>
       </Text>
       <Text size="sm">
-        If you cannot find it, restart the service: it prints the same link again. Or create the account on the command
-        line with <Code>npx cdsctl tenant create</Code> and <Code>npx cdsctl user create</Code>.
+        {text.setup.linkNeeded.lost}
+        <Code>{text.setup.linkNeeded.createTenant}</Code>
+        {text.setup.linkNeeded.and}
+        <Code>{text.setup.linkNeeded.createUser}</Code>
+        {text.setup.linkNeeded.end}
       </Text>
     </EntryFrame>
   )
 }
 
-/** Creates the owner of the service and its first tenant. */
+/** Creates the owner of the service and its first workspace. */
 function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; onSubmit: () => void }) {
   const [owner, setOwner] = useState({ tenant_name: '', name: '', email: '', password: '' })
   const enter = useEnter()
@@ -52,15 +53,11 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
     making.mutate()
   }
   return (
-    <EntryFrame
-      title="Welcome"
-      description="This service has no accounts yet. Create the owner's account."
-      error={making.error ?? error}
-    >
+    <EntryFrame title={text.setup.title} description={text.setup.description} error={making.error ?? error}>
       <Stack component="form" gap="md" onSubmit={submit}>
         <TextInput
-          label="Organisation"
-          description="The name of your first tenant."
+          label={text.setup.workspace}
+          description={text.setup.workspaceDescription}
           name="organization"
           autoComplete="organization"
           required
@@ -70,7 +67,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
           onChange={set('tenant_name')}
         />
         <TextInput
-          label="Your name"
+          label={text.name}
           name="name"
           autoComplete="name"
           required
@@ -80,7 +77,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
           onChange={set('name')}
         />
         <TextInput
-          label="E-mail address"
+          label={text.email}
           type="email"
           name="email"
           autoComplete="username"
@@ -91,7 +88,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
         />
         <NewPassword value={owner.password} onChange={(password) => setOwner((before) => ({ ...before, password }))} />
         <Button type="submit" loading={making.isPending} fullWidth>
-          Create the account
+          {text.setup.submit}
         </Button>
       </Stack>
     </EntryFrame>

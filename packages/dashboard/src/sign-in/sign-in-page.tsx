@@ -6,11 +6,12 @@ import { LoadingState } from '../ui/states.tsx'
 import { CodeForm } from './code-form.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { PasswordForm } from './password-form.tsx'
+import { text } from './text.ts'
 import { useEnter } from './use-enter.ts'
 
 const route = getRouteApi('/sign-in')
 
-/** E-mail address and password, then the second-factor code if there is one. */
+/** Email and password, then the code of two-factor authentication if it is on. */
 export function SignInPage() {
   const { redirect, step } = route.useSearch()
   const options = useQuery(signInOptionsQuery)
@@ -19,13 +20,13 @@ export function SignInPage() {
   if (options.data?.setup_needed) return <Navigate to="/setup" replace />
   if (needsCode) {
     return (
-      <EntryFrame title="Enter your code" description="Your account is protected by a second factor.">
+      <EntryFrame title={text.code.title} description={text.code.description}>
         <CodeForm onDone={enter} onBack={() => setNeedsCode(false)} />
       </EntryFrame>
     )
   }
   return (
-    <EntryFrame title="Sign in" error={options.error}>
+    <EntryFrame title={text.signIn.title} error={options.error}>
       {options.isPending ? (
         <LoadingState lines={3} />
       ) : (

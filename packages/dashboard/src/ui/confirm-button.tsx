@@ -3,71 +3,90 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { messageOf } from './states.tsx'
+import { text } from './text.ts'
 
-interface ConfirmButtonProps extends ButtonProps {
-  /** The label of the button. */
-  children: ReactNode
+interface ConfirmDialogProps {
+  opened: boolean
+  onClose: () => void
   title: string
   /** What will happen, and whether it can be undone. */
   explanation: ReactNode
   /** The label of the confirming button. */
   confirmLabel: string
   /** A word to type first, for actions that cannot be undone. */
-  typeToConfirm?: string
+  typeToConfirm?: string | undefined
   onConfirm: () => Promise<unknown>
+}
+
+interface ConfirmButtonProps extends ButtonProps, Omit<ConfirmDialogProps, 'opened' | 'onClose'> {
+  /** The label of the button. */
+  children: ReactNode
 }
 
 /** A button that asks for confirmation, and shows the error if the action fails. */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { children, title, explanation, confirmLabel, typeToConfirm, onConfirm, ...button } = props
   const [isOpen, { open, close }] = useDisclosure()
-  const [typed, setTyped] = useState('')
-  const action = useMutation({ mutationFn: onConfirm, onSuccess: close })
-  const show = () => {
-    setTyped('')
-    action.reset()
-    open()
-  }
-  const isSure = typeToConfirm === undefined || typed.trim() === typeToConfirm
   return (
     <>
-      <Button variant="default" {...button} onClick={show}>
+      <Button variant="default" {...button} onClick={open}>
         {children}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={title}>
-        <Stack
-          component="form"
-          gap="md"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (isSure && !action.isPending) action.mutate()
-          }}
-        >
-          <div>{explanation}</div>
-          {typeToConfirm === undefined ? null : (
-            <TextInput
-              label={`Type ${typeToConfirm} to confirm`}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autoComplete="off"
-              data-autofocus
-            />
-          )}
-          {action.isError ? (
-            <Alert color="red" role="alert">
-              {messageOf(action.error)}
-            </Alert>
-          ) : null}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" color="red" disabled={!isSure} loading={action.isPending}>
-              {confirmLabel}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+      <ConfirmDialog
+        opened={isOpen}
+        onClose={close}
+        {...{ title, explanation, confirmLabel, typeToConfirm, onConfirm }}
+      />
     </>
+  )
+}
+
+/** Asks for confirmation, and shows the error if the action fails. */
+export function ConfirmDialog({ opened, onClose, title, ...content }: ConfirmDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <ConfirmForm onClose={onClose} {...content} />
+    </Modal>
+  )
+}
+
+function ConfirmForm(props: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
+  const { onClose, explanation, confirmLabel, typeToConfirm, onConfirm } = props
+  const [typed, setTyped] = useState('')
+  const action = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
+  const isSure = typeToConfirm === undefined || typed.trim() === typeToConfirm
+  return (
+    <Stack
+      component="form"
+      gap="md"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isSure && !action.isPending) action.mutate()
+      }}
+    >
+      <div>{explanation}</div>
+      {typeToConfirm === undefined ? null : (
+        <TextInput
+          label={text.confirm.type(typeToConfirm)}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+      )}
+      {action.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(action.error)}
+        </Alert>
+      ) : null}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          {text.cancel}
+        </Button>
+        <Button type="submit" color="red" disabled={!isSure} loading={action.isPending}>
+          {confirmLabel}
+        </Button>
+      </Group>
+    </Stack>
   )
 }

@@ -4,18 +4,23 @@ import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Problem } from './problem.tsx'
+import { text } from './text.ts'
 
 interface CreateDialogProps {
   /** The label of the button and the dialog ("New contact"). */
   title: string
   fields: { name: string; label: string; type?: 'email' | 'text'; required?: boolean }[]
+  /** Whether the form is shown before the button is pressed: a link may lead to it. */
+  isOpenAtFirst?: boolean
   /** Called with the values that are not empty. */
   onCreate: (values: Record<string, string>) => Promise<unknown>
+  /** Called when the form is closed without creating anything. */
+  onCancel?: () => unknown
 }
 
 /** A button with a small form that creates a record. */
-export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
-  const [isOpen, { open, close }] = useDisclosure()
+export function CreateDialog({ title, fields, isOpenAtFirst = false, onCreate, onCancel }: CreateDialogProps) {
+  const [isOpen, { open, close }] = useDisclosure(isOpenAtFirst)
   const [values, setValues] = useState<Record<string, string>>({})
   const making = useMutation({
     mutationFn: () => {
@@ -24,6 +29,10 @@ export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
     },
     onSuccess: close,
   })
+  const cancel = () => {
+    close()
+    onCancel?.()
+  }
   const show = () => {
     setValues({})
     making.reset()
@@ -38,7 +47,7 @@ export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
       <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={show}>
         {title}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={title}>
+      <Modal opened={isOpen} onClose={cancel} title={title}>
         <Stack component="form" onSubmit={submit}>
           {fields.map(({ name, label, type = 'text', required = false }, index) => (
             <TextInput
@@ -57,11 +66,11 @@ export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
             </Alert>
           ) : null}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={close}>
-              Cancel
+            <Button variant="default" onClick={cancel}>
+              {text.cancel}
             </Button>
             <Button type="submit" loading={making.isPending}>
-              Create
+              {text.create}
             </Button>
           </Group>
         </Stack>

@@ -13,37 +13,138 @@ import {
   IconUserCheck,
   IconUserEdit,
 } from '@tabler/icons-react'
+import { formatDuration } from './format.ts'
+import { propertyLabel } from './property-value.ts'
+import { text } from './text.ts'
 
-const KNOWN: Record<string, { words: string; icon: Icon }> = {
-  page_view: { words: 'Viewed a page', icon: IconBrowser },
-  page_leave: { words: 'Left a page', icon: IconDoorExit },
-  first_visit: { words: 'First visit', icon: IconSparkles },
-  button_click: { words: 'Clicked a button', icon: IconClick },
-  link_click: { words: 'Clicked a link', icon: IconLink },
-  form_submit: { words: 'Submitted a form', icon: IconFileText },
-  form_submission: { words: 'Submitted a form', icon: IconFileText },
-  video_play: { words: 'Played a video', icon: IconPlayerPlay },
-  video_pause: { words: 'Paused a video', icon: IconPlayerPlay },
-  video_milestone: { words: 'Reached a video milestone', icon: IconPlayerPlay },
-  video_complete: { words: 'Finished a video', icon: IconPlayerPlay },
-  video_conversion: { words: 'Left an e-mail address in a video', icon: IconPlayerPlay },
-  contact_created: { words: 'Contact created', icon: IconUserCheck },
-  contact_updated: { words: 'Contact updated', icon: IconUserEdit },
-  contact_deleted: { words: 'Contact deleted', icon: IconUserEdit },
-  contact_identified: { words: 'Identified', icon: IconUserCheck },
-  lifecycle_stage_changed: { words: 'Lifecycle stage changed', icon: IconUserEdit },
-  segment_entered: { words: 'Entered a segment', icon: IconFilter },
-  segment_exited: { words: 'Left a segment', icon: IconFilter },
-  agent_action_proposed: { words: 'An agent proposed an action', icon: IconRobot },
-  agent_action_executed: { words: 'An agent acted', icon: IconRobot },
-  agent_action_failed: { words: "An agent's action failed", icon: IconRobot },
-}
+const words = text.event
+const LENGTH_MAX = 120
 
-/** The label of an event; custom names are unchanged. */
-export function eventWords(event: string): string {
-  return KNOWN[event]?.words ?? event.slice(0, 200)
+const ICONS: Record<string, Icon> = {
+  page_view: IconBrowser,
+  page_leave: IconDoorExit,
+  first_visit: IconSparkles,
+  button_click: IconClick,
+  link_click: IconLink,
+  form_submit: IconFileText,
+  form_submission: IconFileText,
+  contact_created: IconUserCheck,
+  contact_identified: IconUserCheck,
+  contact_updated: IconUserEdit,
+  contact_deleted: IconUserEdit,
+  lifecycle_stage_changed: IconUserEdit,
 }
 
 export function eventIcon(event: string): Icon {
-  return KNOWN[event]?.icon ?? IconBolt
+  const known = Object.hasOwn(ICONS, event) ? ICONS[event] : undefined
+  if (known) return known
+  if (event.startsWith('video_')) return IconPlayerPlay
+  if (event.startsWith('segment_')) return IconFilter
+  return event.startsWith('agent_action_') ? IconRobot : IconBolt
+}
+
+/** The label of a kind of event, the same on every page; a custom event keeps its own name. */
+export function eventLabel(event: string): string {
+  return isKnown(event) ? (words.labels[event] ?? event) : event.slice(0, 200)
+}
+
+/** Whether the label differs from the name. */
+export function isKnown(event: string): boolean {
+  return Object.hasOwn(words.labels, event)
+}
+
+/** What a line about an event needs; the data of a live event are not known. */
+export interface DescribedEvent {
+  event: string
+  url: string | null
+  data: Record<string, unknown>
+  /** How long its page was open, for a page view. */
+  secondsOnPage?: number | undefined
+}
+
+/** One event in a sentence: "Clicked “Start trial” on Pricing". */
+export function eventLine({ event, url, data, secondsOnPage }: DescribedEvent): string {
+  const label = eventLabel(event)
+  const page = textOf(data.title) || pathOf(url)
+  switch (event) {
+    case 'page_view': {
+      const time = formatDuration(secondsOnPage ?? 0)
+      if (page === '') return label
+      return time === '' ? words.viewed(page) : words.viewedFor(page, time)
+    }
+    case 'page_leave': {
+      const time = typeof data.time_on_page === 'number' ? formatDuration(data.time_on_page) : ''
+      const what = page === '' ? label : words.left(page)
+      return time === '' ? what : words.after(what, time)
+    }
+    case 'button_click':
+    case 'link_click': {
+      const element = textOf(data.text)
+      return on(element === '' ? label : words.clicked(element), page)
+    }
+    case 'form_submit':
+    case 'form_submission':
+      return on(label, page)
+    case 'video_play':
+    case 'video_pause':
+    case 'video_complete': {
+      const title = textOf(data.video_title) || textOf(data.title)
+      return title === '' ? label : (words.video[event]?.(title) ?? label)
+    }
+    case 'video_milestone': {
+      const percent = textOf(data.percent)
+      return percent === '' ? label : words.reached(percent, textOf(data.video_title) || textOf(data.title))
+    }
+    default:
+      return otherLine(event, label, data)
+  }
+}
+
+function otherLine(event: string, label: string, data: Record<string, unknown>): string {
+  const named = (build: (value: string) => string, value: string) => (value === '' ? label : build(value))
+  switch (event) {
+    case 'contact_updated':
+      return named(words.updated, changedFields(data))
+    case 'lifecycle_stage_changed':
+      return words.stage(textOf(data.from) || words.noStage, textOf(data.to) || words.noStage)
+    case 'contact_identified':
+      return named(words.identifiedBy, textOf(data.source))
+    case 'segment_entered':
+      return named(words.entered, textOf(data.segment_name))
+    case 'segment_exited':
+      return named(words.exited, textOf(data.segment_name))
+    case 'agent_action_proposed':
+    case 'agent_action_executed':
+    case 'agent_action_failed':
+      return named((type) => words.withDetail(label, type.replaceAll('_', ' ')), textOf(data.type))
+    default: {
+      const detail = [data.text, data.name, data.type].map(textOf).find(Boolean) ?? ''
+      const what = named((value) => words.withDetail(label, value), detail)
+      return on(what, textOf(data.title))
+    }
+  }
+}
+
+function on(what: string, page: string): string {
+  return page === '' ? what : words.on(what, page)
+}
+
+function changedFields({ changed }: Record<string, unknown>): string {
+  const names = Array.isArray(changed) ? changed : Object.keys((changed ?? {}) as object)
+  return names
+    .slice(0, 5)
+    .map((name) => propertyLabel(String(name)))
+    .join(', ')
+}
+
+function pathOf(url: string | null): string {
+  const path = textOf(url?.replace(/^https?:\/\/[^/?#]*/, '').replace(/[?#].*$/s, ''))
+  return path === '/' ? words.homePage : path
+}
+
+/** Only texts and numbers are shown in a line. */
+function textOf(value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number') return ''
+  const whole = String(value).trim()
+  return whole.length > LENGTH_MAX ? `${whole.slice(0, LENGTH_MAX)}…` : whole
 }

@@ -1,4 +1,5 @@
 import { IconDownload } from '@tabler/icons-react'
+import { text } from './text.ts'
 import { ToolbarButton } from './toolbar-button.tsx'
 
 /** Downloads all pages of a list. */
@@ -9,9 +10,9 @@ export function ExportButton({ href, label }: { href: string; label: string }) {
       href={href}
       download
       icon={<IconDownload size={16} aria-hidden />}
-      aria-label={`Export ${label} as CSV`}
+      aria-label={text.export.label(label)}
     >
-      Export
+      {text.export.button}
     </ToolbarButton>
   )
 }

@@ -10,7 +10,7 @@ export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) 
           <Text component="dt" size="sm" c="dimmed" flex="none">
             {name}
           </Text>
-          <Text component="dd" size="sm" m={0} miw={0} ta="right">
+          <Text component="dd" size="sm" m={0} miw={0} ta="right" style={{ overflowWrap: 'anywhere' }}>
             {value}
           </Text>
         </Group>

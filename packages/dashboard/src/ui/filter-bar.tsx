@@ -4,6 +4,7 @@ import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { type ReactNode, useRef } from 'react'
 import { type FilterField, FilterForm, type FilterValues, valueText } from './filter-form.tsx'
 import { SearchField, type SearchFieldProps } from './search-field.tsx'
+import { text } from './text.ts'
 
 interface FilterBarProps {
   fields: FilterField[]
@@ -27,7 +28,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
   }
   const active = fields.filter(({ name }) => values[name] !== undefined && values[name] !== '')
   return (
-    <search aria-label="Filters">
+    <search aria-label={text.filters.title}>
       <Group gap="xs" mb={active.length > 0 ? 'xs' : 'md'}>
         {search ? <SearchField {...search} /> : null}
         <Button
@@ -37,7 +38,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
           onClick={open}
           aria-haspopup="dialog"
         >
-          Filters{active.length > 0 ? ` (${active.length})` : ''}
+          {text.filters.button(active.length)}
         </Button>
         <Group gap={6} ml="auto">
           {children}
@@ -54,7 +55,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               withRemoveButton
               onRemove={() => remove([field.name])}
               removeButtonProps={{
-                'aria-label': `Remove the filter ${field.label}`,
+                'aria-label': text.filters.remove(field.label),
                 'aria-hidden': false,
                 tabIndex: 0,
               }}
@@ -66,11 +67,11 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
             </Pill>
           ))}
           <Button variant="subtle" size="compact-sm" onClick={() => remove(active.map(({ name }) => name))}>
-            Clear
+            {text.filters.clear}
           </Button>
         </Group>
       ) : null}
-      <Drawer opened={isOpen} onClose={close} position="right" title="Filters">
+      <Drawer opened={isOpen} onClose={close} position="right" title={text.filters.title}>
         <FilterForm
           fields={fields}
           values={values}

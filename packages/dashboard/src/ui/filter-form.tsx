@@ -1,5 +1,8 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { EventField } from './event-field.tsx'
+import { eventLabel } from './event-words.ts'
+import { text } from './text.ts'
 import { upTo } from './up-to.ts'
 
 export type FilterValue = string | number | boolean | undefined
@@ -9,7 +12,7 @@ export type FilterValues = Record<string, FilterValue>
 export interface FilterField {
   name: string
   label: string
-  kind: 'text' | 'number' | 'date' | 'yes_no' | 'choice'
+  kind: 'text' | 'number' | 'date' | 'yes_no' | 'choice' | 'event'
   /** For a choice. */
   options?: readonly { value: string; label: string }[]
   /** The heading of its group. */
@@ -63,9 +66,9 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
       )}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={() => setTexts({})}>
-          Clear all
+          {text.filters.clearAll}
         </Button>
-        <Button type="submit">Apply</Button>
+        <Button type="submit">{text.filters.apply}</Button>
       </Group>
     </Stack>
   )
@@ -85,8 +88,9 @@ function FilterInput({ field, isFirst, value, onChange }: FilterInputProps) {
   const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)
   if (kind === 'choice' || kind === 'yes_no') {
     const choices = kind === 'yes_no' ? YES_NO : options
-    return <NativeSelect {...props} onChange={change} data={[{ value: '', label: 'Any' }, ...choices]} />
+    return <NativeSelect {...props} onChange={change} data={[{ value: '', label: text.filters.any }, ...choices]} />
   }
+  if (kind === 'event') return <EventField {...props} clearable value={value} onChange={onChange} />
   const list = suggestions ? `suggestions-${name}` : undefined
   return (
     <>
@@ -103,16 +107,16 @@ function FilterInput({ field, isFirst, value, onChange }: FilterInputProps) {
 }
 
 const YES_NO = [
-  { value: 'true', label: 'Yes' },
-  { value: 'false', label: 'No' },
+  { value: 'true', label: text.filters.yes },
+  { value: 'false', label: text.filters.no },
 ]
 
 function textOf(value: FilterValue): string {
   return value === undefined ? '' : String(value)
 }
 
-function toValue({ kind }: FilterField, text: string): FilterValue {
-  const trimmed = text.trim()
+function toValue({ kind }: FilterField, typed: string): FilterValue {
+  const trimmed = typed.trim()
   if (trimmed === '') return undefined
   if (kind === 'yes_no') return trimmed === 'true'
   return kind === 'number' ? Number(trimmed) : trimmed
@@ -120,6 +124,7 @@ function toValue({ kind }: FilterField, text: string): FilterValue {
 
 /** The label of a filter's value. */
 export function valueText({ kind, options = [] }: FilterField, value: FilterValue): string {
-  if (kind === 'yes_no') return value === true ? 'yes' : 'no'
+  if (kind === 'event') return eventLabel(textOf(value))
+  if (kind === 'yes_no') return value === true ? text.filters.yes.toLowerCase() : text.filters.no.toLowerCase()
   return options.find((option) => option.value === String(value))?.label ?? textOf(value)
 }

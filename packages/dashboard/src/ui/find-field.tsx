@@ -2,6 +2,7 @@ import { Button, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { ErrorState } from './states.tsx'
+import { text } from './text.ts'
 import { Foreign } from './text.tsx'
 
 /** The number of results of a `FindField`: a longer search narrows them. */
@@ -49,12 +50,12 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
         onChange={(event) => setTyped(event.currentTarget.value)}
         // Enter would submit the surrounding form.
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
-        rightSection={isFetching ? <Loader size="xs" role="status" aria-label="Searching" /> : null}
+        rightSection={isFetching ? <Loader size="xs" role="status" aria-label={text.find.searching} /> : null}
         autoFocus={props.autoFocus}
       />
       {error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {found.length > 0 ? (
-        <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-label={`${what} found`}>
+        <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-label={text.find.found(what)}>
           {found.map((item) => (
             <li key={keyOf(item)}>
               <Button
@@ -73,7 +74,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
       ) : null}
       {search !== '' && items?.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No results.
+          {text.find.nothing}
         </Text>
       ) : null}
     </Stack>

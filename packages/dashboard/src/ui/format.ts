@@ -22,12 +22,12 @@ export function formatDay(at: string): string {
   return (at.length === 10 ? CALENDAR_DAY : DAY).format(date)
 }
 
-/** "3 hr. ago" within a month, else the date. */
+/** "3 hr. ago" or "in 7 days" within a month, else the date. The past is rounded down, the future to the nearest. */
 export function formatAgo(at: string): string {
   const age = new Date(at).getTime() - Date.now()
   if (Number.isNaN(age) || Math.abs(age) > 30 * 86_400_000) return formatDay(at)
   for (const [unit, length] of UNITS) {
-    if (Math.abs(age) >= length) return AGO.format(Math.trunc(age / length), unit)
+    if (Math.abs(age) >= length) return AGO.format(age < 0 ? Math.trunc(age / length) : Math.round(age / length), unit)
   }
   return 'just now'
 }
@@ -36,4 +36,15 @@ const NUMBER = new Intl.NumberFormat()
 
 export function formatNumber(value: number): string {
   return NUMBER.format(value)
+}
+
+/** "45 s", "3 min", "1 h 5 min"; empty below a second. */
+export function formatDuration(seconds: number): string {
+  if (!Number.isFinite(seconds) || seconds < 1) return ''
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.round(whole / 60)
+  if (minutes < 60) return `${minutes} min`
+  const rest = minutes % 60
+  return rest === 0 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60)} h ${rest} min`
 }

@@ -2,6 +2,7 @@ import { Anchor, Code, Table, Text, Title } from '@mantine/core'
 import { lexer, type Token, type Tokens } from 'marked'
 import { Fragment, type ReactNode } from 'react'
 import classes from './markdown.module.css'
+import { text } from './text.ts'
 import { isWebAddress } from './text.tsx'
 
 /**
@@ -52,7 +53,9 @@ function list({ ordered, start, items }: Tokens.List): ReactNode {
   const content = items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
     <li key={index} dir="auto">
-      {item.task ? <input type="checkbox" checked={item.checked === true} disabled aria-label="Task" /> : null}
+      {item.task ? (
+        <input type="checkbox" checked={item.checked === true} disabled aria-label={text.markdown.task} />
+      ) : null}
       {blocks(item.tokens.filter(({ type }) => type !== 'checkbox'))}
     </li>
   ))
@@ -109,7 +112,7 @@ function inlineToken(token: Tokens.Generic): ReactNode {
     case 'link':
       return link(String(token.href), inline(token.tokens))
     case 'image':
-      return link(String(token.href), <>[picture: {token.text || token.href}]</>)
+      return link(String(token.href), text.markdown.picture(String(token.text || token.href)))
     case 'text':
       return token.tokens ? inline(token.tokens) : withoutEntities(String(token.text))
     default:
@@ -130,6 +133,6 @@ function link(href: string, label: ReactNode): ReactNode {
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
 
 /** The lexer escapes HTML, and React escapes it again. */
-function withoutEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity)
+function withoutEntities(escaped: string): string {
+  return escaped.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity)
 }

@@ -1,5 +1,8 @@
 import { Box, Group, Text, Title } from '@mantine/core'
+import { useLocation } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { rememberPage } from '../app/recent-pages.ts'
+import { text } from './text.ts'
 
 interface PageHeaderProps {
   title: ReactNode
@@ -16,6 +19,11 @@ interface PageHeaderProps {
 export function PageHeader({ title, documentTitle, description, actions, breadcrumb }: PageHeaderProps) {
   const name = documentTitle ?? (typeof title === 'string' ? title : undefined)
   useTitle(name)
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const isWithinList = Boolean(breadcrumb)
+  useEffect(() => {
+    if (name !== undefined && isWithinList) rememberPage(path, name)
+  }, [path, name, isWithinList])
   return (
     <Box mb="lg" component="header">
       {breadcrumb ? (
@@ -43,6 +51,6 @@ export function PageHeader({ title, documentTitle, description, actions, breadcr
 /** The window's title while a page is shown. */
 export function useTitle(name: string | undefined): void {
   useEffect(() => {
-    document.title = name === undefined ? 'Customer Data Service' : `${name} · Customer Data Service`
+    document.title = text.title(name)
   }, [name])
 }

@@ -3,6 +3,7 @@ import { IconMapPinOff } from '@tabler/icons-react'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
 import { useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
+import { text } from './text.ts'
 
 /** A page that failed to load or to render. */
 export function PageError({ error, reset }: ErrorComponentProps) {
@@ -25,19 +26,19 @@ export function PagePending() {
 
 /** An unknown address, or the page of a record that does not exist. */
 export function NotFoundPage() {
-  useTitle('Page not found')
+  useTitle(text.pageNotFound.title)
   return (
     <EmptyState
       icon={IconMapPinOff}
-      title="Page not found"
+      title={text.pageNotFound.title}
       order={1}
       action={
         <Button renderRoot={(props) => <Link to="/" {...props} />} variant="light">
-          Go to the home page
+          {text.pageNotFound.action}
         </Button>
       }
     >
-      The page does not exist, or its content has been deleted.
+      {text.pageNotFound.explanation}
     </EmptyState>
   )
 }

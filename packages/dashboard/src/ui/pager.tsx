@@ -2,7 +2,7 @@ import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useRouter } from '@tanstack/react-router'
 import classes from './data-table.module.css'
-import { formatNumber } from './format.ts'
+import { text } from './text.ts'
 
 export interface Paging {
   page: number
@@ -29,15 +29,14 @@ export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & {
   }
   const last = Math.min(page * limit, total)
   return (
-    <Group className={classes.pager} component="nav" aria-label={`Pages of ${label}`} px="md" py={8} gap="sm">
+    <Group className={classes.pager} component="nav" aria-label={text.pager.label(label)} px="md" py={8} gap="sm">
       <Text size="sm" c="dimmed" role="status" flex={1}>
-        {page > pages ? `Page ${page} is past the end` : `${formatNumber(first)}–${formatNumber(last)}`} of{' '}
-        {formatNumber(total)}
+        {page > pages ? text.pager.pastEnd(page, total) : text.pager.range(first, last, total)}
       </Text>
       {onLimit ? (
         <NativeSelect
           size="xs"
-          aria-label="Rows per page"
+          aria-label={text.pager.rows}
           value={String(limit)}
           data={['20', '50', '100']}
           onChange={(event) => onLimit(Number(event.currentTarget.value))}
@@ -46,7 +45,7 @@ export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & {
       <Group gap={4}>
         <ActionIcon
           variant="default"
-          aria-label="Previous page"
+          aria-label={text.pager.previous}
           disabled={page <= 1}
           {...near(page - 1)}
           onClick={() => onPage(Math.min(page - 1, pages))}
@@ -55,7 +54,7 @@ export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & {
         </ActionIcon>
         <ActionIcon
           variant="default"
-          aria-label="Next page"
+          aria-label={text.pager.next}
           disabled={page >= pages}
           {...near(page + 1)}
           onClick={() => onPage(page + 1)}

@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 import { messageOf } from './states.tsx'
+import { text } from './text.ts'
 
 /** An error, with a link to the conflicting record if there is one. */
 export function Problem({ error }: { error: unknown }) {
@@ -18,7 +19,7 @@ export function Problem({ error }: { error: unknown }) {
           underline="always"
           renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
         >
-          Open it
+          {text.states.open}
         </Anchor>
       ) : null}
       {companyId ? (
@@ -27,7 +28,7 @@ export function Problem({ error }: { error: unknown }) {
           underline="always"
           renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
         >
-          Open it
+          {text.states.open}
         </Anchor>
       ) : null}
     </>

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { PropertyRow } from './property-row.tsx'
 import { type PropertyValue, propertyText } from './property-value.ts'
 import { messageOf } from './states.tsx'
+import { text } from './text.ts'
 import { upTo } from './up-to.ts'
 
 export type PropertyMap = Record<string, PropertyValue>
@@ -31,7 +32,7 @@ export function PropertyEditor(props: PropertyEditorProps) {
   return (
     <>
       <Title order={2} size="h5" mb={4}>
-        Properties
+        {text.properties.title}
       </Title>
       <Stack component="dl" gap={0} m={0}>
         {shown.map((name) => (
@@ -79,7 +80,7 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
         leftSection={<IconPlus size={14} aria-hidden />}
         onClick={() => setOpen(true)}
       >
-        Add a property
+        {text.properties.add}
       </Button>
     )
   }
@@ -93,18 +94,18 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <TextInput
           size="xs"
-          label="Name"
+          label={text.properties.name}
           required
           withAsterisk={false}
           {...upTo(128)}
           autoFocus
           value={name}
-          error={exists ? 'already has a value above' : undefined}
+          error={exists ? text.properties.exists : undefined}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <TextInput
           size="xs"
-          label="Value"
+          label={text.properties.value}
           required
           withAsterisk={false}
           value={value}
@@ -118,10 +119,10 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
       ) : null}
       <Group gap="xs">
         <Button type="submit" size="compact-sm" loading={adding.isPending} disabled={exists}>
-          Add
+          {text.properties.submit}
         </Button>
         <Button variant="subtle" size="compact-sm" onClick={() => setOpen(false)}>
-          Cancel
+          {text.cancel}
         </Button>
       </Group>
     </Stack>

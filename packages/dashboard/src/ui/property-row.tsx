@@ -15,6 +15,7 @@ import { formatMoment } from './format.ts'
 import { Problem } from './problem.tsx'
 import classes from './property-row.module.css'
 import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
+import { text } from './text.ts'
 import { ExternalLink, Foreign, isWebAddress, None } from './text.tsx'
 
 interface PropertyRowProps {
@@ -31,7 +32,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
   const [typed, setTyped] = useState<string | null>(null)
   const button = useRef<HTMLButtonElement>(null)
   const label = propertyLabel(name)
-  const text = propertyText(value)
+  const current = propertyText(value)
   const close = () => {
     setTyped(null)
     // The button is rendered again in the next frame.
@@ -46,14 +47,14 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
     event.preventDefault()
     const changed = typedValue(typed ?? '', value)
     close()
-    if (propertyText(changed) !== text) saving.mutate(changed)
+    if (propertyText(changed) !== current) saving.mutate(changed)
   }
   if (typed === null) {
     return (
       <div className={classes.row}>
         <Text component="dt" size="sm" c="dimmed" className={classes.name}>
           <Tooltip
-            label={source ? `From ${source.source}, ${formatMoment(source.updated_at)}` : name}
+            label={source ? text.properties.from(source.source, formatMoment(source.updated_at)) : name}
             position="top-start"
           >
             <span>
@@ -61,27 +62,27 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
             </span>
           </Tooltip>
         </Text>
-        <Text component="dd" size="sm" className={classes.value} data-link={isWebAddress(text)}>
+        <Text component="dd" size="sm" className={classes.value} data-link={isWebAddress(current)}>
           {onSave ? (
             <>
-              {isWebAddress(text) ? <ExternalLink url={text} /> : null}
+              {isWebAddress(current) ? <ExternalLink url={current} /> : null}
               <UnstyledButton
                 ref={button}
                 className={classes.edit}
                 onClick={() => {
                   saving.reset()
-                  setTyped(text)
+                  setTyped(current)
                 }}
               >
-                <EditLabel label={label} text={text} />
+                <EditLabel label={label} value={current} />
               </UnstyledButton>
             </>
-          ) : text === '' ? (
+          ) : current === '' ? (
             <None />
-          ) : isWebAddress(text) ? (
-            <ExternalLink url={text} />
+          ) : isWebAddress(current) ? (
+            <ExternalLink url={current} />
           ) : (
-            <Foreign>{text}</Foreign>
+            <Foreign>{current}</Foreign>
           )}
         </Text>
       </div>
@@ -106,7 +107,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
               aria-label={label}
               autoFocus
               value={typed}
-              data={[{ value: '', label: 'None' }, ...choices]}
+              data={[{ value: '', label: text.properties.noChoice }, ...choices]}
               onChange={(event) => setTyped(event.currentTarget.value)}
             />
           ) : (
@@ -121,10 +122,10 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
               onChange={(event) => setTyped(event.currentTarget.value)}
             />
           )}
-          <ActionIcon type="submit" size={30} aria-label={`Save ${label}`}>
+          <ActionIcon type="submit" size={30} aria-label={text.properties.save(label)}>
             <IconCheck size={16} aria-hidden />
           </ActionIcon>
-          <ActionIcon variant="default" size={30} aria-label="Cancel" onClick={close}>
+          <ActionIcon variant="default" size={30} aria-label={text.cancel} onClick={close}>
             <IconX size={16} aria-hidden />
           </ActionIcon>
         </Group>
@@ -139,19 +140,19 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
 }
 
 /** The label of the button: the value, and for screen readers the property's name. */
-function EditLabel({ label, text }: { label: string; text: string }) {
-  if (text === '' || isWebAddress(text)) {
+function EditLabel({ label, value }: { label: string; value: string }) {
+  if (value === '' || isWebAddress(value)) {
     return (
       <span className={classes.add}>
-        {text === '' ? 'Add' : 'Change'}
-        <VisuallyHidden> {label}</VisuallyHidden>
+        {value === '' ? text.properties.addValue : text.properties.changeValue}
+        <VisuallyHidden>{` ${label}`}</VisuallyHidden>
       </span>
     )
   }
   return (
     <>
-      <VisuallyHidden>Change {label}: </VisuallyHidden>
-      <Foreign max={160}>{text}</Foreign>
+      <VisuallyHidden>{text.properties.change(label)}</VisuallyHidden>
+      <Foreign max={160}>{value}</Foreign>
     </>
   )
 }

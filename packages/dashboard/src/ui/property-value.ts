@@ -1,3 +1,5 @@
+import { text } from './text.ts'
+
 export type PropertyValue = string | number | boolean | (string | number | boolean)[]
 
 /** A property's value as a text. */
@@ -10,8 +12,8 @@ export function propertyText(value: unknown): string {
  * Converts input to the type of the previous value: a number stays a number if possible, a list a list. Empty text
  * removes the value.
  */
-export function typedValue(text: string, before: PropertyValue | undefined): PropertyValue | null {
-  const trimmed = text.trim()
+export function typedValue(typed: string, before: PropertyValue | undefined): PropertyValue | null {
+  const trimmed = typed.trim()
   if (trimmed === '') return null
   if (typeof before === 'number' && Number.isFinite(Number(trimmed))) return Number(trimmed)
   if (typeof before === 'boolean' && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true'
@@ -25,19 +27,8 @@ export function typedValue(text: string, before: PropertyValue | undefined): Pro
 
 /** `lifecyclestage` becomes "Lifecycle stage", `favourite_colour` "Favourite colour". */
 export function propertyLabel(name: string): string {
-  const known = LABELS[name]
+  const known = text.properties.names[name]
   if (known !== undefined) return known
   const words = name.slice(0, 128).replaceAll(/[_-]+/g, ' ').trim()
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-const LABELS: Record<string, string> = {
-  email: 'E-mail',
-  firstname: 'First name',
-  lastname: 'Last name',
-  jobtitle: 'Job title',
-  lifecyclestage: 'Lifecycle stage',
-  numberofemployees: 'Employees',
-  annualrevenue: 'Annual revenue',
-  linkedin_url: 'LinkedIn',
 }

@@ -1,4 +1,5 @@
 import { day, oneOf } from '../app/search-params.ts'
+import { text } from './text.ts'
 
 /** The search parameters of a range of days, for a route to include. */
 export const rangeSearch = { range: oneOf('7d', '28d', '90d', '365d', 'custom'), from: day, to: day }
@@ -10,10 +11,10 @@ export interface RangeSearch {
 }
 
 export const RANGES = [
-  { value: '7d', label: 'Last 7 days', days: 7 },
-  { value: '28d', label: 'Last 28 days', days: 28 },
-  { value: '90d', label: 'Last 90 days', days: 90 },
-  { value: '365d', label: 'Last 12 months', days: 365 },
+  { value: '7d', label: text.dateRange.presets['7d'], days: 7 },
+  { value: '28d', label: text.dateRange.presets['28d'], days: 28 },
+  { value: '90d', label: text.dateRange.presets['90d'], days: 90 },
+  { value: '365d', label: text.dateRange.presets['365d'], days: 365 },
 ] as const
 
 const DAY_MS = 86_400_000

@@ -15,6 +15,7 @@ import {
 } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
 import { messageOf } from './states.tsx'
+import { text } from './text.ts'
 import { ToolbarButton } from './toolbar-button.tsx'
 import { upTo } from './up-to.ts'
 import { useMenuButton } from './use-menu-button.ts'
@@ -41,17 +42,17 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
       <Menu position="bottom-end" width={240} onOpen={() => error && void refetch()}>
         <Menu.Target>
           <ToolbarButton ref={button} icon={<IconBookmark size={16} aria-hidden />}>
-            {present ? present.name.slice(0, 30) : 'Views'}
+            {present ? present.name.slice(0, 30) : text.views.button}
           </ToolbarButton>
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
           {error && !data ? <Menu.Label role="alert">{messageOf(error)}</Menu.Label> : null}
-          {data && views.length === 0 ? <Menu.Label>No views saved yet</Menu.Label> : null}
+          {data && views.length === 0 ? <Menu.Label>{text.views.none}</Menu.Label> : null}
           {views.map((view) => (
             <Menu.Item
               key={view.view_id}
               onClick={() => onOpen(view)}
-              rightSection={view === present ? <IconCheck size={16} aria-label="current" /> : null}
+              rightSection={view === present ? <IconCheck size={16} aria-label={text.views.current} /> : null}
             >
               <bdi>{view.name}</bdi>
             </Menu.Item>
@@ -59,16 +60,16 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
           {mayWrite ? (
             <>
               <Menu.Divider />
-              <Menu.Item onClick={afterFocus(open)}>Save this view…</Menu.Item>
-              {views.length > 0 ? <Menu.Item onClick={afterFocus(managing.open)}>Manage views…</Menu.Item> : null}
+              <Menu.Item onClick={afterFocus(open)}>{text.views.save}</Menu.Item>
+              {views.length > 0 ? <Menu.Item onClick={afterFocus(managing.open)}>{text.views.manage}</Menu.Item> : null}
             </>
           ) : null}
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isSaving} onClose={close} title="Save this view">
+      <Modal opened={isSaving} onClose={close} title={text.views.saveTitle}>
         <SaveForm body={{ page, query, columns: [...columns] }} views={views} onDone={close} />
       </Modal>
-      <Modal opened={isManaging} onClose={managing.close} title="Saved views">
+      <Modal opened={isManaging} onClose={managing.close} title={text.views.manageTitle}>
         <ViewList views={views} />
       </Modal>
     </>
@@ -103,8 +104,8 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
   return (
     <Stack component="form" onSubmit={submit}>
       <TextInput
-        label="Name"
-        description="Everyone in your tenant sees it: the filters, the sort order and the columns."
+        label={text.views.name}
+        description={text.views.description}
         required
         withAsterisk={false}
         {...upTo(100)}
@@ -115,7 +116,7 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
       />
       <Group justify="flex-end">
         <Button type="submit" loading={saving.isPending}>
-          {existing ? 'Replace' : 'Save'}
+          {existing ? text.views.replaceButton : text.views.saveButton}
         </Button>
       </Group>
     </Stack>
@@ -127,7 +128,7 @@ function ViewList({ views }: { views: SavedView[] }) {
   const removing = useMutation({ mutationFn: deleteView, onSuccess: () => refreshViews(queryClient) })
   return (
     <Stack gap="xs">
-      {views.length === 0 ? <Text size="sm">No views saved yet.</Text> : null}
+      {views.length === 0 ? <Text size="sm">{text.views.none}</Text> : null}
       {views.map(({ view_id, name, created_by }) => (
         <Group key={view_id} justify="space-between" wrap="nowrap">
           <div>
@@ -143,7 +144,7 @@ function ViewList({ views }: { views: SavedView[] }) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Delete the view ${name}`}
+            aria-label={text.views.delete(name)}
             loading={removing.isPending && removing.variables === view_id}
             onClick={() => removing.mutate(view_id)}
           >

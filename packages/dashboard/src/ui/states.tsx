@@ -2,6 +2,7 @@ import { Alert, Box, Button, Group, Skeleton, Stack, Text, ThemeIcon, Title } fr
 import { type Icon, IconAlertTriangle, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
+import { text } from './text.ts'
 
 interface EmptyStateProps {
   icon: Icon
@@ -44,13 +45,13 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
       variant="light"
       role="alert"
       icon={<IconAlertTriangle aria-hidden />}
-      title={TITLES.get(known?.status ?? 0) ?? 'This could not be loaded'}
+      title={text.states.titles[known?.status ?? 0] ?? text.states.failed}
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{messageOf(error)}</Text>
         {known?.requestId && !isFinal ? (
           <Text size="xs" c="dimmed">
-            Request {known.requestId}
+            {text.states.request(known.requestId)}
           </Text>
         ) : null}
         {onRetry && !isFinal ? (
@@ -60,7 +61,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
             leftSection={<IconRefresh size={14} aria-hidden />}
             onClick={() => onRetry()}
           >
-            Try again
+            {text.states.retry}
           </Button>
         ) : null}
       </Stack>
@@ -68,14 +69,8 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
   )
 }
 
-/** Titles for responses whose message alone does not explain them. */
-const TITLES = new Map([
-  [403, 'You do not have access'],
-  [404, 'This does not exist, or has been deleted'],
-])
-
 /** Grey lines that replace content while it loads. */
-export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {
+export function LoadingState({ lines = 6, label = text.states.loading }: { lines?: number; label?: string }) {
   return (
     <Stack gap="sm" p="md" role="status" aria-label={label}>
       {Array.from({ length: lines }, (_, line) => (
@@ -95,5 +90,5 @@ export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.code === 'validation_error' && error.details.length > 1) {
     return error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
   }
-  return error instanceof Error ? error.message : 'Something went wrong.'
+  return error instanceof Error ? error.message : text.states.unknown
 }

@@ -1,6 +1,7 @@
 import { Anchor, Text, type TextProps, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatAgo, formatMoment } from './format.ts'
+import { text } from './text.ts'
 import { useMinute } from './use-minute.ts'
 
 /** Longer texts are useless in a list and would slow the page. */
@@ -10,15 +11,31 @@ const CLAMP = 300
  * Text from outside: isolated, so that right-to-left text does not affect its surroundings, and truncated.
  */
 export function Foreign({ children, max = CLAMP }: { children: string; max?: number }) {
-  const text = children.length > max ? `${children.slice(0, max)}…` : children
-  return <bdi>{text}</bdi>
+  const shown = children.length > max ? `${children.slice(0, max)}…` : children
+  const at = EMAIL.test(shown) ? shown.indexOf('@') + 1 : 0
+  if (at === 0) return <bdi>{shown}</bdi>
+  // An email that does not fit breaks after its @ rather than within a word.
+  return (
+    <bdi>
+      {shown.slice(0, at)}
+      <wbr />
+      {shown.slice(at)}
+    </bdi>
+  )
+}
+
+const EMAIL = /^[^@\s]+@[^@\s]+$/
+
+/** Text from outside within a sentence: the characters that isolate its direction around it. */
+export function isolated(words: string): string {
+  return `\u2068${words}\u2069`
 }
 
 /** A missing value. */
 export function None() {
   return (
-    <Text span c="dimmed" inherit role="img" aria-label="none">
-      –
+    <Text span c="dimmed" inherit role="img" aria-label={text.none}>
+      {text.dash}
     </Text>
   )
 }

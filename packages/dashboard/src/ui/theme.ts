@@ -1,16 +1,17 @@
 import {
-  Badge,
-  Button,
-  Card,
+  type BadgeProps,
+  type ButtonProps,
+  type CardProps,
   type CSSVariablesResolver,
   createTheme,
-  Drawer,
+  type DrawerProps,
   type MantineColorsTuple,
-  Modal,
-  Paper,
-  Table,
-  Tooltip,
+  type ModalProps,
+  type PaperProps,
+  type TableProps,
+  type TooltipProps,
 } from '@mantine/core'
+import { text } from './text.ts'
 
 /** The accent colour; every shade is readable where the components use it. */
 const ink: MantineColorsTuple = [
@@ -41,41 +42,39 @@ const dark: MantineColorsTuple = [
 ]
 
 /** The header of a dialog is not the banner of the page. */
-const DIALOG = { header: { role: 'presentation' } }
+const DIALOG = {
+  closeButtonProps: { 'aria-label': text.close },
+  attributes: { header: { role: 'presentation' } },
+  styles: { title: { fontWeight: 600 } },
+} satisfies Partial<ModalProps>
+
+function byDefault<Props>(defaultProps: Partial<Props>) {
+  return { defaultProps }
+}
 
 export const theme = createTheme({
   primaryColor: 'ink',
   primaryShade: { light: 7, dark: 7 },
   colors: { ink, dark },
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily: 'Inter, "Inter fallback", system-ui, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
   headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.5rem', lineHeight: '1.3' } } },
+  // Plain objects, because `Modal.extend` and the like would load these components with the first page.
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } }),
-    Button: Button.extend({ defaultProps: { size: 'sm' } }),
-    Card: Card.extend({ defaultProps: { withBorder: true, padding: 'md' } }),
-    Drawer: Drawer.extend({
-      defaultProps: {
-        closeButtonProps: { 'aria-label': 'Close' },
-        attributes: DIALOG,
-        styles: { title: { fontWeight: 600 } },
-      },
-    }),
-    Modal: Modal.extend({
-      defaultProps: {
-        centered: true,
-        closeButtonProps: { 'aria-label': 'Close' },
-        attributes: DIALOG,
-        styles: { title: { fontWeight: 600 } },
-      },
-    }),
-    Paper: Paper.extend({ defaultProps: { withBorder: true } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 'md' } }),
-    Tooltip: Tooltip.extend({
-      defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: false } },
+    Badge: byDefault<BadgeProps>({ variant: 'light', radius: 'sm', tt: 'none', fw: 550 }),
+    Button: byDefault<ButtonProps>({ size: 'sm' }),
+    Card: byDefault<CardProps>({ withBorder: true, padding: 'md' }),
+    Drawer: byDefault<DrawerProps>(DIALOG),
+    Modal: byDefault<ModalProps>({ ...DIALOG, centered: true }),
+    Paper: byDefault<PaperProps>({ withBorder: true }),
+    Table: byDefault<TableProps>({ verticalSpacing: 8, horizontalSpacing: 'md' }),
+    Tooltip: byDefault<TooltipProps>({
+      withArrow: true,
+      openDelay: 300,
+      events: { hover: true, focus: true, touch: false },
     }),
   },
 })

@@ -1,155 +1,193 @@
-import { Anchor, Button, Card, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Button, Card, Group, NativeSelect, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
-import { eventDetails } from './event-details.ts'
-import { eventIcon, eventWords } from './event-words.ts'
-import { formatMoment, formatNumber } from './format.ts'
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect } from 'react'
+import {
+  type CustomerEvent,
+  eventTypesQuery,
+  type TimelineItem,
+  type TimelineSubject,
+  timelineEventsQuery,
+  timelineQuery,
+} from '../api/events.ts'
+import { byDay } from './by-day.ts'
+import { EventRow } from './event-row.tsx'
+import { eventLabel } from './event-words.ts'
+import { withPageTimes } from './page-times.ts'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
-import { ExternalLink, Foreign, placeOf } from './text.tsx'
+import { text } from './text.ts'
 import classes from './timeline.module.css'
+import { VisitRow } from './visit-row.tsx'
+
+const words = text.timeline
+
+export interface TimelineSearch {
+  /** Whether it shows each event; otherwise, each visit. */
+  view?: 'events' | undefined
+  /** Shows only events of this type. */
+  event_type?: string | undefined
+}
 
 interface TimelineProps {
   subject: TimelineSubject
-  eventType: string | undefined
-  onEventType: (type: string | undefined) => void
+  search: TimelineSearch
+  onSearch: (search: TimelineSearch) => void
 }
 
-/** Events by day, newest first; more are loaded near the end. */
-export function Timeline({ subject, eventType, onEventType }: TimelineProps) {
-  const timeline = useInfiniteQuery(timelineQuery(subject, eventType))
+/** What a contact, or the contacts of a company, did: by day, newest first; more is loaded near the end. */
+export function Timeline({ subject, search: { view, event_type: eventType }, onSearch }: TimelineProps) {
   const types = useQuery(eventTypesQuery)
+  const isByVisit = view !== 'events' && eventType === undefined
+  const choices = [...new Set([...(eventType === undefined ? [] : [eventType]), ...(types.data?.types ?? [])])]
+  const chooser = (
+    <Group gap="xs">
+      {isByVisit ? null : (
+        <NativeSelect
+          size="xs"
+          aria-label={words.whichEvents}
+          value={eventType ?? ''}
+          onChange={({ currentTarget: { value } }) => onSearch({ view: 'events', event_type: value || undefined })}
+          data={[
+            { value: '', label: words.allEvents },
+            ...choices.map((name) => ({ value: name, label: eventLabel(name) })),
+          ]}
+        />
+      )}
+      <SegmentedControl
+        size="xs"
+        aria-label={words.view}
+        data={words.views}
+        value={isByVisit ? 'visits' : 'events'}
+        onChange={(next) => onSearch({ view: next === 'events' ? 'events' : undefined, event_type: undefined })}
+      />
+    </Group>
+  )
+  const withName = 'companyId' in subject
+  if (isByVisit) return <VisitLines subject={subject} chooser={chooser} withName={withName} />
+  return <EventLines subject={subject} eventType={eventType} chooser={chooser} withName={withName} />
+}
+
+interface LinesProps {
+  subject: TimelineSubject
+  chooser: ReactNode
+  withName: boolean
+}
+
+/** Visits, and the events outside visits. */
+function VisitLines({ subject, chooser, withName }: LinesProps) {
+  const query = useInfiniteQuery(timelineQuery(subject))
+  const items = query.data?.pages.flatMap((page) => page.items) ?? []
+  const total = query.data?.pages[0]?.pagination.total_items ?? 0
+  return (
+    <Days
+      query={query}
+      chooser={chooser}
+      total={words.entries(total)}
+      empty={words.nothingYet}
+      rows={unique(items, keyOf).map((item) => ({
+        key: keyOf(item),
+        at: item.kind === 'visit' ? item.visit.started_at : item.event.timestamp,
+        row:
+          item.kind === 'visit' ? (
+            <VisitRow visit={item.visit} withName={withName} />
+          ) : (
+            <EventRow event={item.event} withName={withName} />
+          ),
+      }))}
+    />
+  )
+}
+
+function EventLines({ subject, eventType, chooser, withName }: LinesProps & { eventType: string | undefined }) {
+  const query = useInfiniteQuery(timelineEventsQuery(subject, eventType))
+  const events = query.data?.pages.flatMap((page) => page.events) ?? []
+  const total = query.data?.pages[0]?.pagination.total_items ?? 0
+  const shown = unique(events, ({ event_id }: CustomerEvent) => event_id)
+  return (
+    <Days
+      query={query}
+      chooser={chooser}
+      total={words.events(total)}
+      empty={eventType === undefined ? words.nothingYet : words.noneOfType}
+      rows={withPageTimes(shown).map((event) => ({
+        key: event.event_id,
+        at: event.timestamp,
+        row: <EventRow event={event} withName={withName} />,
+      }))}
+    />
+  )
+}
+
+interface DaysProps {
+  query: Pick<
+    UseInfiniteQueryResult<unknown>,
+    'data' | 'error' | 'isPending' | 'refetch' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
+  >
+  chooser: ReactNode
+  total: string
+  empty: string
+  rows: { key: string; at: string; row: ReactNode }[]
+}
+
+function Days({ query, chooser, total, empty, rows }: DaysProps) {
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query
   const { ref, entry } = useIntersection({ rootMargin: '400px' })
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
   const isNear = entry?.isIntersecting === true
   useEffect(() => {
     if (isNear && hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [isNear, hasNextPage, isFetchingNextPage, fetchNextPage])
-
-  const events = timeline.data?.pages.flatMap((page) => page.events) ?? []
-  const total = timeline.data?.pages[0]?.pagination.total_items ?? 0
   return (
     <Stack gap="md">
       <Group justify="space-between">
         <Text size="sm" c="dimmed" role="status">
-          {timeline.data ? `${formatNumber(total)} ${total === 1 ? 'event' : 'events'}` : ''}
+          {data ? total : ''}
         </Text>
-        <NativeSelect
-          size="xs"
-          aria-label="Which events"
-          value={eventType ?? ''}
-          onChange={({ currentTarget: { value } }) => onEventType(value === '' ? undefined : value)}
-          data={[
-            { value: '', label: 'All events' },
-            ...new Set([...(eventType === undefined ? [] : [eventType]), ...(types.data?.types ?? [])]),
-          ]}
-        />
+        {chooser}
       </Group>
-      {timeline.isPending ? <LoadingState lines={8} /> : null}
-      {timeline.error && !timeline.data ? <ErrorState error={timeline.error} onRetry={timeline.refetch} /> : null}
-      {timeline.data && events.length === 0 ? (
-        <EmptyState icon={IconActivity} title="No events">
-          {eventType === undefined ? 'Nothing has been recorded yet.' : 'No event of this type has been recorded.'}
+      {isPending ? <LoadingState lines={8} /> : null}
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {data && rows.length === 0 ? (
+        <EmptyState icon={IconActivity} title={words.none}>
+          {empty}
         </EmptyState>
       ) : null}
-      {[...byDay(events)].map(([day, ofDay]) => (
-        <Card key={day} component="section" aria-label={day} className={classes.day} padding={0}>
-          <Title order={2} className={classes.heading}>
-            {day}
-          </Title>
-          <ul className={classes.list}>
-            {ofDay.map((event) => (
-              <TimelineRow key={event.event_id} event={event} withName={'companyId' in subject} />
-            ))}
-          </ul>
-        </Card>
-      ))}
-      {timeline.error && timeline.data ? <ErrorState error={timeline.error} onRetry={fetchNextPage} /> : null}
+      <DayCards rows={rows} />
+      {error && data ? <ErrorState error={error} onRetry={fetchNextPage} /> : null}
       {hasNextPage ? (
         <Button ref={ref} variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-          Earlier events
+          {words.earlier}
         </Button>
       ) : null}
     </Stack>
   )
 }
 
-function TimelineRow({ event, withName }: { event: CustomerEvent; withName: boolean }) {
-  const { event: name, data, url, timestamp, browser, device_type: device } = event
-  const Icon = eventIcon(name)
-  const what = eventDetails(name, data)
-  const where = [browser, device].filter(Boolean).join(', ')
-  return (
-    <li className={classes.row}>
-      <span className={classes.icon} aria-hidden>
-        <Icon size={16} stroke={1.7} />
-      </span>
-      <div className={classes.words}>
-        <Text size="sm">
-          {withName && event.contact ? <ContactLink contact={event.contact} /> : null}
-          <Text span inherit fw={550}>
-            <Foreign max={200}>{eventWords(name)}</Foreign>
-          </Text>
-          {what ? (
-            <>
-              {' · '}
-              <Foreign max={160}>{what}</Foreign>
-            </>
-          ) : null}
-        </Text>
-        <Text size="xs" c="dimmed" className={classes.where}>
-          {url ? <PlaceLink url={url} /> : null}
-          {url && where ? ' · ' : ''}
-          {where}
-        </Text>
-      </div>
-      <Text component="time" dateTime={timestamp} title={formatMoment(timestamp)} size="xs" c="dimmed" flex="none">
-        {TIME.format(new Date(timestamp))}
-      </Text>
-    </li>
-  )
+/** Rows under the day on which they happened. */
+export function DayCards({ rows }: Pick<DaysProps, 'rows'>) {
+  return [...byDay(rows, ({ at }) => at)].map(([day, ofDay]) => (
+    <Card key={day} component="section" aria-label={day} className={classes.day} padding={0}>
+      <Title order={2} className={classes.heading}>
+        {day}
+      </Title>
+      <ul className={classes.list}>
+        {ofDay.map(({ key, row }) => (
+          <Keyed key={key}>{row}</Keyed>
+        ))}
+      </ul>
+    </Card>
+  ))
 }
 
-function PlaceLink({ url }: { url: string }) {
-  return (
-    <ExternalLink url={url}>
-      <Foreign max={120}>{placeOf(url)}</Foreign>
-    </ExternalLink>
-  )
+function Keyed({ children }: { children: ReactNode }) {
+  return children
 }
 
-function ContactLink({ contact }: { contact: NonNullable<CustomerEvent['contact']> }) {
-  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || 'A contact'
-  return (
-    <>
-      <Anchor
-        inherit
-        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact._id }} {...props} />}
-      >
-        <Foreign max={80}>{name}</Foreign>
-      </Anchor>
-      {' · '}
-    </>
-  )
+function keyOf(item: TimelineItem): string {
+  return item.kind === 'event' ? item.event.event_id : JSON.stringify([item.visit.visitor_id, item.visit.session_id])
 }
 
-const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
-
-/** By days in the reader's time zone. */
-function byDay(events: readonly CustomerEvent[]): Map<string, CustomerEvent[]> {
-  const seen = new Set<string>()
-  const days = new Map<string, CustomerEvent[]>()
-  for (const event of events) {
-    if (seen.has(event.event_id)) continue
-    seen.add(event.event_id)
-    const day = DAY.format(new Date(event.timestamp))
-    const ofDay = days.get(day)
-    if (ofDay) ofDay.push(event)
-    else days.set(day, [event])
-  }
-  return days
+/** A page may repeat what the previous one had, if something was recorded in between. */
+function unique<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
 }

@@ -4,6 +4,7 @@ import { IconChartLine, IconTable } from '@tabler/icons-react'
 import { type PointerEvent, useState } from 'react'
 import { areaPath, labelEvery, linePath, niceTicks } from './chart-scale.ts'
 import { formatNumber } from './format.ts'
+import { text } from './text.ts'
 import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
 import { TrendTable } from './trend-table.tsx'
@@ -39,7 +40,7 @@ export function TrendChart({ label, data, series, height = 260, ...more }: Trend
           leftSection={isTable ? <IconChartLine size={14} aria-hidden /> : <IconTable size={14} aria-hidden />}
           onClick={() => setTable(!isTable)}
         >
-          {isTable ? 'Show as chart' : 'Show as table'}
+          {isTable ? text.trend.asChart : text.trend.asTable}
         </Button>
       </Group>
       {isTable ? (
@@ -69,6 +70,9 @@ function Lines({ label, data, series, height = 260 }: Trend) {
     setHovered(Math.min(Math.max(index, 0), data.length - 1))
   }
   const day = hovered === null ? undefined : data[hovered]
+  const today = new Date().toISOString().slice(0, 10)
+  // Part of a day would look like a fall, so the line to it is dotted.
+  const isTodayLast = data.at(-1)?.date === today
   return (
     <div ref={ref} className={classes.canvas} style={{ height }}>
       {width > 0 ? (
@@ -76,7 +80,7 @@ function Lines({ label, data, series, height = 260 }: Trend) {
           width={width}
           height={height}
           role="img"
-          aria-label={`${label}. The numbers can be shown as a table.`}
+          aria-label={text.trend.chart(label)}
           onPointerMove={hover}
           onPointerLeave={() => setHovered(null)}
         >
@@ -95,14 +99,16 @@ function Lines({ label, data, series, height = 260 }: Trend) {
                 className={classes.label}
                 x={x(index)}
                 y={height - 6}
-                textAnchor={index === 0 ? 'start' : index === data.length - 1 ? 'end' : 'middle'}
+                textAnchor={anchorOf(index, data.length)}
               >
                 {shortDay(String(row.date))}
               </text>
             ) : null,
           )}
-          {series.map(({ name, color, isDashed }, index) => {
+          {series.map(({ name, color, isDashed, isLevel }, index) => {
             const points = data.map((row, at) => ({ x: x(at), y: y(Number(row[name] ?? 0)) }))
+            const isRising = isTodayLast && !isDashed && !isLevel
+            const complete = isRising ? points.slice(0, -1) : points
             return (
               <g key={name} style={{ color: cssColor(color) }}>
                 {isDashed ? null : (
@@ -111,10 +117,12 @@ function Lines({ label, data, series, height = 260 }: Trend) {
                       <stop offset="0" stopColor="currentColor" stopOpacity="0.22" />
                       <stop offset="1" stopColor="currentColor" stopOpacity="0.02" />
                     </linearGradient>
-                    <path d={areaPath(points, ground)} fill={`url(#${id}-${index})`} />
+                    <path d={areaPath(complete, ground)} fill={`url(#${id}-${index})`} />
                   </>
                 )}
-                <path className={classes.line} data-dashed={isDashed} d={linePath(points)} />
+                <path className={classes.line} data-dashed={isDashed} d={linePath(complete)} />
+                {isRising ? <path className={classes.line} data-today d={linePath(points.slice(-2))} /> : null}
+                {points.length === 1 ? <circle r={3.5} cx={points[0]?.x} cy={points[0]?.y} /> : null}
                 {hovered === null ? null : <circle r={3.5} cx={points[hovered]?.x} cy={points[hovered]?.y} />}
               </g>
             )
@@ -131,16 +139,24 @@ function Lines({ label, data, series, height = 260 }: Trend) {
           style={{ left: x(hovered) }}
           aria-hidden
         >
-          <strong>{longDay(String(day.date))}</strong>
+          <strong>{day.date === today ? text.chart.todaySoFar : longDay(String(day.date))}</strong>
           {series.map(({ name, label: words, color }) => (
             <div key={name}>
-              <span style={{ color: cssColor(color) }}>●</span> {words}: {formatNumber(Number(day[name] ?? 0))}
+              <span style={{ color: cssColor(color) }}>●</span>{' '}
+              {text.trend.value(words, formatNumber(Number(day[name] ?? 0)))}
             </div>
           ))}
         </div>
       ) : null}
     </div>
   )
+}
+
+/** The first and the last label stay within the chart; a single one is in the middle. */
+function anchorOf(index: number, count: number): 'start' | 'middle' | 'end' {
+  if (count === 1) return 'middle'
+  if (index === 0) return 'start'
+  return index === count - 1 ? 'end' : 'middle'
 }
 
 function cssColor(color: string): string {

@@ -1,5 +1,6 @@
 import { Table } from '@mantine/core'
 import { formatNumber } from './format.ts'
+import { text } from './text.ts'
 import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
 
@@ -11,7 +12,7 @@ export function TrendTable({ label, data, series, height, dayLabel = (day) => da
       <Table stickyHeader verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th scope="col">Day</Table.Th>
+            <Table.Th scope="col">{text.trend.day}</Table.Th>
             {series.map(({ name, label: heading }) => (
               <Table.Th key={name} scope="col" ta="right">
                 {heading}

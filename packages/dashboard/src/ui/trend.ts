@@ -7,6 +7,8 @@ interface TrendSeries {
   color: string
   /** For a series that the main line is compared with. */
   isDashed?: boolean
+  /** A level at the end of each day, such as members. Other series count what happened, so today's number is still rising. */
+  isLevel?: boolean
 }
 
 /** The data and options of a chart of numbers by day. */

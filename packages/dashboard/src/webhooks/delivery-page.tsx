@@ -23,6 +23,7 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
+import { text } from './text.ts'
 import { DeliveryState } from './webhook-page.tsx'
 
 const route = getRouteApi('/shell/webhooks/$webhookId/deliveries/$deliveryId')
@@ -50,13 +51,13 @@ export function DeliveryPage() {
     </Anchor>
   ) : (
     <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
-      Webhooks
+      {text.title}
     </Anchor>
   )
   return (
     <>
       <PageHeader
-        title={delivery?.is_test ? 'Test delivery' : 'Delivery'}
+        title={delivery?.is_test ? text.delivery.testTitle : text.delivery.title}
         breadcrumb={breadcrumb}
         actions={delivery ? <Resend delivery={delivery} /> : null}
       />
@@ -68,12 +69,12 @@ export function DeliveryPage() {
             <Card>
               <Facts
                 facts={[
-                  ['State', <DeliveryState key="state" status={delivery.status} />],
-                  ['Event id', <Foreign key="event">{delivery.event_id}</Foreign>],
-                  ['Made', formatMoment(delivery.created_at)],
-                  ['Attempts', formatNumber(delivery.attempt_count)],
+                  [text.delivery.status, <DeliveryState key="state" status={delivery.status} />],
+                  [text.delivery.eventId, <Foreign key="event">{delivery.event_id}</Foreign>],
+                  [text.delivery.created, formatMoment(delivery.created_at)],
+                  [text.delivery.attempts, formatNumber(delivery.attempt_count)],
                   [
-                    'Next attempt',
+                    text.delivery.nextAttempt,
                     delivery.next_attempt_at === null ? <None key="none" /> : formatMoment(delivery.next_attempt_at),
                   ],
                 ]}
@@ -84,16 +85,18 @@ export function DeliveryPage() {
           <Card>
             <Group justify="space-between" mb="xs">
               <Title order={2} size="h5">
-                Payload
+                {text.delivery.payload}
               </Title>
-              {delivery.payload === null ? null : <CopyButton value={delivery.payload} label="request body" withText />}
+              {delivery.payload === null ? null : (
+                <CopyButton value={delivery.payload} label={text.delivery.copyPayload} withText />
+              )}
             </Group>
             {delivery.payload === null ? (
               <Text size="sm" c="dimmed">
-                The body is created at the first attempt.
+                {text.delivery.noPayload}
               </Text>
             ) : (
-              <Block label="Request body">{pretty(delivery.payload)}</Block>
+              <Block label={text.delivery.payloadLabel}>{pretty(delivery.payload)}</Block>
             )}
           </Card>
         </SimpleGrid>
@@ -106,23 +109,23 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
   return (
     <Card>
       <Title order={2} size="h5" mb="xs">
-        Attempts
+        {text.delivery.attempts}
       </Title>
       {attempts.length === 0 ? (
         <Text size="sm" c="dimmed" role="status">
-          None yet: the first is on its way.
+          {text.delivery.noAttempts}
         </Text>
       ) : null}
       <Stack gap="md">
         {attempts.toReversed().map((attempt) => (
           <Stack key={attempt.attempt} gap={6}>
             <Group gap="xs">
-              <Badge color={attempt.error === null ? 'green' : 'red'}>{attempt.status_code ?? 'no answer'}</Badge>
-              <Text size="sm">
-                {attempt.attempt}. {formatMoment(attempt.at)}
-              </Text>
+              <Badge color={attempt.error === null ? 'green' : 'red'}>{attempt.status_code ?? text.noAnswer}</Badge>
+              <Text size="sm">{text.delivery.attempt(attempt.attempt, formatMoment(attempt.at))}</Text>
               <Text size="sm" c="dimmed">
-                {formatNumber(attempt.latency_ms)} ms{attempt.address === null ? '' : `, ${attempt.address}`}
+                {attempt.address === null
+                  ? text.milliseconds(attempt.latency_ms)
+                  : text.delivery.answerFrom(text.milliseconds(attempt.latency_ms), attempt.address)}
               </Text>
             </Group>
             {attempt.error === null ? null : (
@@ -131,7 +134,7 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
               </Text>
             )}
             {attempt.body === null || attempt.body === '' ? null : (
-              <Block label={`Body of response ${attempt.attempt}`}>{attempt.body}</Block>
+              <Block label={text.delivery.responseBody(attempt.attempt)}>{attempt.body}</Block>
             )}
           </Stack>
         ))}
@@ -154,7 +157,7 @@ function Resend({ delivery }: { delivery: WebhookDelivery }) {
         loading={sending.isPending}
         onClick={() => sending.mutate()}
       >
-        {delivery.status === 'pending' ? 'Send now' : 'Resend'}
+        {delivery.status === 'pending' ? text.delivery.sendNow : text.delivery.resend}
       </Button>
       {sending.isError ? (
         <Alert color="red" role="alert">

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import type { changeWebhook, Webhook } from '../api/webhooks.ts'
 import { messageOf } from '../ui/states.tsx'
 import { HeaderFields } from './header-fields.tsx'
+import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
 interface EditWebhookProps {
@@ -11,7 +12,7 @@ interface EditWebhookProps {
   onSave: (changes: Parameters<typeof changeWebhook>[1]) => Promise<void>
 }
 
-/** Address, filter and headers. Header values are never shown again, so the headers are kept or replaced as a whole. */
+/** URL, filter and headers. Header values are never shown again, so the headers are kept or replaced as a whole. */
 export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
   const [url, setUrl] = useState(webhook.url)
   const [urlFilter, setUrlFilter] = useState(webhook.url_filter)
@@ -25,7 +26,7 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
-        label="Address"
+        label={text.url}
         type="url"
         required
         value={url}
@@ -35,7 +36,9 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
       <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
       <Checkbox
         label={
-          webhook.header_names.length > 0 ? `Replace the headers (${webhook.header_names.join(', ')})` : 'Add headers'
+          webhook.header_names.length > 0
+            ? text.edit.replaceHeaders(webhook.header_names.join(', '))
+            : text.edit.addHeaders
         }
         checked={replacesHeaders}
         onChange={(event) => setReplacesHeaders(event.currentTarget.checked)}
@@ -47,7 +50,7 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
         </Alert>
       ) : null}
       <Button type="submit" ml="auto" loading={saving.isPending}>
-        Save changes
+        {text.edit.submit}
       </Button>
     </Stack>
   )

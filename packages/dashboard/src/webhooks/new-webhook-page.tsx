@@ -22,6 +22,7 @@ import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { HeaderFields } from './header-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
+import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
 /** Creates a webhook subscription. */
@@ -39,14 +40,14 @@ export function NewWebhookPage() {
   }
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
-      Webhooks
+      {text.title}
     </Anchor>
   )
   if (saving.data) {
     const { webhook, signing_secret: secret } = saving.data
     return (
       <>
-        <PageHeader title="Webhook created" breadcrumb={breadcrumb} />
+        <PageHeader title={text.create.created} breadcrumb={breadcrumb} />
         <Stack gap="md" maw={820}>
           <SecretShown secret={secret} />
           <div>
@@ -55,7 +56,7 @@ export function NewWebhookPage() {
                 <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.subscription_id }} {...props} />
               )}
             >
-              I have saved it
+              {text.create.saved}
             </Button>
           </div>
         </Stack>
@@ -65,14 +66,14 @@ export function NewWebhookPage() {
   const chosen = types.find((type) => type.event === event.trim())
   return (
     <>
-      <PageHeader title="New webhook" breadcrumb={breadcrumb} />
+      <PageHeader title={text.create.title} breadcrumb={breadcrumb} />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <Card component="form" onSubmit={submit}>
             <Stack gap="md">
               <Autocomplete
-                label="Event"
-                description="A listed event, or any custom event that you record."
+                label={text.create.event}
+                description={text.create.eventDescription}
                 required
                 value={event}
                 onChange={setEvent}
@@ -80,11 +81,11 @@ export function NewWebhookPage() {
                 {...upTo(200)}
               />
               <TextInput
-                label="Address"
-                description="It must start with https:// and be reachable from the internet."
+                label={text.url}
+                description={text.create.urlDescription}
                 type="url"
                 required
-                placeholder="https://example.com/hooks/customers"
+                placeholder={text.create.urlPlaceholder}
                 value={url}
                 onChange={(changed) => setUrl(changed.currentTarget.value)}
                 {...upTo(2_000)}
@@ -92,16 +93,16 @@ export function NewWebhookPage() {
               <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
               <HeaderFields value={headers} onChange={setHeaders} />
               {saving.isError ? (
-                <Alert color="red" role="alert" title="The webhook was not created">
+                <Alert color="red" role="alert" title={text.create.failed}>
                   {messageOf(saving.error)}
                 </Alert>
               ) : null}
               <Group gap="xs">
                 <Button type="submit" loading={saving.isPending}>
-                  Create webhook
+                  {text.create.submit}
                 </Button>
                 <Button variant="default" renderRoot={(props) => <Link to="/webhooks" {...props} />}>
-                  Cancel
+                  {text.create.cancel}
                 </Button>
               </Group>
             </Stack>
@@ -110,17 +111,17 @@ export function NewWebhookPage() {
         <Grid.Col span={{ base: 12, lg: 6 }}>
           <Card>
             <Title order={2} size="h5" mb="xs">
-              Payload
+              {text.create.payload}
             </Title>
             {error ? <ErrorState error={error} onRetry={refetch} /> : null}
             {isPending ? <LoadingState lines={4} /> : null}
             <Text size="sm" c="dimmed" mb="sm">
-              {chosen?.summary ?? 'Choose an event to see what your address receives.'}
+              {chosen?.summary ?? text.create.chooseEvent}
             </Text>
             {chosen ? (
               <ScrollArea.Autosize
                 mah={560}
-                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Sample payload' }}
+                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.create.sample }}
               >
                 <Code block>{JSON.stringify(chosen.sample, null, 2)}</Code>
               </ScrollArea.Autosize>

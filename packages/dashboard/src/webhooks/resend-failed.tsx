@@ -5,9 +5,9 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
-import { formatNumber } from '../ui/format.ts'
 import { resolveRange } from '../ui/range.ts'
 import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
 
 /** Resends all failed deliveries in a range of days. */
 export function ResendFailed({ webhookId }: { webhookId: string }) {
@@ -18,12 +18,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
     mutationFn: () => resendFailed(webhookId, range),
     onSuccess: async ({ resent }) => {
       close()
-      notifications.show({
-        message:
-          resent === 0
-            ? 'No deliveries failed in this period.'
-            : `${formatNumber(resent)} deliveries are being resent.`,
-      })
+      notifications.show({ message: text.resendFailed.done(resent) })
       await refreshWebhooks(queryClient)
     },
   })
@@ -34,22 +29,22 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
   return (
     <>
       <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={open}>
-        Resend failed
+        {text.resendFailed.button}
       </Button>
-      <Modal opened={isOpen} onClose={close} title="Resend failed deliveries">
+      <Modal opened={isOpen} onClose={close} title={text.resendFailed.title}>
         <Stack component="form" gap="md" onSubmit={submit}>
-          <Text size="sm">Every failed delivery in this period gets six new attempts.</Text>
+          <Text size="sm">{text.resendFailed.explanation}</Text>
           <Group grow>
             <TextInput
               type="date"
-              label="From"
+              label={text.resendFailed.from}
               required
               value={range.from}
               onChange={(event) => setRange({ ...range, from: event.currentTarget.value })}
             />
             <TextInput
               type="date"
-              label="To"
+              label={text.resendFailed.to}
               required
               value={range.to}
               onChange={(event) => setRange({ ...range, to: event.currentTarget.value })}
@@ -61,7 +56,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
             </Alert>
           ) : null}
           <Button type="submit" ml="auto" loading={sending.isPending}>
-            Resend
+            {text.resendFailed.submit}
           </Button>
         </Stack>
       </Modal>

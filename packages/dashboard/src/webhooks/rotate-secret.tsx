@@ -5,6 +5,7 @@ import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
 import { formatMoment } from '../ui/format.ts'
 import { messageOf } from '../ui/states.tsx'
 import { SecretShown } from './secret-shown.tsx'
+import { text } from './text.ts'
 
 const OVERLAP_HOURS = 24
 
@@ -30,12 +31,9 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
     return (
       <Stack gap="md">
         <SecretShown secret={secret} />
-        <Text size="sm">
-          The secret before is valid until {formatMoment(until)}; X-Service-Signature uses the new one from{' '}
-          {formatMoment(at)} on.
-        </Text>
+        <Text size="sm">{text.rotate.done(formatMoment(until), formatMoment(at))}</Text>
         <Button ml="auto" onClick={onDone}>
-          I have saved it
+          {text.rotate.saved}
         </Button>
       </Stack>
     )
@@ -43,8 +41,8 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <NumberInput
-        label="Both secrets are valid for"
-        suffix=" hours"
+        label={text.rotate.overlap}
+        suffix={text.rotate.hours}
         min={0}
         max={720}
         required
@@ -53,8 +51,8 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
       />
       <TextInput
         type="datetime-local"
-        label="X-Service-Signature uses the new secret from"
-        description="Immediately if left empty. The Standard Webhooks header has both signatures during the overlap."
+        label={text.rotate.switchAt}
+        description={text.rotate.switchAtDescription}
         value={switchAt}
         onChange={(event) => setSwitchAt(event.currentTarget.value)}
       />
@@ -64,7 +62,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
         </Alert>
       ) : null}
       <Button type="submit" ml="auto" loading={rotation.isPending}>
-        Create a new secret
+        {text.rotate.submit}
       </Button>
     </Stack>
   )

@@ -1,19 +1,21 @@
 import { Alert, Code, Group, Stack, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { text } from './text.ts'
 
 /** A signing secret, shown once. */
 export function SecretShown({ secret }: { secret: string }) {
   return (
-    <Alert icon={<IconKey aria-hidden />} title="Save the signing secret now: it is not shown again" role="status">
+    <Alert icon={<IconKey aria-hidden />} title={text.secret.title} role="status">
       <Stack gap="xs">
         <Group gap="xs">
           <Code style={{ overflowWrap: 'anywhere' }}>{secret}</Code>
-          <CopyButton value={secret} label="signing secret" withText />
+          <CopyButton value={secret} label={text.secret.copy} withText />
         </Group>
         <Text size="sm">
-          Check the header X-Service-Signature against <Code>sha256=</Code> and the HMAC-SHA256 of the raw body, keyed
-          with this text. Any library for Standard Webhooks can check the other signature headers with the same secret.
+          {text.secret.check.before}
+          <Code>{text.secret.check.prefix}</Code>
+          {text.secret.check.after}
         </Text>
       </Stack>
     </Alert>

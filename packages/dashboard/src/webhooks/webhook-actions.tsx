@@ -18,6 +18,7 @@ import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditWebhook } from './edit-webhook.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
+import { text } from './text.ts'
 
 /** The actions for a subscription, for people who may use them. */
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
@@ -51,7 +52,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         loading={test.isPending}
         onClick={() => test.mutate()}
       >
-        Send a test
+        {text.actions.test}
       </Button>
       <Button
         variant="default"
@@ -61,23 +62,23 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         }
         onClick={() => toggle.mutate()}
       >
-        {status === 'active' ? 'Pause' : 'Resume'}
+        {status === 'active' ? text.actions.pause : text.actions.resume}
       </Button>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button ref={button} variant="default" px="xs" aria-label="More">
+          <Button ref={button} variant="default" px="xs" aria-label={text.actions.more}>
             <IconDots size={16} aria-hidden />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={afterFocus(open)}>Change address, filter, headers</Menu.Item>
-          <Menu.Item onClick={afterFocus(rotating.open)}>New signing secret</Menu.Item>
+          <Menu.Item onClick={afterFocus(open)}>{text.actions.edit}</Menu.Item>
+          <Menu.Item onClick={afterFocus(rotating.open)}>{text.actions.rotate}</Menu.Item>
           <Menu.Item color="red" onClick={afterFocus(removing.open)}>
-            Delete
+            {text.actions.remove}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog} onClose={close} title="Edit webhook" size="lg">
+      <Modal opened={dialog} onClose={close} title={text.edit.title} size="lg">
         <EditWebhook
           webhook={webhook}
           onSave={async (changes) => {
@@ -87,10 +88,10 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           }}
         />
       </Modal>
-      <Modal opened={rotation} onClose={rotating.close} title="New signing secret" size="lg">
+      <Modal opened={rotation} onClose={rotating.close} title={text.actions.rotate} size="lg">
         <RotateSecret webhookId={id} onDone={rotating.close} />
       </Modal>
-      <Modal opened={removal} onClose={removing.close} title="Delete the webhook?">
+      <Modal opened={removal} onClose={removing.close} title={text.actions.removeTitle}>
         <Removal
           onConfirm={async () => {
             await deleteWebhook(id)
@@ -107,14 +108,14 @@ function Removal({ onConfirm }: { onConfirm: () => Promise<void> }) {
   const removal = useMutation({ mutationFn: onConfirm })
   return (
     <Stack gap="md">
-      <div>It stops sending events, and its delivery log is deleted. This cannot be undone.</div>
+      <div>{text.actions.removeExplanation}</div>
       {removal.isError ? (
         <Alert color="red" role="alert">
           {messageOf(removal.error)}
         </Alert>
       ) : null}
       <Button color="red" ml="auto" loading={removal.isPending} onClick={() => removal.mutate()}>
-        Delete webhook
+        {text.actions.removeConfirm}
       </Button>
     </Stack>
   )

@@ -20,6 +20,7 @@ import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { DELIVERIES_LENGTH } from './page-lengths.ts'
 import { ResendFailed } from './resend-failed.tsx'
+import { text } from './text.ts'
 import { WebhookActions } from './webhook-actions.tsx'
 import { State } from './webhooks-page.tsx'
 
@@ -33,13 +34,13 @@ export function WebhookPage() {
   const { data: webhook, error, refetch } = useQuery(webhookQuery(webhookId))
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
-      Webhooks
+      {text.title}
     </Anchor>
   )
   if (!webhook) {
     return (
       <>
-        <PageHeader title="Webhook" breadcrumb={breadcrumb} />
+        <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
         {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
       </>
     )
@@ -67,17 +68,20 @@ function Settings({ webhook }: { webhook: Webhook }) {
   const count = (number: number | undefined) => (data ? formatNumber(number ?? 0) : <None />)
   const { url_filter: filter, header_names: headers } = webhook
   const facts: [string, ReactNode][] = [
-    ['State', <State key="state" webhook={webhook} health={health} />],
-    ['Delivered', count(health?.succeeded)],
-    ['Waiting', count(health?.pending)],
-    ['Failed', count(health?.failed)],
-    ['Latest deliveries', latestWords(health)],
-    ['Only addresses', filter === null ? 'all' : <Foreign key="filter">{filterWords(filter)}</Foreign>],
-    ['Headers', headers.length === 0 ? <None key="none" /> : <Foreign key="headers">{headers.join(', ')}</Foreign>],
-    ['Created', formatMoment(webhook.created_at)],
+    [text.one.status, <State key="state" webhook={webhook} health={health} />],
+    [text.one.delivered, count(health?.succeeded)],
+    [text.one.waiting, count(health?.pending)],
+    [text.one.failed, count(health?.failed)],
+    [text.one.latest, latestWords(health)],
+    [text.one.urlFilter, filter === null ? text.one.allUrls : <Foreign key="filter">{filterWords(filter)}</Foreign>],
+    [
+      text.one.headers,
+      headers.length === 0 ? <None key="none" /> : <Foreign key="headers">{headers.join(', ')}</Foreign>,
+    ],
+    [text.one.created, formatMoment(webhook.created_at)],
     ...(webhook.previous_secret_until === null
       ? []
-      : [['Previous secret valid until', formatMoment(webhook.previous_secret_until)] as [string, ReactNode]]),
+      : [[text.one.previousSecret, formatMoment(webhook.previous_secret_until)] as [string, ReactNode]]),
   ]
   return (
     <Card>
@@ -99,27 +103,25 @@ function Deliveries({ webhookId }: { webhookId: string }) {
     <section>
       <Group justify="space-between" mb="sm" gap="xs">
         <Title order={2} size="h4">
-          Deliveries
+          {text.deliveries.title}
         </Title>
         <Group gap="xs">
           <NativeSelect
-            aria-label="Delivery status"
+            aria-label={text.deliveries.statusFilter}
             value={status ?? ''}
             onChange={({ currentTarget: { value } }) =>
               navigate({ search: value === '' ? {} : { status: value as WebhookDelivery['status'] }, replace: true })
             }
             data={[
-              { value: '', label: 'All' },
-              { value: 'pending', label: 'Waiting' },
-              { value: 'succeeded', label: 'Delivered' },
-              { value: 'failed', label: 'Failed' },
+              { value: '', label: text.deliveries.all },
+              ...Object.entries(text.deliveries.filters).map(([each, label]) => ({ value: each, label })),
             ]}
           />
           {mayResend ? <ResendFailed webhookId={webhookId} /> : null}
         </Group>
       </Group>
       <DataTable
-        label="Deliveries"
+        label={text.deliveries.title}
         columns={DELIVERY_COLUMNS}
         rows={data?.deliveries}
         rowKey={({ delivery_id }) => delivery_id}
@@ -127,10 +129,8 @@ function Deliveries({ webhookId }: { webhookId: string }) {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconSend} title="No deliveries">
-            {status === undefined
-              ? 'Every event of this type creates one as soon as it is recorded. Send a test to check the setup.'
-              : 'No delivery has this status.'}
+          <EmptyState icon={IconSend} title={text.deliveries.empty}>
+            {status === undefined ? text.deliveries.emptyExplanation : text.deliveries.emptyWithStatus}
           </EmptyState>
         }
         paging={{
@@ -148,7 +148,7 @@ function Deliveries({ webhookId }: { webhookId: string }) {
 const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
   {
     id: 'created_at',
-    header: 'When',
+    header: text.deliveries.when,
     cell: ({ created_at: at, subscription_id: webhookId, delivery_id: deliveryId, is_test: isTest }) => (
       <Group gap={6} wrap="nowrap">
         <Anchor
@@ -160,58 +160,56 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
         >
           <Moment at={at} />
         </Anchor>
-        {isTest ? <Badge color="gray">test</Badge> : null}
+        {isTest ? <Badge color="gray">{text.deliveries.test}</Badge> : null}
       </Group>
     ),
   },
-  { id: 'status', header: 'Status', cell: ({ status }) => <DeliveryState status={status} /> },
+  { id: 'status', header: text.deliveries.status, cell: ({ status }) => <DeliveryState status={status} /> },
   {
     id: 'code',
-    header: 'Response',
+    header: text.deliveries.response,
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
       if (!last) return <None />
-      return last.status_code === null ? 'no answer' : last.status_code
+      return last.status_code === null ? text.noAnswer : last.status_code
     },
   },
   {
     id: 'latency',
-    header: 'Duration',
+    header: text.deliveries.duration,
     align: 'right',
     visibleFrom: 'sm',
     cell: ({ attempts }) => {
       const last = attempts.at(-1)
-      return last ? `${formatNumber(last.latency_ms)} ms` : <None />
+      return last ? text.milliseconds(last.latency_ms) : <None />
     },
   },
-  { id: 'attempts', header: 'Attempts', align: 'right', cell: ({ attempt_count: count }) => formatNumber(count) },
+  {
+    id: 'attempts',
+    header: text.deliveries.attempts,
+    align: 'right',
+    cell: ({ attempt_count: count }) => formatNumber(count),
+  },
   {
     id: 'next',
-    header: 'Next attempt',
+    header: text.deliveries.nextAttempt,
     visibleFrom: 'md',
     cell: ({ next_attempt_at: at }) => (at === null ? <None /> : <Moment at={at} c="dimmed" />),
   },
 ]
 
-const STATES = {
-  pending: { color: 'yellow', label: 'waiting' },
-  succeeded: { color: 'green', label: 'delivered' },
-  failed: { color: 'red', label: 'failed' },
-} as const
+const COLORS = { pending: 'yellow', succeeded: 'green', failed: 'red' } as const
 
 export function DeliveryState({ status }: { status: WebhookDelivery['status'] }) {
-  const { color, label } = STATES[status]
-  return <Badge color={color}>{label}</Badge>
+  return <Badge color={COLORS[status]}>{text.deliveryStates[status]}</Badge>
 }
 
 function latestWords(health: WebhookHealth | undefined): ReactNode {
   if (!health || health.latest === 0) return <None key="latest" />
-  return health.latest_failed === 0
-    ? `none of ${health.latest} failed`
-    : `${health.latest_failed} of ${health.latest} failed`
+  return text.one.latestFailed(health.latest_failed, health.latest)
 }
 
 function filterWords({ match, conditions }: NonNullable<Webhook['url_filter']>): string {
-  const words = conditions.map(({ operator, value }) => `${operator.replaceAll('_', ' ')} ${value}`)
-  return words.join(match === 'all' ? ' and ' : ' or ')
+  const words = conditions.map(({ operator, value }) => text.one.condition(operator, value))
+  return words.join(match === 'all' ? text.one.and : text.one.or)
 }

@@ -9,6 +9,7 @@ import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
+import { text } from './text.ts'
 
 /** All subscriptions, with their health. */
 export function WebhooksPage() {
@@ -19,27 +20,24 @@ export function WebhooksPage() {
       leftSection={<IconPlus size={16} aria-hidden />}
       renderRoot={(props) => <Link to="/webhooks/new" {...props} />}
     >
-      New webhook
+      {text.list.create}
     </Button>
   ) : null
   return (
     <>
-      <PageHeader
-        title="Webhooks"
-        description="Each webhook sends one type of event to your address, signed, as it happens."
-        actions={create}
-      />
+      <PageHeader title={text.title} description={text.list.description} actions={create} />
       {health.error && !health.data ? <ErrorState error={health.error} onRetry={health.refetch} /> : null}
       <DataTable
-        label="Webhooks"
+        label={text.title}
+        opensRows
         columns={columnsWith(health.data)}
         rows={data}
         rowKey={({ subscription_id }) => subscription_id}
         error={error}
         onRetry={refetch}
         empty={
-          <EmptyState icon={IconWebhook} title="No webhooks yet" action={create}>
-            Notify your other systems when a form is submitted, or when a contact changes or enters a segment.
+          <EmptyState icon={IconWebhook} title={text.list.empty} action={create}>
+            {text.list.emptyExplanation}
           </EmptyState>
         }
       />
@@ -53,7 +51,7 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
   return [
     {
       id: 'event',
-      header: 'Event',
+      header: text.list.event,
       cell: ({ event, subscription_id: webhookId }) => (
         <Anchor
           fw={550}
@@ -64,25 +62,25 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
         </Anchor>
       ),
     },
-    { id: 'url', header: 'Address', visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },
-    { id: 'status', header: 'Status', cell: (webhook) => <State webhook={webhook} health={of(webhook)} /> },
+    { id: 'url', header: text.url, visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },
+    { id: 'status', header: text.list.status, cell: (webhook) => <State webhook={webhook} health={of(webhook)} /> },
     {
       id: 'succeeded',
-      header: 'Delivered',
+      header: text.list.delivered,
       align: 'right',
       visibleFrom: 'md',
       cell: (webhook) => count(of(webhook)?.succeeded),
     },
     {
       id: 'failed',
-      header: 'Failed',
+      header: text.list.failed,
       align: 'right',
       visibleFrom: 'md',
       cell: (webhook) => count(of(webhook)?.failed),
     },
     {
       id: 'last',
-      header: 'Last delivered',
+      header: text.list.lastDelivered,
       visibleFrom: 'lg',
       cell: (webhook) => {
         const at = of(webhook)?.last_success_at ?? null
@@ -94,8 +92,8 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
 
 /** Whether the subscription is active, and whether its deliveries succeed. */
 export function State({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
-  if (webhook.status === 'paused') return <Badge color="gray">paused</Badge>
-  if (health?.is_failing) return <Badge color="red">failing</Badge>
-  if (health && health.latest_failed > 0) return <Badge color="orange">some fail</Badge>
-  return <Badge color="green">active</Badge>
+  if (webhook.status === 'paused') return <Badge color="gray">{text.states.paused}</Badge>
+  if (health?.is_failing) return <Badge color="red">{text.states.failing}</Badge>
+  if (health && health.latest_failed > 0) return <Badge color="orange">{text.states.someFail}</Badge>
+  return <Badge color="green">{text.states.active}</Badge>
 }

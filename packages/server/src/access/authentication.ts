@@ -122,7 +122,8 @@ function disconnectSignal({ raw }: FastifyReply): AbortSignal {
 
 /** The person who is signed in. Only for routes whose access is `signed-in` or a role. */
 export function personOf({ signedIn }: FastifyRequest): SignedIn {
-  if (signedIn === null) throw new Error('The route has no signed-in person: its config.access admits other callers.')
+  if (signedIn === null)
+    throw new Error('The route has no signed-in person, because its config.access admits other callers.')
   return signedIn
 }
 
@@ -132,9 +133,7 @@ export function personOf({ signedIn }: FastifyRequest): SignedIn {
  */
 async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
   const { ip, headers } = request
-  if (!headers.authorization) {
-    throw unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
-  }
+  if (!headers.authorization) throw missingApiKey()
   const [, key] = BEARER.exec(headers.authorization) ?? []
   const checkAddress = () => rateLimiter.checkInvalidKeys(ip)
   if (key === undefined) checkAddress()
@@ -142,6 +141,10 @@ async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }
   if (apiKey) return apiKey
   rateLimiter.countInvalidKey(ip)
   throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
+}
+
+export function missingApiKey(): ServiceError {
+  return unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
 }
 
 function unauthorized(code: string, message: string): ServiceError {

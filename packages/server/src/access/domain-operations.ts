@@ -1,14 +1,22 @@
 import Type from 'typebox'
+import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
+import {
+  type Attempt,
+  findProofs,
+  PROOFS,
+  type Proof,
+  type ProofServices,
+  PUBLISHED,
+  type PublishedProof,
+} from './domain-proofs.ts'
 import {
   addDomain,
-  checkRecord,
-  type DomainCheck,
+  isLocalHere,
   listDomains,
   markVerified,
   readDomain,
@@ -17,12 +25,13 @@ import {
 } from './domains-of-tenant.ts'
 
 /** The services that the operations on domains need. */
-export interface DomainServices {
-  lookUpTxt: LookUpTxt
+export interface DomainServices extends ProofServices {
+  config: Pick<Config, 'publicUrl'>
 }
 
 const tag = 'Domains'
 const DomainPath = { domain_id: idInPath('domain') }
+const ofDomains = operationsWith<DomainServices>()
 
 const Domain = Type.Object(
   {
@@ -30,7 +39,15 @@ const Domain = Type.Object(
     domain: Type.String(),
     txt_name: Type.String({ description: 'The name of the TXT record that verifies the domain.' }),
     txt_value: Type.String({ description: 'The value of that record.' }),
+    file_url: Type.String({ description: 'Or: the URL of a text file that verifies the domain.' }),
+    file_content: Type.String({ description: 'The content of that file.' }),
+    meta_tag: Type.String({ description: 'Or: a tag in the head of the home page that verifies the domain.' }),
     verified_at: Nullable(Timestamp),
+    verified_by: Type.Unsafe<Proof | null>({
+      enum: [...PROOFS, null],
+      description:
+        'How it was verified; `local`: it means the machine that the service runs on; `operator`: on the command line.',
+    }),
     created_at: Timestamp,
   },
   { title: 'Domain' },
@@ -38,9 +55,19 @@ const Domain = Type.Object(
 export type Domain = Type.Static<typeof Domain>
 
 const Check = Type.Object({
-  verified: Type.Boolean(),
-  problem: Type.Unsafe<DomainCheck['problem']>({ enum: ['no_record', 'other_value', 'dns_unavailable', null] }),
-  found: Type.Array(Type.String(), { description: 'The values of the TXT records found under the name.' }),
+  verified: Type.Boolean({ description: 'Whether a proof was found now.' }),
+  method: Type.Unsafe<PublishedProof | 'local' | null>({
+    enum: [...PUBLISHED, 'local', null],
+    description: 'The proof that was found; the first one of several.',
+  }),
+  attempts: Type.Array(
+    Type.Object({
+      method: Type.Unsafe<PublishedProof>({ enum: [...PUBLISHED] }),
+      outcome: Type.Unsafe<Attempt['outcome']>({ enum: ['found', 'nothing', 'other_value', 'unreachable'] }),
+      found: Type.Array(Type.String(), { description: 'The values found there.' }),
+    }),
+    { description: 'What each place has; empty for a local domain.' },
+  ),
 })
 export type Check = Type.Static<typeof Check>
 
@@ -58,7 +85,7 @@ export const DOMAIN_OPERATIONS = [
     summary: 'List the domains whose pages may send events, in alphabetical order',
     input: {
       ...pageParameters(20, 100),
-      verified: flag('Only domains that are verified, or only those that are not.'),
+      verified: flag('Only verified domains, or only unverified ones.'),
     },
     output: { domains: Type.Array(Domain), pagination: Pagination },
     async run({ tenant }, { page = 1, limit = 20, verified }) {
@@ -67,20 +94,23 @@ export const DOMAIN_OPERATIONS = [
       return { domains, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operation({
+  ofDomains({
     name: 'addDomain',
     tag,
     http: 'POST /v1/domains',
     scope: 'settings:write',
-    summary: 'Add a domain, to be verified with a TXT record',
-    description: 'A domain that was added before is returned unchanged.',
+    summary: 'Add a domain, to be verified with a TXT record, a file or a meta tag',
+    description:
+      'A domain that was added before is returned unchanged. While the service runs on a local URL, `localhost` and other names of the same machine are verified at once.',
     input: { domain: Type.String({ minLength: 1, maxLength: 500, examples: ['shop.example'] }) },
     output: { domain: Domain },
     status: 201,
     example: { domain: 'shop.example' },
-    errors: ['400 invalid_domain', '409 too_many_domains'],
-    run: async ({ tenant, now }, { domain }) => ({ domain: (await addDomain(tenant, domain, now)).domain }),
-    audit: ({ domain }) => domainEntry('domain.claimed', domain),
+    errors: ['400 invalid_domain', '400 local_domain', '409 too_many_domains', '409 domain_taken'],
+    run: async ({ tenant, config, now }, { domain }) => ({
+      domain: (await addDomain(tenant, domain, config.publicUrl, now)).domain,
+    }),
+    audit: ({ domain }) => domainEntry(domain.verified_at === null ? 'domain.claimed' : 'domain.verified', domain),
   }),
   operation({
     name: 'getDomain',
@@ -93,25 +123,27 @@ export const DOMAIN_OPERATIONS = [
     output: { domain: Domain },
     run: async ({ tenant }, { domain_id }) => ({ domain: await readDomain(tenant, domain_id) }),
   }),
-  operationsWith<DomainServices>()({
-    name: 'checkDomain',
+  ofDomains({
+    name: 'verifyDomain',
     tag,
-    http: 'POST /v1/domains/:domain_id/check',
-    command: 'domain check',
+    http: 'POST /v1/domains/:domain_id/verify',
+    command: 'domain verify',
     scope: 'settings:write',
-    summary: 'Look up the TXT record of a domain, and mark the domain as verified if the record exists',
+    summary: 'Look for the TXT record, the file and the meta tag of a domain, and mark it as verified if one is there',
     input: DomainPath,
     output: { domain: Domain, check: Check },
-    errors: ['409 domain_taken'],
-    // DNS is queried outside the transaction.
+    errors: ['400 local_domain', '409 domain_taken'],
+    // DNS and the site are asked outside the transaction.
     audit: 'own',
-    async run({ tenant, now, actor, lookUpTxt }, { domain_id }) {
+    async run({ tenant, now, actor, config, ...services }, { domain_id }) {
       const domain = await readDomain(tenant, domain_id)
-      const check = await checkRecord(lookUpTxt, domain)
-      if (!check.verified || domain.verified_at !== null) return { domain, check }
+      const check = await checkDomain(services, domain, config.publicUrl)
+      const { method } = check
+      if (method === null || domain.verified_at !== null) return { domain, check }
       const verified = await tenant.transaction(async (tx) => {
-        const marked = await markVerified(tx, domain_id, now)
-        await audit(tx, { actor, ...domainEntry('domain.verified', marked) }, now)
+        const marked = await markVerified(tx, domain_id, method, now)
+        const entry = domainEntry('domain.verified', marked)
+        await audit(tx, { actor, ...entry, details: { ...entry.details, verified_by: method } }, now)
         return marked
       })
       return { domain: verified, check }
@@ -133,3 +165,14 @@ export const DOMAIN_OPERATIONS = [
     audit: (removed) => domainEntry('domain.removed', removed),
   }),
 ]
+
+async function checkDomain(
+  services: ProofServices,
+  { domain, txt_value: value }: TenantDomain,
+  publicUrl: string,
+): Promise<Check> {
+  if (isLocalHere(domain, publicUrl)) return { verified: true, method: 'local', attempts: [] }
+  const attempts = await findProofs(services, domain, value)
+  const method = attempts.find(({ outcome }) => outcome === 'found')?.method ?? null
+  return { verified: method !== null, method, attempts }
+}

@@ -1,34 +1,24 @@
 import type { Selectable } from 'kysely'
-import { conflict, notFound } from '../platform/errors.ts'
+import { conflict, notFound, ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { requireFewer } from '../platform/limits.ts'
-import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { newDomainRow, normalizeDomain, txtNameOf } from './domains.ts'
+import { type Proof, placesOf } from './domain-proofs.ts'
+import { newDomainRow, normalizeDomain } from './domains.ts'
+import { isLocalDomain, isLoopback } from './loopback.ts'
 
 const DOMAINS_MAX = 500
 const UNIQUE_VIOLATION = '23505'
-const SHOWN_VALUES_MAX = 10
-const SHOWN_LENGTH_MAX = 300
 
-/** A domain with the record that proves its ownership. */
-export interface TenantDomain {
+/** A domain with the places where its owner may prove it. */
+export interface TenantDomain extends ReturnType<typeof placesOf> {
   domain_id: string
   domain: string
-  txt_name: string
-  txt_value: string
   verified_at: string | null
+  verified_by: Proof | null
   created_at: string
-}
-
-/** The result of a DNS lookup. */
-export interface DomainCheck {
-  verified: boolean
-  problem: 'no_record' | 'other_value' | 'dns_unavailable' | null
-  /** The values found under the name, each truncated. */
-  found: string[]
 }
 
 /**
@@ -49,25 +39,45 @@ export async function listDomains(
   return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }
 
-/** Adds an unverified domain, or returns the existing one. @throws ServiceError 400, or 409 `too_many_domains`. */
+/**
+ * Adds a domain, or returns the existing one. It is unverified, unless it means this machine and the service runs on it:
+ * then there is nothing to prove.
+ * @throws ServiceError 400, or 409 `too_many_domains` or `domain_taken`.
+ */
 export async function addDomain(
   tx: Tenant,
   host: string,
+  publicUrl: string,
   now: Date,
 ): Promise<{ domain: TenantDomain; isNew: boolean }> {
-  const row = newDomainRow(normalizeDomain(host), null, now)
-  const known = await tx.db.selectFrom('domains').selectAll().where('domain', '=', row.domain).executeTakeFirst()
+  const domain = normalizeDomain(host)
+  const isLocal = isLocalHere(domain, publicUrl)
+  const known = await tx.db.selectFrom('domains').selectAll().where('domain', '=', domain).executeTakeFirst()
+  if (known && isLocal && known.verified_at === null) {
+    return { domain: await markVerified(tx, known.domain_id, 'local', now), isNew: false }
+  }
   if (known) return { domain: toDomain(known), isNew: false }
   const all = tx.db.selectFrom('domains').select(({ fn }) => fn.countAll<number>().as('count'))
   const message = `A tenant can have at most ${DOMAINS_MAX} domains. Remove an unused one.`
   await requireFewer(tx, 'domains', DOMAINS_MAX, () => all.executeTakeFirstOrThrow(), message)
+  const row = newDomainRow(domain, isLocal ? 'local' : null, now)
   const added = await tx.db
     .insertInto('domains')
     .values(row)
-    .onConflict((existing) => existing.columns(['domain']).doUpdateSet({ domain: row.domain }))
+    .onConflict((existing) => existing.columns(['domain']).doUpdateSet({ domain }))
     .returningAll()
     .executeTakeFirstOrThrow()
+    .catch(refuseTaken(domain))
+  if (isLocal) await announceChange(tx.db)
   return { domain: toDomain(added), isNew: added.domain_id === row.domain_id }
+}
+
+/** @throws ServiceError 400 `local_domain` for a local domain of a service that others reach. */
+export function isLocalHere(domain: string, publicUrl: string): boolean {
+  if (!isLocalDomain(domain)) return false
+  if (isLoopback(publicUrl)) return true
+  const message = `${domain} is each visitor's own computer, so nobody can own it. It can be added only while the service itself runs on a local URL; this one runs on ${publicUrl}.`
+  throw new ServiceError(400, 'local_domain', message)
 }
 
 /** @throws ServiceError 404. */
@@ -77,31 +87,29 @@ export async function readDomain(tenant: Tenant, domainId: string): Promise<Tena
   return toDomain(row)
 }
 
-/** Checks in DNS whether the record exists. */
-export async function checkRecord(lookUpTxt: LookUpTxt, domain: TenantDomain): Promise<DomainCheck> {
-  const values = await lookUpTxt(domain.txt_name)
-  if (values === null) return { verified: false, problem: 'dns_unavailable', found: [] }
-  const verified = values.some((value) => value.trim() === domain.txt_value)
-  const found = values.slice(0, SHOWN_VALUES_MAX).map((value) => value.slice(0, SHOWN_LENGTH_MAX).toWellFormed())
-  const problem = values.length === 0 ? 'no_record' : 'other_value'
-  return { verified, problem: verified ? null : problem, found }
-}
-
-/** Marks a domain whose record was found. @throws ServiceError 404, or 409 `domain_taken`. */
-export async function markVerified(tx: Tenant, domainId: string, now: Date): Promise<TenantDomain> {
+/** Marks a domain as verified. @throws ServiceError 404, or 409 `domain_taken`. */
+export async function markVerified(tx: Tenant, domainId: string, proof: Proof, now: Date): Promise<TenantDomain> {
+  const { domain } = await readDomain(tx, domainId)
   const row = await tx.db
     .updateTable('domains')
-    .set({ verified_at: now })
+    .set({ verified_at: now, verified_by: proof })
     .where('domain_id', '=', domainId)
     .returningAll()
     .executeTakeFirst()
-    .catch((error: { code?: string }) => {
-      if (error.code !== UNIQUE_VIOLATION) throw error
-      throw conflict('domain_taken', 'Another tenant has verified this domain. It must be removed there first.')
-    })
+    .catch(refuseTaken(domain))
   if (!row) throw notFound('domain')
   await announceChange(tx.db)
   return toDomain(row)
+}
+
+function refuseTaken(domain: string) {
+  return (error: { code?: string }): never => {
+    if (error.code !== UNIQUE_VIOLATION) throw error
+    const advice = isLocalDomain(domain)
+      ? 'Use a name of your own, such as shop.localhost, or remove it there first.'
+      : 'It must be removed there first.'
+    throw conflict('domain_taken', `Another tenant has verified ${domain}. ${advice}`)
+  }
 }
 
 /** @throws ServiceError 404. */
@@ -116,9 +124,9 @@ function toDomain(row: Selectable<TenantTables['domains']>): TenantDomain {
   return {
     domain_id: row.domain_id,
     domain: row.domain,
-    txt_name: txtNameOf(row.domain),
-    txt_value: row.txt_value,
+    ...placesOf(row.domain, row.txt_value),
     verified_at: row.verified_at?.toISOString() ?? null,
+    verified_by: row.verified_by as Proof | null,
     created_at: row.created_at.toISOString(),
   }
 }

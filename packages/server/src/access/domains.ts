@@ -7,12 +7,10 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
-
-/** The DNS name whose TXT record proves that a tenant owns a domain. */
-const TXT_PREFIX = '_cds-verification'
+import type { Proof } from './domain-proofs.ts'
 
 /**
- * Adds a domain to a tenant as verified, without a DNS check, on behalf of the operator.
+ * Adds a domain to a tenant as verified, without a proof, on behalf of the operator.
  * @throws ServiceError 400 for an invalid host name or a public suffix, 409 `domain_taken` if another tenant has
  * verified it.
  */
@@ -29,10 +27,11 @@ export async function addVerifiedDomain(
   }
   const added = await database
     .insertInto('domains')
-    .values({ tenant_id: tenantId, ...newDomainRow(domain, now, now) })
+    .values({ tenant_id: tenantId, ...newDomainRow(domain, 'operator', now) })
     .onConflict((existing) =>
       existing.columns(['tenant_id', 'domain']).doUpdateSet(({ ref, fn }) => ({
         verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
+        verified_by: fn.coalesce(ref('domains.verified_by'), ref('excluded.verified_by')),
       })),
     )
     .returning(['domain_id', 'domain'])
@@ -41,38 +40,57 @@ export async function addVerifiedDomain(
   return added
 }
 
-/** The row of a new domain, with an unguessable TXT value. */
-export function newDomainRow(domain: string, verifiedAt: Date | null, now: Date) {
+/** The row of a new domain, with an unguessable value that proves ownership. */
+export function newDomainRow(domain: string, verifiedBy: Proof | null, now: Date) {
   const txtValue = `cds-verify=${randomBytes(18).toString('base64url')}`
-  return { domain_id: newId(), domain, txt_value: txtValue, verified_at: verifiedAt, created_at: now }
+  const verified = { verified_at: verifiedBy === null ? null : now, verified_by: verifiedBy }
+  return { domain_id: newId(), domain, txt_value: txtValue, ...verified, created_at: now }
 }
 
-/** The name of a domain's TXT record. */
-export function txtNameOf(domain: string): string {
-  return `${TXT_PREFIX}.${domain}`
-}
-
-/** Creates the lookup of the tenant that has verified a host or one of its parent domains; null if none has. */
+/**
+ * Creates the lookup of the tenant that has verified a host or one of its parent domains; null if none has.
+ * @param isLocal whether the service runs on a loopback URL. Otherwise, domains that were verified as local on a
+ * developer's machine no longer count: they mean the machine of each visitor.
+ */
 export function createDomainLookup(
   database: Database,
   invalidation: Invalidation,
+  { isLocal }: { isLocal: boolean },
 ): (host: string) => Promise<string | null> {
-  return cached(invalidation, (host) => tenantOfHost(database, host))
+  return cached(invalidation, (host) => tenantOfHost(database, host, isLocal))
 }
 
-async function tenantOfHost(database: Database, host: string): Promise<string | null> {
-  const parts = host.split('.')
-  const candidates = parts.map((_, index) => parts.slice(index).join('.'))
-  const row = await database
+async function tenantOfHost(database: Database, host: string, isLocal: boolean): Promise<string | null> {
+  const verified = database
     .selectFrom('domains')
     .select('tenant_id')
-    .where('domain', 'in', candidates)
+    .where('domain', 'in', domainsOf(host))
     .where('verified_at', 'is not', null)
+  const row = await (isLocal ? verified : verified.where('verified_by', '!=', 'local'))
     // shop.example.com and example.com may belong to different tenants: the longest match wins.
     .orderBy(({ fn }) => fn('length', ['domain']), 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.tenant_id ?? null
+}
+
+/** Finds up to 10 tenants that claim a host's domain, or a parent domain, without having verified it. */
+export async function claimantsOfHost(database: Database, host: string): Promise<string[]> {
+  const rows = await database
+    .selectFrom('domains')
+    .select('tenant_id')
+    .distinct()
+    .where('domain', 'in', domainsOf(host))
+    .where('verified_at', 'is', null)
+    .limit(10)
+    .execute()
+  return rows.map((row) => row.tenant_id)
+}
+
+/** A host and its parent domains. */
+function domainsOf(host: string): string[] {
+  const parts = host.split('.')
+  return parts.map((_, index) => parts.slice(index).join('.'))
 }
 
 async function verifiedOwnerOf(database: Database, domain: string): Promise<string | null> {
@@ -92,6 +110,8 @@ async function verifiedOwnerOf(database: Database, domain: string): Promise<stri
  */
 export function normalizeDomain(text: string): string {
   const trimmed = text.trim().replace(/\.$/, '')
+  // The only IPv6 address that may be added. Browsers put it in brackets.
+  if (trimmed === '::1' || trimmed === '[::1]') return '[::1]'
   const url = `http://${trimmed}`
   const host = /^[^\s/:@?#]+$/.test(trimmed) && URL.canParse(url) ? new URL(url).hostname : ''
   if (!/^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/.test(host)) {

@@ -113,7 +113,7 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
       return [{ key: createSecretKey(secrets.open(text, identitySecretPlace(tenant.id)), 'utf8'), until }]
     } catch (error) {
       // The secret then verifies nothing, but events that come with an identification must still be recorded.
-      log.error({ err: error, tenant_id: tenant.id }, 'an identity secret cannot be decrypted; rotate it')
+      log.error({ err: error, tenant_id: tenant.id }, 'an identity secret could not be decrypted; rotate it')
       return []
     }
   })

@@ -27,7 +27,7 @@ export const CreatedInvitation = {
   link: Nullable(
     Type.String({
       description:
-        'For you to pass on; never shown again. Null if a mail server is configured: the link is then only mailed.',
+        'The link, which is never shown again. Null if a mail server is configured: the link is then only sent by mail.',
     }),
   ),
   mailed: Type.Boolean({ description: 'Whether the link was sent.' }),

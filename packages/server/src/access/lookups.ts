@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
@@ -6,20 +7,27 @@ import type { Clock } from '../platform/time.ts'
 import { createKeyLookup } from './api-key-lookup.ts'
 import { createDomainLookup } from './domains.ts'
 import { createIdentificationLookup } from './identification-settings.ts'
+import { isLoopback } from './loopback.ts'
 
-interface Dependencies {
+/** The lookups that nearly every request makes, cached until the data changes. */
+export function createLookups({
+  config,
+  stores,
+  secrets,
+  invalidation,
+  clock,
+  log,
+}: {
+  config: Pick<Config, 'publicUrl'>
   stores: Stores
   secrets: SecretBox
   invalidation: Invalidation
   clock: Clock
   log: Logger
-}
-
-/** The lookups that nearly every request makes, cached until the data changes. */
-export function createLookups({ stores, secrets, invalidation, clock, log }: Dependencies) {
+}) {
   return {
     findApiKey: createKeyLookup(stores.database, invalidation, clock),
-    findTenantOfHost: createDomainLookup(stores.database, invalidation),
+    findTenantOfHost: createDomainLookup(stores.database, invalidation, { isLocal: isLoopback(config.publicUrl) }),
     findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation, log),
   }
 }

@@ -53,7 +53,7 @@ export const MEMBER_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Change the role of a member',
     description:
-      'Takes effect with their next request, and withdraws the invitations that they could not create any more. Only an owner can add or change owners. An API key can grant the roles whose scopes it all has, and never `owner`.',
+      'Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`.',
     input: { ...MemberPath, role: RoleName },
     output: { member: Member },
     example: { role: 'viewer' },

@@ -46,6 +46,16 @@ export async function readMember(database: Database, tenantId: string, userId: s
   return member
 }
 
+/** The names of some members, by id; of a member without a name, the email. */
+export async function namesOfMembers(
+  database: Database,
+  tenantId: string,
+  userIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await selectMembers(database, tenantId).where('users.id', 'in', userIds).execute()
+  return new Map(rows.map(({ id, name, email }) => [id, name || email]))
+}
+
 function selectMembers(database: Database, tenantId: string) {
   return database
     .selectFrom('tenant_users')

@@ -17,7 +17,7 @@ const EMAIL_ADDRESS = /[^\s@]+@[^\s@]+/gu
 export function requirePersonName(text: string): string {
   const name = requireName(text)
   if (!namesSite(name)) return name
-  throw invalidName('A name cannot contain a web address. Put a space after each dot of an abbreviation.')
+  throw invalidName('A name cannot contain a URL. Put a space after each dot of an abbreviation.')
 }
 
 /** Whether `requirePersonName` accepts a name. */

@@ -15,7 +15,7 @@ function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? UNKNOWN_NETWORK
 }
 
-/** The accounts of an e-mail address, or the one with an id, and whether each has signed in from this network. */
+/** The accounts of an email address, or the one with an id, and whether each has signed in from this network. */
 export async function accountsIn(
   database: Database,
   person: { id: string } | { email: string },

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../platform/errors.ts'
+import { isLoopback } from './loopback.ts'
 
 /** Other sites' pages can only send this header after a preflight, which is never granted. */
 const HEADER = 'x-requested-by'
@@ -7,7 +8,6 @@ const HEADER_VALUE = 'dashboard'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
  * Admits only requests to the service's own address, and writes only from its own pages.
@@ -29,7 +29,7 @@ export function requireOwnSite(
 function requireOwnHost(host: string | undefined, publicUrl: string): void {
   if (host !== undefined && isOwnHost(host, publicUrl)) return
   const called = host === undefined ? 'A request without a Host header' : `The host ${host.slice(0, 200)}`
-  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy must pass on the Host header.`
+  const message = `${called} is not this service's public host, ${new URL(publicUrl).host}. Use that host, or set CDS_PUBLIC_URL to the URL that people use; a proxy must pass on the Host header.`
   throw new ServiceError(403, 'host_not_allowed', message)
 }
 
@@ -40,10 +40,6 @@ function isOwnHost(host: string, publicUrl: string): boolean {
   const called = `${protocol}//${host}`
   if (!URL.canParse(called)) return false
   return new URL(called).host === own || (isLoopback(publicUrl) && isLoopback(called))
-}
-
-function isLoopback(url: string): boolean {
-  return LOOPBACK.test(new URL(url).hostname)
 }
 
 /**
@@ -59,7 +55,7 @@ function requireOwnPage(headers: FastifyRequest['headers'], publicUrl: string): 
   if (fits && headers[HEADER] === HEADER_VALUE) return
   const message = isOwn
     ? `Send the header ${HEADER}: ${HEADER_VALUE}, as the dashboard does.`
-    : 'This request does not come from the dashboard. Behind a proxy, set CDS_PUBLIC_URL to the address that people use.'
+    : 'This request does not come from the dashboard. Behind a proxy, set CDS_PUBLIC_URL to the URL that people use.'
   throw new ServiceError(403, 'cross_site_request', message)
 }
 

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { COMMANDS } from '../cli/commands.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -21,7 +21,7 @@ const claim = (domain: string) => admin.call('POST', '/v1/domains', { domain })
 /** `cdsctl domain add`. */
 const add = (domain: string, verified: boolean) => {
   const session = commandSession(service)
-  return COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
+  return DATABASE_COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
 }
 
 describe('a public suffix cannot be added as a domain', () => {

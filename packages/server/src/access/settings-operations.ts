@@ -5,10 +5,10 @@ import { operationsWith } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import type { Stores } from '../platform/tenant.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
+import { renameTenant } from './tenants.ts'
 
 const tag = 'Settings'
 /** Only the busiest keys are shown: a tenant may have hundreds. */
@@ -16,7 +16,6 @@ const KEYS_SHOWN = 50
 
 /** Services of the tenant operations. */
 export interface TenantServices {
-  stores: Pick<Stores, 'database'>
   secrets: SecretBox
 }
 
@@ -44,7 +43,7 @@ export const TENANT_OPERATIONS = [
     summary: 'Get the tenant',
     input: {},
     output: { tenant: TenantObject },
-    run: async ({ tenant, stores, now }) => ({ tenant: await readTenantObject(stores.database, tenant, now) }),
+    run: async ({ tenant, now }) => ({ tenant: await readTenantObject(tenant, now) }),
   }),
   ofTenant({
     name: 'updateTenant',
@@ -54,6 +53,7 @@ export const TENANT_OPERATIONS = [
     scope: 'settings:write',
     summary: "Change the tenant's settings",
     input: {
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
       require_signed_identification: Type.Optional(
         Type.Boolean({
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',
@@ -61,15 +61,20 @@ export const TENANT_OPERATIONS = [
       ),
     },
     output: { tenant: TenantObject },
+    errors: ['400 invalid_name'],
     example: { require_signed_identification: true },
-    async run({ tenant, stores, now }, { require_signed_identification: isRequired }) {
+    async run({ tenant, now }, { name, require_signed_identification: isRequired }) {
+      if (name !== undefined) await renameTenant(tenant, name)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
-      return { tenant: await readTenantObject(stores.database, tenant, now) }
+      return { tenant: await readTenantObject(tenant, now) }
     },
-    audit: ({ tenant }, { require_signed_identification }) =>
-      require_signed_identification === undefined
+    audit: ({ tenant }, changes) =>
+      Object.keys(changes).length === 0
         ? null
-        : entryOf('tenant.updated', tenant.tenant_id, { require_signed_identification }),
+        : entryOf('tenant.updated', tenant.tenant_id, {
+            ...changes,
+            ...(changes.name === undefined ? {} : { name: tenant.name }),
+          }),
   }),
   ofTenant({
     name: 'rotateIdentitySecret',
@@ -100,6 +105,7 @@ const LABELS: Record<keyof RateLimits, string> = {
   invalidKeyPerIpPerMinute: 'Invalid API keys from one address',
   trackPerIpPerMinute: 'Tracking requests from one address',
   trackPerTenantPerMinute: 'Tracking requests from all visitors',
+  sourcePerMinute: 'Requests with the write key of one source',
   scriptPerIpPerMinute: 'Loads of the tracker script from one address',
   formPerIpPerMinute: 'Submissions of one form from one address',
   formPerPersonPerMinute: 'Form submissions that name one person',
@@ -118,12 +124,29 @@ const Limits = {
       forms: Nullable(Type.Integer()),
       keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
     },
-    { description: 'Requests in the last minute, as counted by this process; null where it does not count.' },
+    { description: 'Requests in the last minute, as counted by this process; null for limits that it does not count.' },
   ),
 }
 export type Limits = Type.Static<Type.TObject<typeof Limits>>
 
-const SeenEvent = Nullable(Type.Object({ timestamp: Timestamp, url: Nullable(Type.String()) }))
+const SeenEvent = Type.Object({
+  event_id: Id,
+  event: Type.String(),
+  timestamp: Timestamp,
+  url: Nullable(Type.String()),
+  visitor_id: Type.String(),
+  contact_id: Nullable(Id),
+})
+
+const Tracker = {
+  snippet: Type.String(),
+  script_url: Type.String(),
+  collect_url: Type.String(),
+  form_url: Type.String({ description: "Where pages send the tenant's forms; replace FORM_ID." }),
+  first_event: Nullable(SeenEvent, 'Of a visitor who is no bot.'),
+  last_event: Nullable(SeenEvent),
+}
+export type Tracker = Type.Static<Type.TObject<typeof Tracker>>
 
 /** Facts about the running service that a tenant needs. */
 export const SETTINGS_OPERATIONS = [
@@ -154,13 +177,7 @@ export const SETTINGS_OPERATIONS = [
     scope: 'settings:read',
     summary: "Get the tracker snippet for a site's pages, and the first and last event received from them",
     input: {},
-    output: {
-      snippet: Type.String(),
-      script_url: Type.String(),
-      collect_url: Type.String(),
-      first_event: SeenEvent,
-      last_event: SeenEvent,
-    },
+    output: Tracker,
     async run({ tenant, config: { publicUrl, trackerScriptPath, trackerCollectPath } }) {
       const { first, last } = await firstAndLastEvent(tenant)
       const scriptUrl = `${publicUrl}${trackerScriptPath}`
@@ -169,6 +186,7 @@ export const SETTINGS_OPERATIONS = [
         snippet: `<script async src="${escapeAttribute(scriptUrl)}"></script>`,
         script_url: scriptUrl,
         collect_url: `${publicUrl}${trackerCollectPath}`,
+        form_url: `${publicUrl}/v1/public/form-submission/${tenant.id}/FORM_ID`,
         first_event: first,
         last_event: last,
       }

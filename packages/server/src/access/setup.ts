@@ -49,8 +49,7 @@ export async function setUp(
     }
     const token = await readServiceSecret(transaction, secrets, TOKEN)
     if (token === null || !isSame(token, setup_token)) {
-      const message =
-        'The setup link is not valid. Open the link that the service printed on its console when it started.'
+      const message = 'The setup link is not valid. Open the link that the service printed when it started.'
       throw new ServiceError(403, 'setup_token_invalid', message)
     }
     await removeServiceSecret(transaction, TOKEN)

@@ -19,7 +19,7 @@ CREATE TABLE users (
   updated_at timestamptz NOT NULL,
   -- The tenant whose invitation created an account with an unverified address. No other tenant accepts it.
   vouched_by uuid REFERENCES tenants ON DELETE SET NULL,
-  -- The e-mail address for the sign-in library, which expects unique addresses and finds the account of a provider's
+  -- The email address for the sign-in library, which expects unique addresses and finds the account of a provider's
   -- profile by them: it must only find the verified one.
   sign_in_email text NOT NULL UNIQUE
     GENERATED ALWAYS AS (CASE WHEN email_verified THEN email ELSE id::text || '@unverified.invalid' END) STORED,
@@ -171,12 +171,16 @@ CREATE TABLE domains (
   domain text NOT NULL,
   txt_value text NOT NULL,
   verified_at timestamptz,
+  -- How: access/domain-proofs.ts lists the ways. `local` counts only while the service runs on a loopback URL.
+  verified_by text CHECK (verified_by IN ('dns', 'file', 'meta', 'local', 'operator')),
   created_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, domain_id),
-  UNIQUE (tenant_id, domain)
+  UNIQUE (tenant_id, domain),
+  CHECK ((verified_at IS NULL) = (verified_by IS NULL))
 );
 -- Any tenant may add a domain; only one can have it verified.
 CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL;
+CREATE INDEX domains_claimed ON domains (domain) WHERE verified_at IS NULL;
 
 -- A tenant's settings for signed identification. A tenant without a row has no secret and does not require signatures.
 CREATE TABLE identification_settings (

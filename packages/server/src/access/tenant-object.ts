@@ -1,6 +1,5 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getIdentificationSettings } from './identification-settings.ts'
 import { readTenant } from './tenants.ts'
@@ -29,9 +28,9 @@ export const TenantObject = Type.Object(
 export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line return it. */
-export async function readTenantObject(database: Database, tenant: Tenant, now: Date): Promise<TenantObject> {
+export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
   const [{ name, createdAt }, settings] = await Promise.all([
-    readTenant(database, tenant.id),
+    readTenant(tenant),
     getIdentificationSettings(tenant, now),
   ])
   const { requiresSignature, secretCreatedAt, previousUntil } = settings

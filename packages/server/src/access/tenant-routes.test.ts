@@ -46,6 +46,23 @@ test('PATCH /v1/tenant changes only the fields sent, and only of its own tenant'
   })
 })
 
+test('PATCH /v1/tenant renames its own tenant, and the change is audited', async () => {
+  const other = await createTestTenant(service)
+  const { status, body } = await tenant.call('PATCH', '/v1/tenant', { name: '  Engines & Co. ' })
+  expect([status, body.tenant.name]).toEqual([200, 'Engines & Co.'])
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.name).toBe('Engines & Co.')
+  expect((await other.call('GET', '/v1/tenant')).body.tenant.name).not.toBe('Engines & Co.')
+  const { body: log } = await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')
+  expect(log.entries[0]).toMatchObject({ action: 'tenant.updated', details: { name: 'Engines & Co.' } })
+})
+
+test.each(['see https://evil.example/now', 'two\nlines', '   '])('the name %j is refused', async (name) => {
+  const { name: before } = (await tenant.call('GET', '/v1/tenant')).body.tenant
+  const { status, body } = await tenant.call('PATCH', '/v1/tenant', { name })
+  expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'invalid_name', 'name'])
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.name).toBe(before)
+})
+
 test('POST /v1/tenant/identity-secret returns the secret once, and when the previous one expires', async () => {
   const first = await tenant.call('POST', '/v1/tenant/identity-secret')
   expect(first.status).toBe(201)

@@ -2,6 +2,7 @@ import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { requireTenantName } from './names.ts'
 
 /** Creates a tenant. @returns its id. @throws ServiceError 400 for a name that is empty, too long or contains a link. */
@@ -14,12 +15,21 @@ export async function createTenant(database: Database, name: string, now: Date):
   return tenantId
 }
 
+/** @throws ServiceError 400 for a name that is empty, too long or contains a link. */
+export async function renameTenant(tx: Tenant, name: string): Promise<void> {
+  await tx.unrestricted
+    .updateTable('tenants')
+    .set({ name: requireTenantName(name) })
+    .where('tenant_id', '=', tx.id)
+    .execute()
+}
+
 /** @throws ServiceError 404 if the tenant has been deleted. */
-export async function readTenant(database: Database, tenantId: string): Promise<{ name: string; createdAt: Date }> {
-  const row = await database
+export async function readTenant(tenant: Tenant): Promise<{ name: string; createdAt: Date }> {
+  const row = await tenant.unrestricted
     .selectFrom('tenants')
     .select(['name', 'created_at'])
-    .where('tenant_id', '=', tenantId)
+    .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
   return { name: row.name, createdAt: row.created_at }

@@ -13,7 +13,7 @@ export interface NewUser {
   email: string
   /** null for a person who only signs in at the OpenID provider. */
   password: string | null
-  /** Default: the e-mail address. */
+  /** Default: the email address. */
   name?: string
 }
 
@@ -22,7 +22,7 @@ export interface NewUser {
  * for each tenant that vouches for it, so that no tenant learns of the others' accounts.
  * @param transaction holds the lock on the address.
  * @param vouchedBy the tenant that vouches for an unverified address; null for a verified one.
- * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 if there is such an account.
+ * @throws ServiceError 400 for a malformed email or name or a short password, 409 if there is such an account.
  */
 export async function createUser(
   transaction: Database,
@@ -66,7 +66,7 @@ async function checked(transaction: Database, person: NewUser): Promise<CheckedU
   return { email, name, password: await hashPassword(person.password, await saltFor(transaction, email)) }
 }
 
-/** @throws ServiceError 409 if the e-mail is taken. */
+/** @throws ServiceError 409 if the email is taken. */
 async function insertUser(
   database: Database,
   { email, name, password }: CheckedUser,
@@ -81,7 +81,7 @@ async function insertUser(
     .onConflict((existing) => existing.doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (!user) throw conflict('user_email_taken', 'A user with this e-mail already exists.')
+  if (!user) throw conflict('user_email_taken', 'A user with this email already exists.')
   if (password !== null) await addPassword(database, userId, password, now)
   return userId
 }
@@ -156,7 +156,7 @@ const PLAIN = /^[a-z0-9_'+.-]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
 export function requireEmail(text: string): string {
   const address = parseEmail(text)
   if (address !== null && PLAIN.test(address)) return address
-  const message = 'The e-mail address is malformed. Use a plain one like ada@example.com.'
+  const message = 'The email address is malformed. Use a plain one like ada@example.com.'
   throw new ServiceError(400, 'invalid_email', message, { details: [{ path: 'email', message }] })
 }
 

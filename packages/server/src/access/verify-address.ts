@@ -4,7 +4,7 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import { lockAddress, verifiedAccount } from './accounts.ts'
 
 /**
- * Verifies an e-mail address. An inviter who saw an invitation's link could accept it themselves, so an account created
+ * Verifies an email address. An inviter who saw an invitation's link could accept it themselves, so an account created
  * from such a link is unverified: only the inviting tenant vouches for it, and every tenant that invites the address may
  * have one. Call this at the first verification, by mail, the OpenID provider or the operator.
  *

@@ -72,7 +72,7 @@ export const ACTION_PARAMS = {
     { additionalProperties: false },
   ),
   social_connect: Type.Object(
-    { message: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'Plain text, short.' })) },
+    { message: Type.Optional(Type.String({ minLength: 1, maxLength: 300, description: 'Short plain text.' })) },
     { additionalProperties: false },
   ),
   note: Type.Object(
@@ -87,7 +87,7 @@ export const ACTION_PARAMS = {
         maxProperties: UPDATED_KEYS_MAX,
         additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
         description: 'Properties of the contact to set; null removes one.',
-        'x-expected': `1 to ${UPDATED_KEYS_MAX} properties, each a text, a number, true, false or null`,
+        'x-expected': `1 to ${UPDATED_KEYS_MAX} properties, each a string, a number, true, false or null`,
       }),
     },
     { additionalProperties: false },
@@ -122,7 +122,7 @@ export function checkActionParams(type: ActionType, params: unknown, path = 'par
 
 function refuseProtected(key: string): ErrorDetail[] {
   return PROTECTED_PROPERTIES.includes(key) || isConsent(key)
-    ? [{ path: `properties.${key}`, message: 'cannot be changed by an agent; leave it out' }]
+    ? [{ path: `properties.${key}`, message: 'cannot be changed by an agent; remove it' }]
     : []
 }
 

@@ -30,10 +30,8 @@ export async function createAgent(
   now: Date,
 ): Promise<AgentRow> {
   await checkBaseUrl(dependencies, input)
-  const template = input.playbook_template ? playbookTemplates().get(input.playbook_template) : undefined
-  const blank = { ...BLANK, capabilities: template?.capabilities ?? [] }
   return tenant.transaction(async (tx) => {
-    const configuration = await checkConfiguration(tx, dependencies, applyInput(blank, input))
+    const configuration = await newConfiguration(tx, dependencies, input)
     await requireFewAgents(tx)
     const { enabled = false } = input
     const row = await tx.db
@@ -52,6 +50,20 @@ export async function createAgent(
     await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
     return row
   })
+}
+
+/** The settings of a new agent; its template's apply where the input has none. @throws ServiceError 400 */
+export async function newConfiguration(
+  tx: Tenant,
+  dependencies: Pick<ConfigurationDependencies, 'jobs'>,
+  input: AgentInput & { name: string },
+): Promise<AgentConfiguration> {
+  const template = input.playbook_template ? playbookTemplates().get(input.playbook_template) : undefined
+  return checkConfiguration(
+    tx,
+    dependencies,
+    applyInput({ ...BLANK, capabilities: template?.capabilities ?? [] }, input),
+  )
 }
 
 /**

@@ -56,7 +56,7 @@ export async function checkConfiguration(
   const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
   const details: ErrorDetail[] = []
   const name = configuration.name.trim()
-  if (name === '') details.push({ path: 'name', message: 'must not be only white space' })
+  if (name === '') details.push({ path: 'name', message: 'must not be blank' })
   if (template !== null && !playbookTemplates().has(template)) {
     const names = [...playbookTemplates().keys()].join(', ')
     details.push({ path: 'playbook_template', message: `must be one of ${names}` })

@@ -2,20 +2,30 @@ import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
-import { createAgent, deleteAgent, listAgents, readAgent, updateAgent } from './agents.ts'
-import type { ConfigurationDependencies } from './configuration.ts'
+import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
+import { type ConfigurationDependencies, checkBaseUrl } from './configuration.ts'
+import type { LlmSettings } from './reasoning/models.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
+import { DRY_RUN_CONTACTS, dryRun } from './runs/dry-run.ts'
+import { DryRun } from './runs/dry-run-object.ts'
 import { lastRuns } from './runs/read.ts'
 import { Run } from './runs/run-object.ts'
+import { requireContacts } from './runs/trigger.ts'
 
-export type AgentServices = ConfigurationDependencies
+export type AgentServices = ConfigurationDependencies & {
+  config: { llm: LlmSettings }
+  llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
+}
 
 const tag = 'Agents'
 const AgentPath = { agent_id: idInPath('agent') }
 const ListedAgent = Type.Intersect([
   Agent,
-  Type.Object({ last_run: Type.Optional(Nullable(Run, 'Only with `include=last_run`; null if it never ran.')) }),
+  Type.Object({
+    last_run: Type.Optional(Nullable(Run, 'Only with `include=last_run`; null if the agent has never run.')),
+  }),
 ])
 export type ListedAgent = Type.Static<typeof ListedAgent>
 
@@ -30,9 +40,9 @@ export const AGENT_OPERATIONS = [
     scope: 'agents:read',
     summary: 'List agents, newest first',
     input: {
-      enabled: flag('Only enabled, or only disabled agents.'),
+      enabled: flag('Only enabled agents, or only disabled ones.'),
       playbook_template: filterText('Only agents with this playbook template.', 200),
-      include: oneOf(['last_run'], 'What to return beside each agent: its latest run.'),
+      include: oneOf(['last_run'], 'What to add to each agent: its latest run.'),
       ...windowParameters,
     },
     output: {
@@ -74,6 +84,39 @@ export const AGENT_OPERATIONS = [
     audit: 'own',
   }),
   agentOperation({
+    name: 'dryRunAgent',
+    tag,
+    http: 'POST /v1/agents/dry-run',
+    command: 'agent dry-run',
+    scope: 'agents:write',
+    scopeOf: () => 'agents:trigger',
+    summary: 'Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals',
+    description:
+      'Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry.',
+    input: {
+      name: AgentName,
+      ...AGENT_FIELDS,
+      contact_ids: Type.Optional(
+        Type.Array(Type.String({ maxLength: 200 }), {
+          minItems: 1,
+          maxItems: DRY_RUN_CONTACTS,
+          description: 'The contacts to evaluate; without them, the first of the audience.',
+        }),
+      ),
+    },
+    output: { dry_run: DryRun },
+    example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
+    errors: ['409 too_many_runs', '409 run_failed', '409 unknown_segment'],
+    async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { contact_ids, ...input }) {
+      await checkBaseUrl({ jobs, llmOutbound }, input)
+      const configuration = await tenant.transaction((tx) => newConfiguration(tx, { jobs }, input))
+      const contactIds = contact_ids === undefined ? null : await requireContacts(tenant, contact_ids)
+      const request = { configuration, contactIds, actor, now, isGivenUp }
+      return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound }, request) }
+    },
+    audit: 'own',
+  }),
+  agentOperation({
     name: 'getAgent',
     tag,
     http: 'GET /v1/agents/:agent_id',
@@ -93,7 +136,7 @@ export const AGENT_OPERATIONS = [
     scope: 'agents:write',
     summary: 'Change an agent; omitted fields keep their values, and null removes a setting',
     description:
-      'Inside playbook, monitoring and llm_config, too, only what is sent changes. Runs that are under way keep the settings they began with.',
+      'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
     example: { name: 'Pricing page follow-up' },

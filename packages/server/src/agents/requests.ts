@@ -26,7 +26,7 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
           maxLength: PLAYBOOK_LENGTH_MAX,
           description: 'Instructions for the agent, in Markdown, with variables such as {{contact.firstname | there}}.',
         }),
-        `a text of 1 to ${PLAYBOOK_LENGTH_MAX} characters`,
+        `a string of 1 to ${PLAYBOOK_LENGTH_MAX} characters`,
       ),
       require_approval: Removable(
         Type.Boolean({ description: 'Whether outbound actions wait for a person. Default true.' }),
@@ -37,14 +37,14 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
         'a number from 0 to 100000',
       ),
       variables: Removable(
-        FreeObject<Record<string, string>>('Values of {{variables.<name>}}: texts by name.'),
-        'an object of texts',
+        FreeObject<Record<string, string>>('The values of {{variables.<name>}}, by name.'),
+        'an object of strings',
       ),
       messages: Removable(
-        FreeObject('What the template provider proposes, by action type, in place of the template.'),
+        FreeObject("What the template provider proposes, by action type, instead of the template's messages."),
         'an object of params by action type',
       ),
-      config: Removable(FreeObject('Whatever else the model should know.'), 'an object'),
+      config: Removable(FreeObject('Further settings, which the model reads.'), 'an object'),
     },
     { additionalProperties: false, description: 'Custom playbook: a prompt in Markdown, and settings.' },
   ),
@@ -54,7 +54,7 @@ const MonitoringInput = Type.Unsafe<{ [Key in keyof Monitoring]: Monitoring[Key]
   Type.Object(
     {
       filter: Removable(
-        FreeObject('Which contacts: a segment filter, or {"segment_id": …}.'),
+        FreeObject('The contacts to evaluate: a segment filter, or {"segment_id": …}.'),
         'a segment filter, or an object with segment_id',
       ),
       schedule_cron: Removable(
@@ -78,7 +78,7 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
   Type.Object(
     {
       provider: Removable(Word<Provider>(PROVIDERS), `one of ${PROVIDERS.join(', ')}`),
-      model: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'a text of 1 to 200 characters'),
+      model: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'a string of 1 to 200 characters'),
       base_url: Removable(
         Type.String({ minLength: 1, maxLength: 2_000, description: 'Of an OpenAI-compatible server.' }),
         'a URL',
@@ -97,7 +97,7 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
 
 /** What can be set of an agent, besides its name. */
 export const AGENT_FIELDS = {
-  description: Removable(Type.String({ maxLength: 5_000 }), 'a text of at most 5000 characters'),
+  description: Removable(Type.String({ maxLength: 5_000 }), 'a string of at most 5000 characters'),
   playbook_template: Removable(
     Type.String({ minLength: 1, maxLength: 200, examples: ['cold_outreach'] }),
     'the name of a playbook template',

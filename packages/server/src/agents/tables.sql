@@ -21,9 +21,8 @@ CREATE INDEX agents_newest ON agents (tenant_id, created_at DESC, agent_id DESC)
 CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL;
 
 -- `configuration` is the agent as it was when the run was queued: a change of the agent does not change a run.
--- `claim` is the process that runs it: one that was wrongly considered dead finds another's here, and stops.
--- `heartbeat_at` shows that it is alive, `progressed_at` that it makes progress; `restarts` counts since the
--- last progress.
+-- A process that was wrongly considered dead finds another's `claim` here, and stops. `progressed_at` shows that the
+-- process makes progress; `restarts` counts since the last progress.
 CREATE TABLE agent_runs (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
@@ -47,9 +46,9 @@ CREATE TABLE agent_runs (
   cost_usd numeric(14, 6) NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
   started_at timestamptz,
-  heartbeat_at timestamptz,
   progressed_at timestamptz,
   claim uuid,
+  claimed_until timestamptz,
   restarts integer NOT NULL DEFAULT 0,
   completed_at timestamptz,
   -- The most that the run's open model calls may cost: it counts towards the caps until the actual cost is known.
@@ -60,7 +59,7 @@ CREATE TABLE agent_runs (
   FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
 );
 CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC);
-CREATE INDEX agent_runs_open ON agent_runs (status, heartbeat_at) WHERE status IN ('queued', 'running');
+CREATE INDEX agent_runs_open ON agent_runs (status, claimed_until) WHERE status IN ('queued', 'running');
 
 -- The contacts of a run in their order, written when it starts, so that a restarted run can resume.
 CREATE TABLE agent_run_contacts (
@@ -101,6 +100,8 @@ CREATE TABLE agent_actions (
   decided_by jsonb,
   decided_at timestamptz,
   due_at timestamptz,
+  claim uuid,
+  claimed_until timestamptz,
   execution jsonb,
   executed_at timestamptz,
   result jsonb,

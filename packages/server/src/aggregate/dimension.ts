@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { JoinedCompany, JoinedContact } from '../events/event-object.ts'
 
 /**
  * The type of a dimension's values. Records with a missing `id` are in no bucket; those with a missing `text` share
@@ -23,6 +24,10 @@ export interface Bucket {
   key: BucketKey
   /** null if none of the records has a number. */
   value: number | null
+  /** Of events by contact; null if it was deleted. */
+  contact?: JoinedContact | null
+  /** Of events by company. */
+  company?: JoinedCompany | null
 }
 
 export const METRICS = ['count', 'avg', 'sum', 'min', 'max'] as const

@@ -284,7 +284,9 @@ async function compare(request: AggregateRequest) {
   const { buckets, total, distinct_groups } = expected(request, matching(request.filters, request.include))
   const { entity, group_by, metric } = body
   expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: request.group_by, metric: request.metric })
-  const answer = { buckets: body.buckets, total: body.total, distinct_groups: body.distinct_groups }
+  // The names of contacts and companies have their own test.
+  const shown = body.buckets.map(({ key, value }: { key: Key; value: number | null }) => ({ key, value }))
+  const answer = { buckets: shown, total: body.total, distinct_groups: body.distinct_groups }
   expect(rounded(answer)).toEqual(rounded({ buckets, total, distinct_groups }))
   expect(body.total_matching).toBe(total)
 }
@@ -364,4 +366,24 @@ test('numbers of any size are aggregated', async () => {
   const { body } = await own.call('POST', '/v1/aggregate', request)
   const values = body.buckets.map(({ value }: { value: number }) => value)
   expect(values).toEqual([1e25, 12345678901234568, -1.5e-7, -1.7e308])
+})
+
+test('groups by contact and by company have their names', async () => {
+  const own = await createTestTenant(service)
+  const { body: created } = await own.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
+  const company_id = created.company.company_id
+  const ada = await own.contact('ada@x.example', { firstname: 'Ada' }, { visitor_id: 'ada', company_id })
+  const gone = await own.contact('gone@x.example', {}, { visitor_id: 'gone' })
+  for (const visitor_id of ['ada', 'gone']) await own.track({ visitor_id, events: [{ event: 'seen' }] })
+  await own.call('DELETE', `/v1/contacts/${gone}`)
+  const groups = async (group_by: string) =>
+    (await own.call('POST', '/v1/aggregate', { entity: 'events', group_by })).body.buckets
+  const contact = { _id: ada, email: 'ada@x.example', firstname: 'Ada', lastname: null }
+  expect(await groups('contact_id')).toEqual([
+    { key: ada, value: 1, contact },
+    { key: gone, value: 1, contact: null },
+  ])
+  const company = { _id: company_id, name: 'Engines', domain: 'engines.example' }
+  expect(await groups('company_id')).toEqual([{ key: company_id, value: 1, company }])
+  expect(await groups('visitor_id')).toContainEqual({ key: 'ada', value: 1 })
 })

@@ -1,9 +1,12 @@
 import Type from 'typebox'
+import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
+import { joinedCompanies, joinedContacts } from '../events/join.ts'
 import { operation } from '../operations/declare.ts'
+import { Nullable } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { METRICS } from './dimension.ts'
+import { type Bucket, METRICS } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
-import { aggregateEvents } from './events.ts'
+import { aggregateEvents, type EventSummary } from './events.ts'
 import { aggregateEventsByCompany } from './events-by-company.ts'
 import { aggregateEventsByContact } from './events-by-contact.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
@@ -36,6 +39,10 @@ export const AGGREGATE_OPERATIONS = [
           value: Type.Union([Type.Number(), Type.Null()], {
             description: 'null if no record in the bucket has a number.',
           }),
+          contact: Type.Optional(
+            Nullable(JoinedContact, 'Events by contact_id only: the contact, or null if it was deleted.'),
+          ),
+          company: Type.Optional(Nullable(JoinedCompany, 'Events by company_id only: the company.')),
         }),
       ),
       total: Type.Integer({ description: 'The number of matching records, for every metric.' }),
@@ -79,8 +86,26 @@ async function summaryOf(tenant: Tenant, aggregation: Aggregation) {
   return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }
 }
 
-function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: EventAggregation) {
-  if (dimension === 'contact_id') return aggregateEventsByContact(tenant, filters, measure, limit)
-  if (dimension === 'company_id') return aggregateEventsByCompany(tenant, filters, measure, limit)
+async function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: EventAggregation) {
+  if (dimension === 'contact_id')
+    return withContacts(tenant, await aggregateEventsByContact(tenant, filters, measure, limit))
+  if (dimension === 'company_id')
+    return withCompanies(tenant, await aggregateEventsByCompany(tenant, filters, measure, limit))
   return aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
+}
+
+async function withContacts(tenant: Tenant, summary: EventSummary): Promise<EventSummary> {
+  const contacts = await joinedContacts(tenant, keysOf(summary))
+  const named = (bucket: Bucket) => ({ ...bucket, contact: contacts.get(String(bucket.key))?.contact ?? null })
+  return { ...summary, buckets: summary.buckets.map(named) }
+}
+
+async function withCompanies(tenant: Tenant, summary: EventSummary): Promise<EventSummary> {
+  const companies = await joinedCompanies(tenant, keysOf(summary))
+  const named = (bucket: Bucket) => ({ ...bucket, company: companies.get(String(bucket.key)) ?? null })
+  return { ...summary, buckets: summary.buckets.map(named) }
+}
+
+function keysOf({ buckets }: EventSummary): string[] {
+  return buckets.map(({ key }) => String(key))
 }

@@ -83,7 +83,7 @@ async function summarize(
   // Texts are sorted by byte, as in ClickHouse, regardless of the database's locale.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
   const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${key} ASC NULLS LAST`
-  const rows = await tenant.heavily(() =>
+  const rows = await tenant.heavyRead(() =>
     tenant.db
       .selectFrom((grouped as SelectQueryBuilder<TenantTables, 'contacts', Group>).as('groups'))
       .select(['key', 'value', sql<string>`sum(records) OVER ()`.as('total')])

@@ -19,7 +19,7 @@ const ofContacts = ListContactsQuery.properties
 const ofCompanies = ListCompaniesQuery.properties
 
 const CONTACT_FILTERS = asBodyFields({
-  company: filterText('Exact property company.'),
+  company: filterText('Exact value of the property company.'),
   industry: ofContacts.industry,
   lifecycle_stage: ofContacts.lifecycle_stage,
   lead_status: ofContacts.lead_status,
@@ -92,7 +92,7 @@ const MEASURE_FIELDS = {
       minLength: 1,
       maxLength: 200,
       description:
-        'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
+        'Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.',
     }),
   ),
   limit: Type.Optional(
@@ -189,7 +189,7 @@ export function parseAggregation(body: AggregationBody): Aggregation & {
   const { metric = 'count', metric_field: field, limit = 25 } = body
   const details: ErrorDetail[] = []
   if (metric !== 'count' && field === undefined) {
-    details.push({ path: 'metric_field', message: `is required for ${metric}: the field whose numbers to use` })
+    details.push({ path: 'metric_field', message: `is required for the metric ${metric}` })
   }
   const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[body.entity]
   const parsed = parseBounds(fields, body.filters ?? {}, 'filters.')

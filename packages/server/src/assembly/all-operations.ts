@@ -13,7 +13,9 @@ import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
+import { AUDIT_OPERATIONS, type AuditServices } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
+import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
@@ -25,15 +27,20 @@ import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
+import { MAIL_OPERATIONS, type PreviewServices } from '../identities/mail/operations.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { AUDIT_OPERATIONS } from '../operations/audit-operations.ts'
+import { IMPORT_OPERATIONS } from '../imports/operations.ts'
+import type { ImportServices } from '../imports/transitions.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { INGESTION_OPERATIONS, type IngestionServices } from '../sites/ingestion/operations.ts'
+import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
 import { SOURCE_OPERATIONS } from '../sources/operations.ts'
+import { SOURCE_PUSH_OPERATIONS } from '../sources/push-operations.ts'
 import { EXPORT_OPERATIONS, type ExportServices } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
@@ -41,14 +48,18 @@ import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations
 /** What operations need besides the context. */
 export type Services = ActionServices &
   AgentServices &
+  AuditServices &
   ConnectionServices &
   ContactServices &
   DomainServices &
   ErasureServices &
   ExportServices &
+  ImportServices &
+  IngestionServices &
   InvitationServices &
   MemberServices &
   PlaybookServices &
+  PreviewServices &
   RunServices &
   SettingsServices &
   SocialServices &
@@ -62,6 +73,7 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...MERGE_OPERATIONS,
   ...NOTE_OPERATIONS,
   ...COMPANY_OPERATIONS,
+  ...BULK_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...MEMBER_OPERATIONS,
@@ -71,13 +83,16 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...SETTINGS_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...EVENT_OPERATIONS,
+  ...INGESTION_OPERATIONS,
   ...AGGREGATE_OPERATIONS,
   ...IDENTIFICATION_OPERATIONS,
   ...SOURCE_OPERATIONS,
+  ...SOURCE_PUSH_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
   ...VIEW_OPERATIONS,
   ...ERASURE_OPERATIONS,
   ...EXPORT_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   ...AGENT_OPERATIONS,
   ...RUN_OPERATIONS,
   ...ACTION_OPERATIONS,
@@ -89,7 +104,9 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...CONVERSATION_PUSH_OPERATIONS,
   ...IDENTITY_OPERATIONS,
   ...CONNECTION_OPERATIONS,
+  ...MAIL_OPERATIONS,
   ...SOCIAL_OPERATIONS,
   ...MAILBOX_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
+  ...PROBLEM_OPERATIONS,
 ]

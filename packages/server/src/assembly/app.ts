@@ -8,11 +8,13 @@ import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { docsRoutes } from '../docs/routes.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
+import { importFileRoutes } from '../imports/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import type { LiveFeed } from '../live/feed.ts'
 import { liveRoutes } from '../live/routes.ts'
@@ -20,6 +22,7 @@ import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { type Compressed, compress, sendCompressed } from '../platform/http/compressed.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { createServer } from '../platform/http/server.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
@@ -28,12 +31,20 @@ import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import type { SitePages } from '../platform/outbound/site-pages.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
+import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { ProblemRecorder } from '../sites/problems/record.ts'
+import { watchServers } from '../sites/problems/watch.ts'
+import { segmentRoutes } from '../sites/segment/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
 import { buildTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
+import type { SourceUsage } from '../sources/usage.ts'
+import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
@@ -44,6 +55,7 @@ export interface AppDependencies extends WriteDependencies {
   findChallenged(cookies: string | undefined): Promise<string | null>
   mailer: Mailer | null
   live: LiveFeed
+  problems: ProblemRecorder
   config: Config
   stores: Stores
   secrets: SecretBox
@@ -53,9 +65,13 @@ export interface AppDependencies extends WriteDependencies {
   mail: MailDependencies
   findApiKey: FindApiKey
   lookUpTxt: LookUpTxt
+  sitePages: Pick<SitePages, 'read'>
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
-  llmOutbound: Pick<ApiFetch, 'check'>
+  /** Finds the source of a write key. */
+  findSource: FindSource
+  sourceUsage: Pick<SourceUsage, 'note'>
+  llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
   outbound: Pick<Outbound, 'check'>
   /** Why the service is not ready. */
   findProblems(): Promise<string[]>
@@ -67,31 +83,53 @@ export async function createApp(given: AppDependencies): Promise<App> {
   const { app, rateLimiter, isClosing, done } = await createServer(given)
   const dependencies = { ...given, rateLimiter, isClosing }
   authenticateRequests(app, dependencies)
+  watchServers(app, given.problems)
 
-  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
-    app.swagger(),
-  )
+  openapiRoute(app)
   operationsRoutes(app, dependencies)
-  mountOperations<Services>(app, OPERATIONS, { ...dependencies, refuseWhileErasing, moveMails })
+  const recordCalls = createCallRecorder(dependencies)
+  mountOperations<Services>(app, OPERATIONS, {
+    ...dependencies,
+    recordCalls,
+    refuseWhileErasing,
+    moveMails,
+    segmentFilters,
+  })
   // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)
+  await app.register((scope) => importFileRoutes(scope as unknown as App, dependencies))
   authRoutes(app, dependencies)
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
+  docsRoutes(app)
   await servePages(app)
-  await siteRoutes(app, dependencies)
+  await siteRoutes(app, { ...dependencies, recordCalls })
   await app.register((scope) => unsubscribeRoutes(scope as unknown as App, { ...given.mail, stores: given.stores }))
   done()
   return app
 }
 
+/** openapi.json, compressed: it has half a megabyte. */
+function openapiRoute(app: App): void {
+  let document: Promise<Compressed> | undefined
+  const schema = { hide: true } as object
+  app.get('/openapi.json', { config: { access: 'public' }, schema }, async (request, reply) => {
+    document ??= compress(JSON.stringify(app.swagger()), 'application/json; charset=utf-8', 9)
+    return sendCompressed(await document, 'no-cache', request, reply)
+  })
+}
+
 /** What the sites of tenants call: the tracker's script, the collector and forms. */
-async function siteRoutes(app: App, dependencies: AppDependencies & { rateLimiter: RateLimiter }): Promise<void> {
+async function siteRoutes(
+  app: App,
+  dependencies: AppDependencies & { rateLimiter: RateLimiter; recordCalls: RecordCalls },
+): Promise<void> {
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = dependencies.config
   const script = await buildTrackerScript(scriptPath, collectPath)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath }))
   await app.register((scope) => scriptRoutes(scope as unknown as App, { ...dependencies, script, scriptPath }))
   await app.register((scope) => formRoutes(scope as unknown as App, dependencies))
+  await app.register((scope) => segmentRoutes(scope as unknown as App, dependencies))
 }

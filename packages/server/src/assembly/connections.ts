@@ -5,25 +5,37 @@ import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound, type OutboundOptions } from '../platform/outbound/client.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
 import { createJsonApi } from '../platform/outbound/json-api.ts'
+import { createSitePages, type SitePagesOptions } from '../platform/outbound/site-pages.ts'
 import type { Clock } from '../platform/time.ts'
 
 /**
  * Everything that connects to other hosts: webhook receivers, mail servers and their token endpoints, the social
  * network, messaging tools and model providers. Each refuses private addresses unless the configuration allows them.
  */
-export function openConnections(config: Config, clock: Clock, options: Partial<OutboundOptions> = {}) {
+export function openConnections(
+  config: Config,
+  clock: Clock,
+  { sitePort, ...options }: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'> = {},
+) {
   const { allowPrivate } = config.llm
   const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options })
   const tokenApi = createApiFetch({ ...options, allowPrivate: config.mailAllowPrivate })
   const messagingApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
+  const sitePages = createSitePages({
+    allowPrivate: config.webhookAllowPrivate,
+    ...options,
+    ...(sitePort === undefined ? {} : { sitePort }),
+  })
   const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
   const { social, close: closeSocial } = openConnector(config, clock, options)
-  const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, messagingApi.close, llmOutbound.close]
+  const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, messagingApi.close, sitePages.close]
+  cleanup.push(llmOutbound.close)
   return {
     outbound,
     connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
     tokenApi,
     messagingApi,
+    sitePages,
     llmOutbound,
     social,
     close: () => undoAll(cleanup),

@@ -17,7 +17,7 @@ import { connectPostgres, openPool, type Postgres } from '../platform/postgres/c
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { withSessionLock } from '../platform/postgres/locks.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
-import { openReadTurns } from '../platform/read-turns.ts'
+import { openReadLanes } from '../platform/read-lanes.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { MIGRATIONS } from './migrations.ts'
 
@@ -91,7 +91,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     await migratePostgres(postgres.db, MIGRATIONS)
     return migrateClickHouse(postgres, found, options)
   })
-  const reads = await openReadTurns(found, config)
+  const reads = await openReadLanes(found, config)
   const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, BATCH_LOCK_MS_MAX)
   cleanup.push(() => database.destroy())
   const projector = startProjector({ database, clickhouse, cluster: config.clickhouseCluster, log: options.log })

@@ -6,8 +6,10 @@ import { eraseFromVisitors } from '../contacts/visitors/erase.ts'
 import { eraseFromConversations } from '../conversations/erase.ts'
 import type { Counter, Eraser } from '../erasure/erase.ts'
 import { eraseDevices } from '../identification/erase.ts'
+import { eraseFromImports } from '../imports/expire.ts'
 import { eraseAnswers } from '../operations/idempotency.ts'
 import { countMemberships, eraseFromSegments } from '../segments/erase.ts'
+import { eraseProblems } from '../sites/problems/erase.ts'
 import { eraseFromDeliveries } from '../webhooks/erase.ts'
 
 /** Erasers of all personal data in PostgreSQL outside the contact's own row. A feature with such data adds one. */
@@ -18,7 +20,9 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromSegments,
   eraseFromConversations,
   eraseFromRuns,
+  eraseFromImports,
   eraseAnswers,
+  eraseProblems,
   // Last, because it locks rows that delivery workers wait for.
   (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
 ]

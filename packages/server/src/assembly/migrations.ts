@@ -22,7 +22,10 @@ const BASELINE = [
   'agents/tables.sql',
   'overview/tables.sql',
   'erasure/tables.sql',
+  'imports/tables.sql',
+  'event-imports/tables.sql',
   'tenant-export/tables.sql',
+  'sites/problems/tables.sql',
 ]
 
 /**

@@ -1,5 +1,5 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { forgetConversations } from '../conversations/forget.ts'
+import { deleteConversations } from '../conversations/delete.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
 import { startLiveFeed } from '../live/feed.ts'
@@ -12,7 +12,15 @@ import { watchSegments } from '../segments/watch.ts'
 import { prepareDeliveries } from '../webhooks/flush-part.ts'
 import type { Engines } from './engines.ts'
 
-interface Dependencies {
+/** Starts what records events and changes of contacts, and what follows them: segments and the live feed. */
+export async function startRecording({
+  engines,
+  invalidation,
+  clock,
+  log,
+  metrics,
+  hasOthers,
+}: {
   engines: Engines
   invalidation: Invalidation
   clock: Clock
@@ -20,10 +28,7 @@ interface Dependencies {
   metrics: Metrics
   /** Whether other processes may record events too. */
   hasOthers: boolean
-}
-
-/** Starts what records events and changes of contacts, and what follows them: segments and the live feed. */
-export async function startRecording({ engines, invalidation, clock, log, metrics, hasOthers }: Dependencies) {
+}) {
   const { stores, postgres, projector } = engines
   const cleanup: Cleanup = []
   const stop = () => undoAll(cleanup)
@@ -49,7 +54,7 @@ export async function startRecording({ engines, invalidation, clock, log, metric
       },
     })
     cleanup.push(groupCommit.drain)
-    const writing = { clock, segments: segments.follower, forgetConversations, live, log }
+    const writing = { clock, segments: segments.follower, deleteConversations, live, log }
     return { groupCommit, live, writing: writing satisfies WriteDependencies, stop }
   } catch (error) {
     await stop()

@@ -71,7 +71,7 @@ export function keepFilesPrivate(): void {
 }
 
 async function announce(service: Service): Promise<void> {
-  console.error(`The Customer Data Service is running at ${service.url} (API reference: ${service.url}/docs)`)
+  console.error(`The Customer Data Service is running at ${service.url} (documentation: ${service.url}/docs)`)
   try {
     const link = await service.findSetupLink()
     if (link !== null) console.error(`Create the first account at ${link}`)
@@ -88,6 +88,7 @@ export function explain(error: unknown): string {
   if (code === 'EADDRINUSE') {
     return `Port ${port} is in use by another program. Choose another with PORT, e.g. PORT=8090 npm start`
   }
-  if (code === 'EACCES' && port !== undefined) return `Port ${port} needs more rights. Choose another with PORT.`
+  if (code === 'EACCES' && port !== undefined)
+    return `Port ${port} requires elevated privileges. Choose another with PORT.`
   return `The service could not start: ${message}`
 }

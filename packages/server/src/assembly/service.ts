@@ -1,3 +1,4 @@
+import { claimantsOfHost } from '../access/domains.ts'
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
@@ -11,11 +12,15 @@ import type { App } from '../platform/http/app-types.ts'
 import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import type { OutboundOptions } from '../platform/outbound/client.ts'
+import type { SitePagesOptions } from '../platform/outbound/site-pages.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
+import { startProblemRecorder } from '../sites/problems/record.ts'
 import { buildTrackerScript } from '../sites/track/script.ts'
+import { startSourceUsage } from '../sources/usage.ts'
+import { createSourceLookup } from '../sources/write-keys.ts'
 import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type Connections, openConnections } from './connections.ts'
@@ -47,7 +52,7 @@ export interface Service extends Engines, Omit<Connections, 'close'> {
 export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
-  outbound?: Partial<OutboundOptions>
+  outbound?: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'>
   /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
@@ -85,16 +90,25 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
-    const own = { engines, connections, config, invalidation, jobs, secrets, writing, mail, clock, log, metrics }
-    const workers = await startWorkers({ ...own, intercomUrl: options.intercomUrl })
+    const own = { config, invalidation, jobs, secrets, writing, mail, clock, log, metrics }
+    const workers = await startWorkers({ ...engines, ...connections, ...own, intercomUrl: options.intercomUrl })
     cleanup.push(workers.stop)
+
+    const findClaimants = (host: string) => claimantsOfHost(stores.database, host)
+    const problems = startProblemRecorder({ database: stores.database, findClaimants, clock, log })
+    cleanup.push(problems.stop)
+
+    const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
+    cleanup.push(sourceUsage.stop)
 
     const signIn = prepareSignIn({ config, stores, secrets, clock, log })
     const app = await createApp({
       ...writing,
       ...connections,
       ...signIn,
-      ...createLookups({ stores, secrets, invalidation, clock, log }),
+      ...createLookups({ config, stores, secrets, invalidation, clock, log }),
+      findSource: createSourceLookup(stores.database, invalidation, clock),
+      sourceUsage,
       config,
       stores,
       secrets,
@@ -102,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       mail,
       groupCommit,
       live,
+      problems,
       metrics,
       findProblems: createReadiness({ ...stores, ...engines }),
       lookUpTxt: createTxtLookup(options.dnsServers),

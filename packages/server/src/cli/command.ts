@@ -13,17 +13,28 @@ export interface Option {
   description?: string
 }
 
-export interface Command {
+interface Described {
   summary: string
   /** Name of the positional argument; its value is stored under this name in lower case. */
   argument?: 'FILE'
   options: Record<string, Option>
   /** Validates the options. @returns the problem, or null. Missing options are reported elsewhere. */
   check?(values: Values): string | null
+}
+
+/** A command that does one thing, on the databases. */
+export interface CommandOnce extends Described {
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
   /** Describes a partial failure and where to find the details; null if there is none. */
   failuresOf?(answer: Record<string, unknown>): string | null
 }
+
+/** A command that prints what happens on a service, which may be elsewhere, until the signal aborts. */
+export interface CommandThatFollows extends Described {
+  follow(values: Values, signal: AbortSignal): Promise<void>
+}
+
+export type Command = CommandOnce | CommandThatFollows
 
 /** The tenant of a command. Optional if the service has only one. */
 export const tenant = {

@@ -1,26 +1,30 @@
 import { domainEntry } from '../access/domain-operations.ts'
 import { addVerifiedDomain } from '../access/domains.ts'
 import { addDomain, readDomain } from '../access/domains-of-tenant.ts'
+import { FORMAT_NAMES, isFormatName } from '../event-imports/formats/formats.ts'
+import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { audited } from './audited.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant } from './command.ts'
+import { type Command, type CommandOnce, existingTenant, numberOf, optional, required, tenant } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { EMAIL_ACCOUNT_COMMAND } from './email-account-command.ts'
+import { runEventImport } from './event-import-command.ts'
+import { FOLLOWING_COMMANDS } from './following/commands.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
-/** All commands of `cdsctl`, by name. */
-export const COMMANDS: Record<string, Command> = {
+/** The commands that work on the databases, by name. */
+export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   ...TENANT_COMMANDS,
   ...USER_COMMANDS,
   'domain add': {
-    summary: 'Add a domain whose pages may send events; with --verified, without a TXT record',
+    summary: 'Add a domain whose pages may send events; with --verified, without a proof',
     options: { tenant, domain: required('DOMAIN'), verified: { type: 'boolean' } },
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
@@ -31,7 +35,9 @@ export const COMMANDS: Record<string, Command> = {
         tenantId,
         now,
         async (tx, database) =>
-          isVerified ? addVerifiedDomain(database, tenantId, host, now) : (await addDomain(tx, host, now)).domain,
+          isVerified
+            ? addVerifiedDomain(database, tenantId, host, now)
+            : (await addDomain(tx, host, session.config.publicUrl, now)).domain,
         (domain) => domainEntry(isVerified ? 'domain.verified' : 'domain.claimed', domain),
       )
       return { domain: await readDomain(session.tenant(tenantId), added.domain_id) }
@@ -81,8 +87,24 @@ export const COMMANDS: Record<string, Command> = {
     },
     failuresOf: (answer) => failedRowsOf(answer as unknown as ImportSummary),
   },
+  'import events': {
+    summary: 'Import events from a file of JSON lines or CSV; - reads standard input',
+    argument: 'FILE',
+    options: {
+      tenant,
+      format: { ...optional('FORMAT'), description: `${FORMAT_NAMES.join(', ')}; recognized if omitted` },
+      errors: { ...optional('FILE'), description: 'for the lines that fail; FILE.errors.jsonl if omitted' },
+      again: { type: 'boolean', description: 'import a file that was already imported' },
+    },
+    check: ({ format }) =>
+      format === undefined || isFormatName(String(format))
+        ? null
+        : `--format must be one of ${FORMAT_NAMES.join(', ')}`,
+    run: runEventImport,
+    failuresOf: (answer) => failedLinesOf(answer as unknown as EventImportSummary),
+  },
   'events retry': {
-    summary: 'Retry storing the events that were set aside',
+    summary: 'Try again to store the events that were set aside',
     options: {},
     run: async ({ stores }) => ({
       retried: await retryRefused(stores.database),
@@ -101,3 +123,6 @@ export const COMMANDS: Record<string, Command> = {
     run: (session) => diagnose(session),
   },
 }
+
+/** All commands of `cdsctl`, by name. */
+export const COMMANDS: Record<string, Command> = { ...DATABASE_COMMANDS, ...FOLLOWING_COMMANDS }

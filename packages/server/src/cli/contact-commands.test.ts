@@ -3,7 +3,7 @@ import { commandSession } from '../../test/command-session.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { listAudit } from '../operations/audit-list.ts'
 import type { Values } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { DATABASE_COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
 
 let service: TestService
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
 async function run(name: string, values: Values): Promise<any> {
-  const command = COMMANDS[name]
+  const command = DATABASE_COMMANDS[name]
   if (!command) throw new Error(`There is no command ${name}.`)
   return command.run(session, { tenant: tenant.id, ...values }, new Date())
 }

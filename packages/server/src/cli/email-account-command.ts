@@ -7,7 +7,7 @@ import { pathId } from '../platform/http/responses.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
 import { systemClock } from '../platform/time.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { type CommandOnce, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
 const PASSWORD_BYTES_MAX = 16_384
@@ -30,12 +30,12 @@ const renewalOptions = {
 }
 
 /**
- * Sets an e-mail account. Unlike the operation `setEmailAccount`, it reads secrets from files and variables on the
+ * Sets an email account. Unlike the operation `setEmailAccount`, it reads secrets from files and variables on the
  * operator's machine, and accepts access tokens.
  */
-export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
+export const EMAIL_ACCOUNT_COMMAND: Record<string, CommandOnce> = {
   'identity email-set': {
-    summary: "Set an identity's e-mail account after testing the login; without --imap-host, it only sends",
+    summary: "Set an identity's email account after testing the login; without --imap-host, it only sends",
     options: {
       tenant,
       'identity-id': required('IDENTITY_ID'),

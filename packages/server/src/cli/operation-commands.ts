@@ -9,7 +9,9 @@ import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
 import { QUEUES } from '../assembly/workers.ts'
+import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
+import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
@@ -23,11 +25,12 @@ import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
+import { MAIL_OPERATIONS, type PreviewServices } from '../identities/mail/operations.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { openConnector } from '../identities/social/open.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { AUDIT_OPERATIONS } from '../operations/audit-operations.ts'
+import { IMPORT_OPERATIONS } from '../imports/operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
@@ -40,14 +43,20 @@ import { createLog } from '../platform/log.ts'
 import { createMailer } from '../platform/mail.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
+import { createSitePages } from '../platform/outbound/site-pages.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
+import { segmentFilters } from '../segments/list-filter.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { INGESTION_OPERATIONS, type IngestionServices } from '../sites/ingestion/operations.ts'
+import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
+import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
 import { SOURCE_OPERATIONS } from '../sources/operations.ts'
+import { SOURCE_PUSH_OPERATIONS } from '../sources/push-operations.ts'
 import { EXPORT_OPERATIONS } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
-import { type Command, existingTenant, tenant } from './command.ts'
+import { type CommandOnce, existingTenant, tenant } from './command.ts'
 import { withMail } from './email-account-command.ts'
 import type { Session } from './session.ts'
 
@@ -55,26 +64,31 @@ import type { Session } from './session.ts'
 type Open<Services> = <Answer>(session: Session, use: (services: Services) => Promise<Answer>) => Promise<Answer>
 
 /** The commands derived from operations. */
-export const OPERATION_COMMANDS: Record<string, Command> = {
+export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(CONTACT_OPERATIONS, withContactServices),
   ...commandsOf(MERGE_OPERATIONS, withMergeServices),
   ...commandsOf(NOTE_OPERATIONS, withoutServices),
   ...commandsOf(COMPANY_OPERATIONS, withContactServices),
+  ...commandsOf(BULK_OPERATIONS, withContactServices),
   ...commandsOf(BATCH_OPERATIONS, withoutServices),
   ...commandsOf(TENANT_OPERATIONS, withTenantServices),
   ...commandsOf(MEMBER_OPERATIONS, withStores),
   ...commandsOf(INVITATION_OPERATIONS, withInvitationServices),
   ...commandsOf(KEY_OPERATIONS, withoutServices),
   ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
-  ...commandsOf(AUDIT_OPERATIONS, withoutServices),
+  ...commandsOf(AUDIT_OPERATIONS, withStores),
+  ...commandsOf(PROBLEM_OPERATIONS, withoutServices),
   ...commandsOf(EVENT_OPERATIONS, withoutServices),
+  ...commandsOf(INGESTION_OPERATIONS, withRecorder),
   ...commandsOf(AGGREGATE_OPERATIONS, withoutServices),
   ...commandsOf(IDENTIFICATION_OPERATIONS, withWriting),
-  ...commandsOf(SOURCE_OPERATIONS, withWriting),
+  ...commandsOf(SOURCE_OPERATIONS, withoutServices),
+  ...commandsOf(SOURCE_PUSH_OPERATIONS, withWriting),
   ...commandsOf(OVERVIEW_OPERATIONS, withoutServices),
   ...commandsOf(VIEW_OPERATIONS, withoutServices),
   ...commandsOf(ERASURE_OPERATIONS, withJobs),
   ...commandsOf(EXPORT_OPERATIONS, withJobs),
+  ...commandsOf(IMPORT_OPERATIONS, withJobs),
   ...commandsOf(AGENT_OPERATIONS, withAgentServices),
   ...commandsOf(RUN_OPERATIONS, withJobs),
   ...commandsOf(ACTION_OPERATIONS, withJobs),
@@ -85,6 +99,7 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(CONVERSATION_OPERATIONS, withoutServices),
   ...commandsOf(IDENTITY_OPERATIONS, withoutServices),
   ...commandsOf(CONNECTION_OPERATIONS, withConnectionServices),
+  ...commandsOf(MAIL_OPERATIONS, withConfig),
   ...commandsOf(MAILBOX_OPERATIONS, withoutServices),
   ...commandsOf(SUPPRESSION_OPERATIONS, withWriting),
 }
@@ -105,7 +120,7 @@ function commandsOf<Services>(operations: readonly Operation<Services>[], open: 
   return Object.fromEntries(commands)
 }
 
-function commandOf<Services>(operation: Operation<Services>, open: Open<Services>): Command {
+function commandOf<Services>(operation: Operation<Services>, open: Open<Services>): CommandOnce {
   return {
     summary: operation.summary,
     options: { tenant, ...optionsOf(operation) },
@@ -116,7 +131,14 @@ function commandOf<Services>(operation: Operation<Services>, open: Open<Services
       const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
       return open(session, (services) => perform(operation, { ...services, ...context }, input))
     },
+    failuresOf,
   }
+}
+
+/** Describes what failed in a call whose records succeed or fail one by one. */
+function failuresOf({ results, failed }: Record<string, unknown>): string | null {
+  if (!Array.isArray(results) || typeof failed !== 'number' || failed === 0) return null
+  return `${failed} of ${results.length} failed. The results above say why.`
 }
 
 function withoutServices<Answer>(_session: Session, use: (services: object) => Promise<Answer>): Promise<Answer> {
@@ -124,7 +146,11 @@ function withoutServices<Answer>(_session: Session, use: (services: object) => P
 }
 
 function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
-  return use({ ...session.writing(), config: session.config })
+  return use({ ...session.writing(), config: session.config, segmentFilters })
+}
+
+function withConfig<Answer>({ config }: Session, use: (services: PreviewServices) => Promise<Answer>) {
+  return use({ config })
 }
 
 function withStores<Answer>({ stores }: Session, use: (services: MemberServices) => Promise<Answer>) {
@@ -138,19 +164,35 @@ function withInvitationServices<Answer>(
   return use({ stores, config, mailer: createMailer(config), log: createLog('silent') })
 }
 
-function withDomainServices<Answer>(_session: Session, use: (services: DomainServices) => Promise<Answer>) {
-  return use({ lookUpTxt: createTxtLookup() })
+async function withDomainServices<Answer>({ config }: Session, use: (services: DomainServices) => Promise<Answer>) {
+  const sitePages = createSitePages({ allowPrivate: config.webhookAllowPrivate })
+  try {
+    return await use({ config, lookUpTxt: createTxtLookup(), sitePages })
+  } finally {
+    await sitePages.close()
+  }
 }
 
 async function withTenantServices<Answer>(
-  { stores, config }: Session,
+  { config }: Session,
   use: (services: TenantServices) => Promise<Answer>,
 ): Promise<Answer> {
-  return use({ stores, secrets: await openSecretBox(config) })
+  return use({ secrets: await openSecretBox(config) })
 }
 
 function withMergeServices<Answer>(session: Session, use: (services: MergeServices) => Promise<Answer>) {
   return use({ ...session.writing(), refuseWhileErasing, moveMails })
+}
+
+/** Commands verify what they send, and are no source. */
+function withRecorder<Answer>(session: Session, use: (services: IngestionServices) => Promise<Answer>) {
+  const recordCalls = createCallRecorder({
+    ...session.writing(),
+    groupCommit: session.groupCommit(),
+    sourceUsage: { note: () => {} },
+    findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
+  })
+  return use({ recordCalls })
 }
 
 function withWriting<Answer>(session: Session, use: (services: WriteDependencies) => Promise<Answer>) {

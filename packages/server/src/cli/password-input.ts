@@ -13,7 +13,7 @@ export interface Terminal {
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
   if (ways > 1) return 'accepts --password-stdin or --password, not both'
-  if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin or a terminal'
+  if (ways === 0 && !process.stdin.isTTY) return 'requires --password-stdin or a terminal'
   return null
 }
 
@@ -43,7 +43,7 @@ export async function askForPassword({ input, output }: Terminal): Promise<strin
   try {
     const password = await ask('Password: ')
     if ((await ask('Repeat the password: ')) === password) return password
-    throw new ServiceError(400, 'invalid_password', 'The two passwords differ. Run the command again.')
+    throw new ServiceError(400, 'invalid_password', 'The passwords do not match. Run the command again.')
   } finally {
     editor.close()
   }

@@ -22,7 +22,7 @@ Page 1 of 3, 5 in total. Use --page to see more.`.trimStart(),
 
 test('columns that do not fit are listed', () => {
   expect(printed({ segments: ROWS.slice(0, 1) }, 20)).toBe(
-    'segment_id  name\na           Leads\n\n--json also shows scopes, last, filter.',
+    'segment_id  name\na           Leads\n\nNot shown: scopes, last, filter. Use --json to see everything.',
   )
 })
 

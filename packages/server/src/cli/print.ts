@@ -59,7 +59,7 @@ function table(rows: readonly Row[], width: number): string {
       .trimEnd(),
   )
   const hidden = names.slice(shown.length)
-  if (hidden.length > 0) lines.push('', `--json also shows ${hidden.join(', ')}.`)
+  if (hidden.length > 0) lines.push('', `Not shown: ${hidden.join(', ')}. Use --json to see everything.`)
   return lines.join('\n')
 }
 

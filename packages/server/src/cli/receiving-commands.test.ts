@@ -7,7 +7,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { suppress } from '../identities/suppressions.ts'
 import { newId } from '../platform/ids.ts'
 import type { Values } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { DATABASE_COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
 
 let service: TestService
@@ -23,7 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-const run = (name: string, values: Values) => COMMANDS[name]?.run(session, { tenant: tenant.id, ...values }, new Date())
+const run = (name: string, values: Values) =>
+  DATABASE_COMMANDS[name]?.run(session, { tenant: tenant.id, ...values }, new Date())
 
 test('an invalid call returns an error and stores nothing', async () => {
   const file = join(directory, 'token')

@@ -33,7 +33,7 @@ export async function runCommand(args: string[]): Promise<number> {
     const usage = usageOfAll(isGroup ? group : undefined)
     if (!wantsHelp || words.length > (isGroup ? 1 : 0)) {
       const isIncomplete = words.length === (isGroup ? 1 : 0)
-      return refuse(isIncomplete ? 'name a command' : `there is no command '${words.join(' ')}'`, usage)
+      return refuse(isIncomplete ? 'no command given' : `unknown command '${words.join(' ')}'`, usage)
     }
     console.log(usage)
     return 0
@@ -81,9 +81,9 @@ function parse(name: string, command: Command, args: string[]) {
     })
     const given: Values = { ...values, ...(argument ? { [argument.toLowerCase()]: positionals[0] } : {}) }
     const missing = Object.entries(command.options).find(([key, { required }]) => required && given[key] === undefined)
-    if (missing) return { values: given, problem: `${name} needs --${missing[0]}` }
+    if (missing) return { values: given, problem: `${name} requires --${missing[0]}` }
     const isArgumentMissing = argument !== undefined && (positionals.length !== 1 || positionals[0] === '')
-    if (isArgumentMissing) return { values: given, problem: `${name} needs one ${argument}` }
+    if (isArgumentMissing) return { values: given, problem: `${name} requires one ${argument}` }
     const problem = command.check?.(given) ?? null
     return { values: given, problem: problem === null ? null : `${name} ${problem}` }
   } catch (error) {
@@ -95,6 +95,14 @@ async function run(command: Command, values: Values): Promise<number> {
   const json = values.json === true
   keepFilesPrivate()
   try {
+    if ('follow' in command) {
+      const interrupted = untilInterrupted()
+      await command.follow(values, interrupted).catch((error: unknown) => {
+        // Ctrl+C ends it also while it waits for its first answer, which is an error there.
+        if (!interrupted.aborted) throw error
+      })
+      return 0
+    }
     const session = await openSession(readConfig(process.env))
     try {
       const answer = await command.run(session, values, systemClock())
@@ -113,4 +121,11 @@ async function run(command: Command, values: Values): Promise<number> {
     else console.error(`cdsctl: ${message}`)
     return code === 'invalid_option' ? WRONG_CALL : FAILED
   }
+}
+
+/** Aborts at the first Ctrl+C; a second one ends the process. */
+function untilInterrupted(): AbortSignal {
+  const ending = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.abort())
+  return ending.signal
 }

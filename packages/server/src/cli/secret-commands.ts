@@ -1,10 +1,10 @@
 import { type Resealed, resealColumn } from '../platform/crypto/reseal.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
-import type { Command } from './command.ts'
+import type { CommandOnce } from './command.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
 
 /** `cdsctl secrets …` */
-export const SECRET_COMMANDS: Record<string, Command> = {
+export const SECRET_COMMANDS: Record<string, CommandOnce> = {
   'secrets rotate': {
     summary: 'Re-encrypt every secret in the database with the first key of CDS_SECRET_KEY',
     options: {},

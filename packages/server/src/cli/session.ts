@@ -1,19 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { Pool } from 'pg'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import type { Config } from '../config.ts'
 import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
-import { forgetConversations } from '../conversations/forget.ts'
+import { deleteConversations } from '../conversations/delete.ts'
+import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
+import type { Projector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
+import { createMetrics } from '../platform/metrics.ts'
 import type { PostgresAddress } from '../platform/postgres/address.ts'
 import { connectPostgres } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
-import { createReadTurns } from '../platform/read-turns.ts'
+import { createReadLanes } from '../platform/read-lanes.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
+import { prepareDeliveries } from '../webhooks/flush-part.ts'
 
 /** The services that commands use. */
 export interface Session {
@@ -26,6 +31,11 @@ export interface Session {
   tenant(tenantId: string): Tenant
   /** Services for changes of contacts. */
   writing(): WriteDependencies
+  /**
+   * Records events, which the service that runs, or this session, projects. @param preparePart what is written with
+   * them; default: the deliveries that they cause.
+   */
+  groupCommit(preparePart?: PreparePart): Pick<GroupCommit, 'record'>
   close(): Promise<void>
 }
 
@@ -46,7 +56,8 @@ export async function openSession(config: Config): Promise<Session> {
       address: postgres.address,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, segments: follower(), forgetConversations, live: UNWATCHED, log }),
+      writing: () => ({ clock: systemClock, segments: follower(), deleteConversations, live: UNWATCHED, log }),
+      groupCommit: (preparePart) => openGroupCommit(stores, postgres.pool, { projector, preparePart }),
       close: async () => {
         await projector.drain()
         await close()
@@ -61,6 +72,23 @@ export async function openSession(config: Config): Promise<Session> {
 const log = createLog('silent')
 /** Commands have no live feed. */
 const UNWATCHED = { onRecorded: () => {} }
+
+/**
+ * A command answers once its events are in the journal. Without `preparePart`, it looks up the webhooks of each flush:
+ * a cache would not pay, because a command ends with one request.
+ */
+export function openGroupCommit(
+  stores: Stores,
+  pool: Pool,
+  {
+    projector = { add: () => {} },
+    preparePart = prepareDeliveries(stores, { listening: false, onChange: () => {} }),
+  }: { projector?: Pick<Projector, 'add'>; preparePart?: PreparePart | undefined } = {},
+): Pick<GroupCommit, 'record'> {
+  const counts = () => ({ waiting: 0, setAside: 0, failures: 0 })
+  const metrics = createMetrics(pool, stores.reads, counts)
+  return createGroupCommit({ pool, projector, preparePart, clock: systemClock, log, metrics })
+}
 
 /** An import stages its file on one connection and writes on three. */
 const CONNECTIONS = 5
@@ -87,7 +115,7 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
       cores: unavailable,
       close: unavailable,
     },
-    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: CONNECTIONS }),
+    reads: createReadLanes({ cores: 1, memoryBytes: 0, postgresConnections: CONNECTIONS }),
     barrier: unavailable,
   }
   return {
@@ -96,7 +124,8 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
     address,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, segments: follower(), forgetConversations, live: UNWATCHED, log }),
+    writing: () => ({ clock: systemClock, segments: follower(), deleteConversations, live: UNWATCHED, log }),
+    groupCommit: (preparePart) => openGroupCommit(stores, postgres.pool, { preparePart }),
     close: () => postgres.close(),
   }
 }

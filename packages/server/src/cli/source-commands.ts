@@ -9,13 +9,13 @@ import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createJsonApi } from '../platform/outbound/json-api.ts'
 import { about, audited } from './audited.ts'
-import { type Command, existingTenant, optional, required, tenant } from './command.ts'
+import { type CommandOnce, existingTenant, optional, required, tenant } from './command.ts'
 
 const ACTOR = { kind: 'command_line' } as const
 const source = required('SOURCE')
 
 /** `cdsctl source …` */
-export const SOURCE_COMMANDS: Record<string, Command> = {
+export const SOURCE_COMMANDS: Record<string, CommandOnce> = {
   'source connect-intercom': {
     summary: 'Connect Intercom with the access token in a file, and pull its contacts and conversations from then on',
     options: { tenant, 'token-file': required('FILE'), region: optional('us|eu|au') },
@@ -34,7 +34,7 @@ export const SOURCE_COMMANDS: Record<string, Command> = {
     },
   },
   'source sync': {
-    summary: 'Pull a connected source as soon as the running service can',
+    summary: 'Ask the running service to pull a connected source now',
     options: { tenant, source },
     run: async (session, values, now) => {
       const name = String(values.source)

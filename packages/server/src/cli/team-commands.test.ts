@@ -3,7 +3,7 @@ import { commandSession } from '../../test/command-session.ts'
 import { createPerson } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Values } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { DATABASE_COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
 
 let service: TestService
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 /** Runs a command like `cdsctl` beside the running service. */
 async function run(name: string, values: Values = {}) {
-  const command = COMMANDS[name]
+  const command = DATABASE_COMMANDS[name]
   if (!command) throw new Error(`There is no command ${name}.`)
   return command.run(session, { tenant: tenant.id, ...values }, new Date())
 }

@@ -3,10 +3,10 @@ import { audit } from '../operations/audit.ts'
 import { paginationOf } from '../platform/http/pagination.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { about } from './audited.ts'
-import { type Command, numberOf, optional, required } from './command.ts'
+import { type CommandOnce, numberOf, optional, required } from './command.ts'
 
 /** `cdsctl tenant …` */
-export const TENANT_COMMANDS: Record<string, Command> = {
+export const TENANT_COMMANDS: Record<string, CommandOnce> = {
   'tenant list': {
     summary: 'List the tenants, oldest first',
     options: { page: optional('NUMBER'), limit: optional('NUMBER') },

@@ -45,8 +45,8 @@ describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument,
   test('rejects an invalid call with exit status 2 and a message', async () => {
     const missing = Object.entries(options).find(([, { required }]) => required)?.[0]
     const calls: [string[], string][] = [[['--nonsense'], '--nonsense']]
-    if (missing) calls.push([[], `needs --${missing}`])
-    if (argument) calls.push([['--tenant', 'x'], `needs one ${argument}`])
+    if (missing) calls.push([[], `requires --${missing}`])
+    if (argument) calls.push([['--tenant', 'x'], `requires one ${argument}`])
     for (const [given, problem] of calls) {
       const { exit, stdout, stderr } = await commandLine.run([...words, ...given])
       expect([exit, stderr]).toEqual([2, ''])
@@ -87,14 +87,14 @@ describe('cdsctl', () => {
   })
 
   test.each([
-    [['nonsense'], "there is no command 'nonsense'"],
-    [['nonsense', '--help'], "there is no command 'nonsense'"],
-    [['help', 'nonsense'], "there is no command 'nonsense'"],
-    [['tenant', 'nonsense'], "there is no command 'tenant nonsense'"],
-    [['tenant', 'nonsense', '-h'], "there is no command 'tenant nonsense'"],
-    [['tenant'], 'name a command'],
-    [['constructor'], "there is no command 'constructor'"],
-    [['--tenant', 'x'], 'name a command'],
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['nonsense', '--help'], "unknown command 'nonsense'"],
+    [['help', 'nonsense'], "unknown command 'nonsense'"],
+    [['tenant', 'nonsense'], "unknown command 'tenant nonsense'"],
+    [['tenant', 'nonsense', '-h'], "unknown command 'tenant nonsense'"],
+    [['tenant'], 'no command given'],
+    [['constructor'], "unknown command 'constructor'"],
+    [['--tenant', 'x'], 'no command given'],
   ])('%j is a wrong call', async (call, problem) => {
     const { exit, stdout } = await commandLine.run(call)
     expect([exit, JSON.parse(stdout).error]).toEqual([2, { code: 'wrong_call', message: `${problem}.` }])

@@ -40,7 +40,7 @@ export function usageOfCommand(name: string, { summary, argument, options }: Com
     },
   )
   if (argument) parts.unshift([argument, 'required'])
-  parts.push(['--json', 'prints the result as JSON'], ['--help', 'prints this help'])
+  parts.push(['--json', 'print the result as JSON'], ['--help', 'print this help'])
   return `${summary}.\n\nUsage: ${callOf(name)}\n\n${aligned(parts)}`
 }
 

@@ -4,11 +4,11 @@ import { createTenantUser } from '../access/users.ts'
 import { isRole, ROLES, type Role } from '../operations/roles.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { audited } from './audited.ts'
-import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'
+import { type CommandOnce, existingTenant, optional, required, tenant, type Values } from './command.ts'
 import { passwordProblem, readPassword } from './password-input.ts'
 
 /** `cdsctl user …` */
-export const USER_COMMANDS: Record<string, Command> = {
+export const USER_COMMANDS: Record<string, CommandOnce> = {
   'user create': {
     summary:
       'Create a person who may sign in to the tenant, as an owner unless --role is given. Asks for the password or reads it from standard input',

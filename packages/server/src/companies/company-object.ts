@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import { type Properties, PropertiesOutput } from '../contacts/properties.ts'
+import { type Properties, PropertiesOutput, type PropertyChanges } from '../contacts/properties.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -9,6 +9,7 @@ export const COMPANY_COLUMNS = [
   'company_id',
   'domain',
   'name',
+  'external_id',
   'properties',
   'form_keys',
   'created_at',
@@ -17,12 +18,20 @@ export const COMPANY_COLUMNS = [
 
 export type CompanyRow = Pick<Selectable<TenantTables['companies']>, (typeof COMPANY_COLUMNS)[number]>
 
+export interface CompanyChanges {
+  /** undefined: unchanged; null: removed. */
+  domain?: string | null
+  name?: string | null
+  properties: PropertyChanges
+}
+
 export const Company = Type.Object(
   {
     company_id: Id,
     _id: Id,
     name: Nullable(Type.String({ examples: ['Analytical Engines'] })),
     domain: Nullable(Type.String({ examples: ['analytical.example'] })),
+    external_id: Nullable(Type.String(), 'Your own id of the company, from a group call of an SDK.'),
     properties: PropertiesOutput,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -37,6 +46,7 @@ export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {
     _id: row.company_id,
     name: row.name,
     domain: row.domain,
+    external_id: row.external_id,
     properties: row.properties as Properties,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),

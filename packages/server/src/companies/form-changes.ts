@@ -1,6 +1,5 @@
 import type { Properties } from '../contacts/properties.ts'
-import type { CompanyRow } from './company-object.ts'
-import type { CompanyChanges } from './write.ts'
+import type { CompanyChanges, CompanyRow } from './company-object.ts'
 
 /** Company data from a form. Anyone can submit a form, for any domain. */
 export interface CompanyOfForm {
@@ -27,8 +26,8 @@ export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] 
  */
 export function changesOfForm(
   before: CompanyRow,
-  { name, properties }: CompanyOfForm,
-): { changes: CompanyChanges; formKeys: string[]; leftOut: string[] } {
+  { name, properties }: Pick<CompanyOfForm, 'name' | 'properties'>,
+): { changes: CompanyChanges; formKeys: string[]; ignored: string[] } {
   const stored: Record<string, unknown> = { ...(before.properties as Properties), name: before.name }
   const isBlank = (key: string) => !Object.hasOwn(stored, key) || (stored[key] ?? '') === ''
   const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.form_keys.includes(key))
@@ -39,6 +38,6 @@ export function changesOfForm(
   return {
     changes,
     formKeys: [...new Set([...before.form_keys, ...keysOf(changes)])],
-    leftOut: keysOf({ ...(name === undefined ? {} : { name }), properties }).filter((key) => !mayChange(key)),
+    ignored: keysOf({ ...(name === undefined ? {} : { name }), properties }).filter((key) => !mayChange(key)),
   }
 }

@@ -1,6 +1,7 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
@@ -20,6 +21,9 @@ export interface CompanyFilters {
   created_after?: Date
   created_before?: Date
   search?: string
+  company_ids?: readonly string[]
+  /** A filter of segments, compiled. */
+  condition?: RawBuilder<SqlBool>
 }
 
 export interface CompanyOrder {
@@ -77,10 +81,10 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
 function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
-  const { search, min_employees, max_employees, created_after, created_before } = filters
-  const broad = [min_employees, max_employees, created_after, created_before]
+  const { search, min_employees, max_employees, created_after, created_before, condition } = filters
+  const broad = [min_employees, max_employees, created_after, created_before, condition]
   const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
-  return isHeavy ? tenant.heavily(work) : work()
+  return isHeavy ? tenant.heavyRead(work) : work()
 }
 
 /** A query of the matching companies. */
@@ -97,6 +101,11 @@ function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filter
   if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)
   if (filters.min_employees !== undefined) conditions.push(sql`${EMPLOYEES} >= ${filters.min_employees}`)
   if (filters.max_employees !== undefined) conditions.push(sql`${EMPLOYEES} <= ${filters.max_employees}`)
+  if (filters.condition) conditions.push(filters.condition)
+  if (filters.company_ids) {
+    // An invalid id matches nothing, and PostgreSQL would reject it.
+    conditions.push(sql`companies.company_id = ANY(${filters.company_ids.filter(isUuid)}::uuid[])`)
+  }
   if (filters.created_after) conditions.push(sql`companies.created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`companies.created_at <= ${endOfMillisecond(filters.created_before)}`)
   return eb.and(conditions)

@@ -2,12 +2,15 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
+import { EnrichedEvent } from '../events/event-object.ts'
+import { eventFilterSchemas } from '../events/filters.ts'
+import { countEvents, listEvents } from '../events/list.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
-import { COMPANY_FIELDS, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
+import { COMPANY_FIELDS, companyFiltersOf, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
 import { createCompany, deleteCompany, updateCompany } from './write.ts'
 
 const tag = 'Companies'
@@ -29,7 +32,8 @@ export const COMPANY_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
-    async run({ tenant }, { page = 1, limit = 20, sort_by, sort_dir, count_only, ...filters }) {
+    async run({ tenant, now }, { page = 1, limit = 20, sort_by, sort_dir, count_only, ...query }) {
+      const filters = companyFiltersOf(query, now)
       const counting = countCompanies(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' } as const
@@ -92,6 +96,30 @@ export const COMPANY_OPERATIONS = [
         countContacts(tenant, filters),
       ])
       return { contacts, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  companyOperation({
+    name: 'listCompanyEvents',
+    tag,
+    http: 'GET /v1/companies/:company_id/events',
+    command: 'company events',
+    scope: 'events:read',
+    summary: "List the events of a company's contacts, newest first",
+    description: 'If the company has more than 1,000 contacts, only events of the newest 1,000 are listed.',
+    input: {
+      ...CompanyPath,
+      ...pageParameters(20, 100),
+      ...eventFilterSchemas('event_type', 'date_before'),
+    },
+    output: { events: Type.Array(EnrichedEvent), pagination: Pagination },
+    async run({ tenant }, { company_id, page = 1, limit = 20, ...rest }) {
+      await readCompany(tenant, company_id)
+      const filters = { ...rest, company_id }
+      const [events, total] = await Promise.all([
+        listEvents(tenant, filters, { sortBy: 'timestamp', direction: 'desc' }, { page, limit }),
+        countEvents(tenant, filters),
+      ])
+      return { events, pagination: paginationOf({ page, limit }, total) }
     },
   }),
   companyOperation({

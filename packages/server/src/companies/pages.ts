@@ -1,30 +1,41 @@
-import { createPageReader } from '../platform/answer-size.ts'
+import { pagesOf } from '../platform/answer-size.ts'
+import { FIRST_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 import { type CompanyFilters, matchingCompanies } from './list.ts'
 
 const ROWS_PER_PAGE = 1_000
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** All matching companies in batches, sorted by id. */
-export async function* companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
-  const next = createPageReader(ROWS_PER_PAGE)
-  for (let after = FIRST_ID; ; ) {
-    const { rows, isLast } = await next((limit) =>
-      tenant.heavily(
-        () =>
-          matchingCompanies(tenant, filters)
-            .select(COMPANY_COLUMNS)
-            .where('companies.company_id', '>', after)
-            .orderBy('companies.company_id')
-            .limit(limit)
-            .execute(),
-        'postgres_export',
-      ),
-    )
-    if (rows.length > 0) yield rows
-    const last = rows.at(-1)
-    if (!last || isLast) return
-    after = last.company_id
-  }
+export function companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
+  return pagesOf<CompanyRow>(ROWS_PER_PAGE, (limit, after) =>
+    tenant.heavyRead(
+      () =>
+        matchingCompanies(tenant, filters)
+          .select(COMPANY_COLUMNS)
+          .where('companies.company_id', '>', after?.company_id ?? FIRST_ID)
+          .orderBy('companies.company_id')
+          .limit(limit)
+          .execute(),
+      'postgres_export',
+    ),
+  )
+}
+
+/** The ids of the next matching companies, sorted. */
+export async function nextCompanyIds(
+  tenant: Tenant,
+  filters: CompanyFilters,
+  after: string | undefined,
+  limit: number,
+) {
+  const rows = await tenant.heavyRead(() =>
+    matchingCompanies(tenant, filters)
+      .select('companies.company_id')
+      .where('companies.company_id', '>', after ?? FIRST_ID)
+      .orderBy('companies.company_id')
+      .limit(limit)
+      .execute(),
+  )
+  return rows.map((row) => row.company_id)
 }

@@ -2,9 +2,20 @@ import Type from 'typebox'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
-import { filterText, flag, oneOf, searchText, timestampBound } from '../platform/http/query-parameters.ts'
+import {
+  filterJson,
+  filterText,
+  flag,
+  idList,
+  idsIn,
+  oneOf,
+  searchText,
+  timestampBound,
+} from '../platform/http/query-parameters.ts'
+import { companyCondition } from '../segments/list-filter.ts'
+import type { CompanyChanges } from './company-object.ts'
 import { parseCompanyDomain } from './domain.ts'
-import type { CompanyChanges } from './write.ts'
+import type { CompanyFilters } from './list.ts'
 
 const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
 const Name = Type.String({ minLength: 1, maxLength: 1_000 })
@@ -36,10 +47,27 @@ export const ListCompaniesQuery = Type.Object({
   created_after: timestampBound('lower', 'Created at or after this time.'),
   created_before: timestampBound('upper', 'Created at or before this time.'),
   search: searchText('Words that must all occur in the name or domain.'),
-  sort_by: oneOf(['name', 'createdate'], 'Sort by.', 'createdate'),
-  sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
+  company_ids: idList('Only companies with one of these ids.'),
+  filter: filterJson('Its conditions are about properties only.'),
+  sort_by: oneOf(['name', 'createdate'], 'The field to sort by.', 'createdate'),
+  sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
 })
+
+type ListQuery = Type.Static<typeof ListCompaniesQuery>
+type Order = 'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only'
+
+/** The filters of a list. @throws ServiceError 400 naming every invalid field of `filter`. */
+export function companyFiltersOf(
+  { filter, company_ids, ...rest }: Omit<ListQuery, Order | 'filter'> & { filter?: unknown },
+  now: Date,
+): CompanyFilters {
+  return {
+    ...rest,
+    ...(filter === undefined ? {} : { condition: companyCondition(filter, now) }),
+    ...(company_ids === undefined ? {} : { company_ids: idsIn(company_ids, 'company_ids') }),
+  }
+}
 
 /** Validates what a schema cannot. @throws ServiceError 400 naming every invalid field. */
 export function parseCompany(body: Type.Static<Type.TObject<typeof COMPANY_FIELDS>>, isNew: boolean): CompanyChanges {
@@ -56,7 +84,7 @@ export function parseCompany(body: Type.Static<Type.TObject<typeof COMPANY_FIELD
   const name = body.name?.trim()
   if (name === '') details.push({ path: 'name', message: 'must not be blank' })
   if (isNew && body.domain === undefined && body.name === undefined) {
-    details.push({ path: 'domain', message: 'or name is required' })
+    details.push({ path: 'domain', message: 'is required, unless a name is sent' })
   }
   if (details.length > 0) throw validationError(details)
   return {

@@ -3,6 +3,8 @@ CREATE TABLE companies (
   company_id uuid NOT NULL,
   domain text,
   name text,
+  -- The tenant's own id of the company, from the groups of SDKs.
+  external_id text,
   properties jsonb NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -17,6 +19,7 @@ CREATE TABLE companies (
   search_text text GENERATED ALWAYS AS (fold_text(coalesce(name, '') || E'\n' || coalesce(domain, ''))) STORED,
   PRIMARY KEY (tenant_id, company_id),
   UNIQUE (tenant_id, domain),
+  UNIQUE (tenant_id, external_id),
   -- contacts/size.ts checks the size and reports an error to the caller; this is the last line of defence.
   CONSTRAINT companies_size CHECK (octet_length(properties::text) <= 264 * 1024)
 );

@@ -1,23 +1,17 @@
 import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { mergeProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
+import { mergeProperties, type Properties } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
+import { Collision, repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
-import { COMPANY_COLUMNS, type CompanyRow, etagOfCompany } from './company-object.ts'
+import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
+import type { CompanyOfGroup } from './group.ts'
 
 const FOLLOWED_AT_ONCE = 500
-
-export interface CompanyChanges {
-  /** undefined: unchanged; null: removed. */
-  domain?: string | null
-  name?: string | null
-  properties: PropertyChanges
-}
 
 /** @throws ServiceError 409 `company_domain_taken`, 413 `company_too_large`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
@@ -82,45 +76,62 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
 }
 
 /**
- * Finds or creates the company with the domain that a form sent. On an existing company, the form fills blanks and
- * replaces values from earlier forms. Call it in the transaction that links the contact.
+ * Finds or creates the company that a form or a group call names. On an existing company, a form or a page fills blanks
+ * and replaces values from earlier ones; a verified sender replaces everything. Call it in the transaction that links
+ * the contact.
  */
-export async function upsertCompanyOfForm(
+export async function upsertCompany(
   tx: Tenant,
-  data: CompanyOfForm,
+  data: CompanyOfForm | CompanyOfGroup,
+  { isVerified }: { isVerified: boolean },
   now: Date,
-): Promise<{ companyId: string; leftOut: string[] }> {
-  const created = await insertCompany(tx, { changes: data, formKeys: keysOf(data), isFromForm: true }, now)
-  if (created) return { companyId: created.company_id, leftOut: [] }
-  const before = await tx.db
-    .selectFrom('companies')
-    .select(COMPANY_COLUMNS)
-    .where('domain', '=', data.domain)
-    .forUpdate()
-    .executeTakeFirst()
-  // It was deleted meanwhile.
-  if (!before) return upsertCompanyOfForm(tx, data, now)
-  const { leftOut, ...write } = changesOfForm(before, data)
-  await applyChanges(tx, before, { ...write, isFromForm: true }, now)
-  return { companyId: before.company_id, leftOut }
+): Promise<{ companyId: string; ignored: string[] }> {
+  const { domain, name, properties } = data
+  const externalId = 'externalId' in data ? data.externalId : null
+  const isFromForm = !isVerified
+  const existing = await lockNamed(tx, domain, externalId)
+  if (!existing) {
+    const changes = { domain, name: name ?? (domain === null ? externalId : null), properties }
+    const write = { changes, externalId, formKeys: isVerified ? [] : keysOf(data), isFromForm }
+    const created = await insertCompany(tx, write, now)
+    if (!created) throw new Collision()
+    return { companyId: created.company_id, ignored: [] }
+  }
+  const sent = { ...(name === undefined ? {} : { name }), properties }
+  const { ignored, ...write } = isVerified
+    ? { ignored: [], changes: sent, formKeys: formKeys(existing, sent) }
+    : changesOfForm(existing, sent)
+  await applyChanges(tx, existing, { ...write, isFromForm }, now)
+  return { companyId: existing.company_id, ignored }
+}
+
+/** The company with the tenant's own id, else the one with the domain; its row is locked. */
+async function lockNamed(
+  tx: Tenant,
+  domain: string | null,
+  externalId: string | null,
+): Promise<CompanyRow | undefined> {
+  const locking = tx.db.selectFrom('companies').select(COMPANY_COLUMNS).forUpdate()
+  const own = externalId === null ? undefined : await locking.where('external_id', '=', externalId).executeTakeFirst()
+  return own ?? (domain === null ? undefined : locking.where('domain', '=', domain).executeTakeFirst())
 }
 
 /**
  * Finds the companies with some domains, and creates missing ones with the given names. Existing companies do not
  * change. Call it in the transaction that links their contacts.
- * @returns ids by domain; a domain is missing if its company was deleted concurrently.
+ * @returns the ids by domain, and which of them are new; a domain is missing if its company was deleted concurrently.
  */
 export async function findOrCreateCompanies(
   tx: Tenant,
   nameByDomain: ReadonlyMap<string, string | null>,
   now: Date,
-): Promise<Map<string, string>> {
-  if (nameByDomain.size === 0) return new Map()
+): Promise<{ byDomain: Map<string, string>; created: string[] }> {
+  if (nameByDomain.size === 0) return { byDomain: new Map(), created: [] }
   // Sorted, so that two transactions with the same new domains cannot deadlock.
   const domains = [...nameByDomain.keys()].sort()
   const found = await idsByDomain(tx, domains)
   const missing = domains.filter((domain) => !found.has(domain))
-  if (missing.length === 0) return found
+  if (missing.length === 0) return { byDomain: found, created: [] }
   const rows = missing.map((domain) => ({
     company_id: newId(),
     domain,
@@ -129,12 +140,43 @@ export async function findOrCreateCompanies(
     created_at: now,
     updated_at: now,
   }))
-  await tx.db
+  const created = await tx.db
     .insertInto('companies')
     .values(rows)
     .onConflict((existing) => existing.columns(['domain']).doNothing())
+    .returning('company_id')
     .execute()
-  return idsByDomain(tx, domains)
+  return { byDomain: await idsByDomain(tx, domains), created: created.map(({ company_id }) => company_id) }
+}
+
+/**
+ * Deletes those of some companies that nobody has changed since they were created, and that have no contacts.
+ * @returns how many.
+ */
+export async function deleteUnusedCompanies(tx: Tenant, companyIds: readonly string[]): Promise<number> {
+  // Locked first: whoever links a contact to one at the same time is then seen by the second statement.
+  const unchanged = await tx.db
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', sql<string>`any(${companyIds}::uuid[])`)
+    .whereRef('updated_at', '=', 'created_at')
+    .where('form_keys', '=', sql<string[]>`'{}'`)
+    .orderBy('company_id')
+    .forUpdate()
+    .execute()
+  const ids = unchanged.map(({ company_id }) => company_id)
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('companies')
+    .where('company_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('contacts').select('contact_id').whereRef('contacts.company_id', '=', 'companies.company_id'),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<string, string>> {
@@ -148,6 +190,8 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
 
 interface CompanyWrite {
   changes: CompanyChanges
+  /** The tenant's own id of a new company. */
+  externalId?: string | null
   /** The keys that only forms have written, including this write. */
   formKeys: string[]
   isFromForm: boolean
@@ -155,7 +199,7 @@ interface CompanyWrite {
 
 async function insertCompany(
   tx: Tenant,
-  { changes, formKeys: form_keys, isFromForm }: CompanyWrite,
+  { changes, externalId: external_id = null, formKeys: form_keys, isFromForm }: CompanyWrite,
   now: Date,
 ): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
@@ -163,8 +207,8 @@ async function insertCompany(
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
-    .values({ company_id: newId(), domain, name, properties, form_keys, created_at: now, updated_at: now })
-    .onConflict((existing) => existing.columns(['domain']).doNothing())
+    .values({ company_id: newId(), domain, name, external_id, properties, form_keys, created_at: now, updated_at: now })
+    .onConflict((existing) => existing.doNothing())
     .returning(COMPANY_COLUMNS)
     .executeTakeFirst()
 }

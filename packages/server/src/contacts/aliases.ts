@@ -46,12 +46,18 @@ export async function survivorOf(tenant: Tenant, { key, ...kind }: Alias): Promi
 
 /** The survivor of this contact. */
 export async function survivorOfContact(tenant: Tenant, contactId: string): Promise<string | null> {
-  const row = await tenant.db
+  return (await survivorsOfContacts(tenant, [contactId])).get(contactId) ?? null
+}
+
+/** The survivors of those of these contacts that were merged. */
+export async function survivorsOfContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await tenant.db
     .selectFrom('contact_merges')
-    .select('survivor_id')
-    .where('contact_id', '=', contactId)
-    .executeTakeFirst()
-  return row?.survivor_id ?? null
+    .select(['contact_id', 'survivor_id'])
+    .where('contact_id', '=', sql<string>`any(${[...contactIds]}::uuid[])`)
+    .execute()
+  return new Map(rows.map(({ contact_id, survivor_id }) => [contact_id, survivor_id]))
 }
 
 /** The contacts that were merged into this one. */

@@ -42,13 +42,13 @@ export interface AppliedWrite {
   /** Whether the source's record changed. */
   isNewsOfSource: boolean
   /** Ignored keys that this source may not change: property keys, and `company_id`. */
-  leftOut: string[]
+  ignored: string[]
 }
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 type Winner = { value: Properties[string]; source: string; updated_at: string }
 
-/** Whether a write would set the contact's e-mail, if no other contact has it. */
+/** Whether a write would set the contact's email, if no other contact has it. */
 export function wantsEmail(before: ContactRow, write: SourceWrite): write is SourceWrite & { email: string } {
   const isOther = write.email !== undefined && write.email !== before.email
   // Only a person, or a program with an API key, may change the key that all sources match by.
@@ -62,7 +62,7 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * newest value of another source replaces it; by hand, a null removes the key.
  *
  * Whether a key is ignored depends on the source of its value, never on the value itself, so that no one can confirm a
- * guess. @param records the sources' current records. @param email the contact's e-mail after this write. @throws
+ * guess. @param records the sources' current records. @param email the contact's email after this write. @throws
  * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
@@ -74,7 +74,7 @@ export function applyWrite(
 ): AppliedWrite {
   const own = records.find(({ source }) => source === sent.source)
   if (own && sent.at && own.updated_at > sent.at) {
-    const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, leftOut: [] }
+    const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, ignored: [] }
     return { row: before, record: null, ...nothing }
   }
   const [write, barred] = withoutBarred(sent, before)
@@ -125,7 +125,7 @@ export function applyWrite(
     changed,
     isNews,
     isRowDirty: isNews || isSeenEarlier || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
-    leftOut: [...barred, ...outranked],
+    ignored: [...barred, ...outranked],
   }
 }
 

@@ -45,7 +45,7 @@ export function newState(row: ContactRow): ContactState {
 }
 
 /**
- * Locks the contacts with these ids of a source and those with these e-mails, in a fixed order.
+ * Locks the contacts with these ids of a source and those with these emails, in a fixed order.
  * @throws Collision if another transaction was faster; repeat the batch.
  */
 export async function lockStates(
@@ -55,13 +55,47 @@ export async function lockStates(
   emails: readonly string[],
 ): Promise<ContactState[]> {
   const known = await findContacts(tx, source, externalIds, emails)
-  const { aliases } = known
-  const found = [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])]
+  const found = contactsOf(known)
   const rows = await lockRows(tx, found)
   // While waiting for the locks, one was merged or deleted, so its keys now lead elsewhere.
   if (rows.length < found.length) throw new Collision()
+  return statesOf(tx, source, rows, known.aliases)
+}
+
+/** The same contacts as they are now, not locked, to compute what a batch would change. */
+export async function readStates(
+  tenant: Tenant,
+  source: string,
+  externalIds: readonly string[],
+  emails: readonly string[],
+): Promise<ContactState[]> {
+  const known = await findContacts(tenant, source, externalIds, emails)
+  const rows = await rowsOf(tenant, contactsOf(known)).execute()
+  return statesOf(tenant, source, rows, known.aliases)
+}
+
+/** Locks contacts by their ids, without their aliases. Those that no longer exist are left out. */
+export async function lockStatesById(
+  tx: Tenant,
+  source: string,
+  contactIds: readonly string[],
+): Promise<ContactState[]> {
+  const none = { byExternalId: new Map<string, string>(), byEmail: new Map<string, string>() }
+  return statesOf(tx, source, await lockRows(tx, contactIds), none)
+}
+
+function contactsOf({ byExternalId, byEmail }: FoundContacts): string[] {
+  return [...new Set([...byExternalId.values(), ...byEmail.values()])]
+}
+
+async function statesOf(
+  tenant: Tenant,
+  source: string,
+  rows: readonly ContactRow[],
+  aliases: FoundContacts,
+): Promise<ContactState[]> {
   const contactIds = rows.map(({ contact_id }) => contact_id)
-  const records = await readSourceRecords(tx, contactIds, source)
+  const records = await readSourceRecords(tenant, contactIds, source)
   return rows.map((row) => {
     const stored = records.get(row.contact_id) ?? []
     const own = stored.find((record) => record.source === source)
@@ -120,14 +154,14 @@ function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): stri
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** Contact ids by the source's ids, and by e-mail. */
+/** Contact ids by the source's ids, and by email. */
 interface FoundContacts {
   byExternalId: Map<string, string>
   byEmail: Map<string, string>
 }
 
 /**
- * Finds the contacts with these ids of a source and those with these e-mails, including the survivors of merged ones,
+ * Finds the contacts with these ids of a source and those with these emails, including the survivors of merged ones,
  * which are listed in `aliases`.
  */
 export async function findContacts(
@@ -172,13 +206,14 @@ function byKey(
 /** Locks contacts in the order of their ids. */
 async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
   if (contactIds.length === 0) return []
-  return tx.db
+  return rowsOf(tx, contactIds).orderBy('contact_id').forUpdate().execute()
+}
+
+function rowsOf(tenant: Tenant, contactIds: readonly string[]) {
+  return tenant.db
     .selectFrom('contacts')
     .select(CONTACT_COLUMNS)
     .where('contact_id', '=', sql<string>`any(${contactIds})`)
-    .orderBy('contact_id')
-    .forUpdate()
-    .execute()
 }
 
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
@@ -219,6 +254,7 @@ async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void
       properties: ref('changes.properties'),
       properties_provenance: ref('changes.properties_provenance'),
       company_id: ref('changes.company_id'),
+      first_seen_at: ref('changes.first_seen_at'),
       updated_at: ref('changes.updated_at'),
       enriched_at: ref('changes.enriched_at'),
     }))

@@ -1,10 +1,10 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
 import type { Batch, EventRecord } from '../journal/event-record.ts'
+import { createConcurrencyLimit } from '../platform/concurrency-limit.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { createTurns } from '../platform/turns.ts'
 import { appendRecords } from '../webhooks/append.ts'
 
 /** An event that a transaction records, with its contact. */
@@ -33,8 +33,8 @@ export interface SegmentFollower {
    * @returns the events of contacts that enter or leave a segment.
    */
   follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
-  /** Removes a contact that is about to be deleted from its segments. @returns the events. */
-  leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
+  /** Removes contacts that are about to be deleted from their segments. @returns the events. */
+  leave(tx: Tenant, contactIds: readonly string[]): Promise<SystemEvent[]>
 }
 
 /** Dependencies of every change of contacts, besides the tenant's data. */
@@ -42,7 +42,7 @@ export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
   /** Deletes the conversations of a contact that is about to be deleted. */
-  forgetConversations(tx: Tenant, contactId: string): Promise<void>
+  deleteConversations(tx: Tenant, contactId: string): Promise<void>
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
   live: { onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void }
   log: Logger
@@ -59,7 +59,7 @@ export class ChangeLog {
   /** Contacts that got visitors with earlier events. */
   readonly linked = new Set<string>()
   /** Ignored keys that the source may not change: property keys, and `company_id`. */
-  readonly leftOut: string[] = []
+  readonly ignored: string[] = []
 
   /** All recorded events with their contacts. */
   get recorded(): RecordedEvent[] {
@@ -84,7 +84,7 @@ export class ChangeLog {
  * Transactions of one tenant often wait for locks on the same contacts and visitors. They queue here instead, where
  * they occupy no connection.
  */
-const { runInTurn } = createTurns({ perKey: 4, inAll: 12 })
+const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
 
 /**
  * Runs a change of contacts, or only records their events, in one transaction with its effects: segment memberships and
@@ -103,7 +103,7 @@ export async function changeContacts<T>(
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
       return { result, records: log.records }
     })
-  const { result, records } = await runInTurn(tenant.id, () => repeatOnCollision(transaction))
+  const { result, records } = await runWithinLimit(tenant.id, () => repeatOnCollision(transaction))
   // The live feed shows no system events, and only these transactions record other events directly.
   if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
   return result

@@ -14,7 +14,7 @@ import { fitInEvent } from './size.ts'
 
 export type { SourceWrite } from './apply-write.ts'
 
-/** The keys of a contact: an e-mail address, the id of the customer's own system, or neither. */
+/** The keys of a contact: an email address, the id of the customer's own system, or neither. */
 export interface ContactKeys {
   email: string | null
   externalId: string | null
@@ -36,7 +36,7 @@ export async function insertContact(
 ): Promise<ContactRow | null> {
   const blank = blankContact(newId(), keys.externalId, write.source, now)
   const complete = keys.email === null ? write : { ...write, email: keys.email }
-  const { row: values, record, leftOut } = applyWrite(blank, [], complete, keys.email, now)
+  const { row: values, record, ignored } = applyWrite(blank, [], complete, keys.email, now)
   const row = await tx.db
     .insertInto('contacts')
     .values({ ...values, external_id_provisional: keys.isProvisional ?? false })
@@ -45,7 +45,7 @@ export async function insertContact(
     .executeTakeFirst()
     .catch(explainUnknownCompany)
   if (!row || (await isAlias(storingRecord(tx, row.contact_id, record), keys))) return null
-  log.leftOut.push(...leftOut)
+  log.ignored.push(...ignored)
   log.events.push(createdEvent(row, write.source, now))
   log.noteChange(row.contact_id, 'everything')
   return row
@@ -82,26 +82,31 @@ export async function changeContact(
   const [records = []] = (await readSourceRecords(tx, [contactId], write.source)).values()
   const email = wantsEmail(before, write) ? await emailAfter(tx, before, write) : before.email
   const applied = applyWrite(before, records, write, email, now)
-  const { changed, isNews, isRowDirty, leftOut } = applied
-  log.leftOut.push(...leftOut)
+  const { changed, isNews, isRowDirty, ignored } = applied
+  log.ignored.push(...ignored)
 
   const record = hasContent(write) ? applied.record : null
   let row = before
   if (isRowDirty) {
-    const { properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at } = applied.row
-    row = await storingRecord(tx, contactId, record)
-      .updateTable('contacts')
-      .set({ email, properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at })
-      .where('contact_id', '=', contactId)
-      .returning(CONTACT_COLUMNS)
-      .executeTakeFirstOrThrow()
-      .catch(explainUnknownCompany)
+    row = await storeChange(tx, applied.row, record).catch(explainUnknownCompany)
     log.noteChange(contactId, changedKeys(before, row))
   } else if (record) {
     await storeSourceRecords(tx, new Map([[contactId, record]]))
   }
   if (isNews) log.events.push(...changedEvents(before, row, changed, write.source, now))
   return row
+}
+
+/** Stores a changed contact, whose row the caller has locked, with the new record of the source that changed it. */
+export async function storeChange(tx: Tenant, after: ContactRow, record: SourceRecord | null): Promise<ContactRow> {
+  const { contact_id, email, properties, properties_provenance, company_id } = after
+  const { first_seen_at, updated_at, enriched_at } = after
+  return storingRecord(tx, contact_id, record)
+    .updateTable('contacts')
+    .set({ email, properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at })
+    .where('contact_id', '=', contact_id)
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirstOrThrow()
 }
 
 /** A contact as stored. */
@@ -185,7 +190,7 @@ function storingRecord(tx: Tenant, contactId: string, record: SourceRecord | nul
   return tx.db.with('stored_record', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
 }
 
-/** The e-mail of a write, or the current one if another contact has it. By hand, that is an error. */
+/** The email of a write, or the current one if another contact has it. By hand, that is an error. */
 async function emailAfter(
   tx: Tenant,
   before: ContactRow,

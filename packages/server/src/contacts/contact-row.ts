@@ -20,7 +20,7 @@ export const CONTACT_COLUMNS = [
 
 export type ContactRow = Pick<Selectable<TenantTables['contacts']>, (typeof CONTACT_COLUMNS)[number]>
 
-/** The winning values including the e-mail, which is stored only in its own column, so that the two cannot differ. */
+/** The winning values including the email, which is stored only in its own column, so that the two cannot differ. */
 export function propertiesOf(row: Pick<ContactRow, 'email' | 'properties'>): Properties {
   const properties = row.properties as Properties
   return row.email === null ? properties : { email: row.email, ...properties }

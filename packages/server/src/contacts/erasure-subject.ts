@@ -14,7 +14,7 @@ const BEFORE = '(^|[^A-Za-z0-9._+-]|%[0-9A-Fa-f]{2})'
 const AFTER = '$|[^A-Za-z0-9.-]|[.]($|[^A-Za-z0-9])'
 
 /**
- * A regular expression for PostgreSQL and ClickHouse that finds an e-mail address in a text, plain or percent-encoded
+ * A regular expression for PostgreSQL and ClickHouse that finds an email address in a text, plain or percent-encoded
  * as in a URL. Match it case-insensitively.
  */
 export function mentionPattern(email: string): string {

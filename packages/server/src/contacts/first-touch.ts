@@ -3,24 +3,60 @@ import type { EventRecord } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { changeContact, lockContact } from './change.ts'
-import { ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
+import { applyWrite } from './apply-write.ts'
+import { type ContactState, lockStatesById, storeStates } from './bulk.ts'
+import { changedEvents, storeChange } from './change.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
+import { type ContactRow, changedKeys } from './contact-row.ts'
 import { hasFirstTouch } from './first-touch-keys.ts'
 import type { Properties } from './properties.ts'
+import { readSourceRecords, type SourceRecord } from './record-source.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
 const CACHED_MAX = 100_000
+/** Contacts per transaction: each may have 256 KiB. */
+const CONTACTS_AT_ONCE = 200
 
 /** The known parts of a contact's first touch. */
-interface FirstTouch {
+export interface FirstTouch {
   firstSeenMs: number
   isWritten: boolean
 }
 
+/** A contact after its first touch. */
+interface Touched {
+  row: ContactRow
+  /** The new record of its source; null if that has none. */
+  record: SourceRecord | null
+  /** The keys of the properties that changed. */
+  changed: readonly string[]
+}
+
 /**
- * Writes the first-touch properties and first_seen_at of a contact, from the beginnings of its visitors' episodes. The
- * values belong to one visit, so they are written together, and only if none of them is set.
+ * Computes the first-touch properties and first_seen_at of a contact from the beginning of an episode of one of its
+ * visitors, without touching the database. The properties belong to one visit, so they are written together, and only
+ * if none of them is set and the contact is not full.
+ * @param records the current records of the contact's sources. @returns null if nothing changes.
+ */
+export function touched(
+  row: ContactRow,
+  records: readonly SourceRecord[],
+  { seenAt: seenMs, page }: Beginning,
+  now: Date,
+): Touched | null {
+  const seenAt = new Date(seenMs)
+  if (page !== null && !hasFirstTouch(row.properties as Properties)) {
+    try {
+      return applyWrite(row, records, { ...SOURCE, properties: touchOf(page), seenAt }, row.email, now)
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    }
+  }
+  return seenAt < row.first_seen_at ? { row: { ...row, first_seen_at: seenAt }, record: null, changed: [] } : null
+}
+
+/**
+ * Writes the first touch of a contact.
  * @param row the stored contact; the caller has locked it.
  * @returns the contact as stored afterwards.
  */
@@ -28,68 +64,89 @@ export async function recordFirstTouch(
   tx: Tenant,
   log: ChangeLog,
   row: ContactRow,
-  { seenAt: seenMs, page }: Beginning,
+  beginning: Beginning,
   now: Date,
 ): Promise<ContactRow> {
-  const seenAt = new Date(seenMs)
-  const touched =
-    page && !hasFirstTouch(row.properties as Properties) && (await writeTouch(tx, log, row, page, seenAt, now))
-  if (touched) return touched
-  if (seenAt >= row.first_seen_at) return row
-  log.noteChange(row.contact_id, ['first_seen_at'])
-  return tx.db
-    .updateTable('contacts')
-    .set({ first_seen_at: seenAt })
-    .where('contact_id', '=', row.contact_id)
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirstOrThrow()
+  const isPageKnown = beginning.page === null || hasFirstTouch(row.properties as Properties)
+  const records = isPageKnown ? [] : await readSourceRecords(tx, [row.contact_id], SOURCE.source)
+  const touch = touched(row, [...records.values()].flat(), beginning, now)
+  if (touch === null) return row
+  const after = await storeChange(tx, touch.row, touch.record)
+  noteTouch(log, row, { ...touch, row: after }, now)
+  return after
 }
 
-/** @returns null if the contact is full; then nothing is written. */
-async function writeTouch(
+/**
+ * Writes the first touches of contacts with a fixed number of statements. Contacts that no longer exist are left out.
+ * @returns the contacts as stored afterwards.
+ */
+async function recordFirstTouches(
   tx: Tenant,
   log: ChangeLog,
-  before: ContactRow,
-  page: FirstPage,
-  seenAt: Date,
+  beginnings: ReadonlyMap<string, Beginning>,
   now: Date,
-): Promise<ContactRow | null> {
-  // Keys that it ignores do not concern the identification.
-  const own = new ChangeLog()
-  try {
-    const row = await changeContact(tx, own, before, { ...SOURCE, properties: touchOf(page), seenAt }, now)
-    log.events.push(...own.events)
-    for (const [changed, keys] of own.changed) log.noteChange(changed, keys === 'everything' ? keys : [...keys])
-    return row
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.status >= 500) throw error
-    return null
+): Promise<ContactRow[]> {
+  const states = await lockStatesById(tx, SOURCE.source, [...beginnings.keys()])
+  const changed: ContactState[] = []
+  const rows = states.map((state) => {
+    const { row, records } = state
+    const beginning = beginnings.get(row.contact_id)
+    const touch = beginning ? touched(row, records, beginning, now) : null
+    if (touch === null) return row
+    const isRecordDirty = touch.record !== null
+    const own = touch.record === null ? records : [touch.record]
+    changed.push({ ...state, row: touch.row, records: own, isRowDirty: true, isRecordDirty })
+    noteTouch(log, row, touch, now)
+    return touch.row
+  })
+  await storeStates(tx, SOURCE.source, changed)
+  return rows
+}
+
+function noteTouch(log: ChangeLog, before: ContactRow, { row, changed }: Touched, now: Date): void {
+  log.noteChange(row.contact_id, changedKeys(before, row))
+  if (changed.length > 0) log.events.push(...changedEvents(before, row, changed, SOURCE.source, now))
+}
+
+/** Updates the first touches of contacts whose events arrive after they were identified. */
+export function createFirstTouchWatch(dependencies: WriteDependencies) {
+  const known = new Map<string, FirstTouch>()
+
+  /** Call it with recorded events. @param stored the first touches of contacts that the caller has read. */
+  return async (
+    tenant: Tenant,
+    events: readonly EventRecord[],
+    stored: ReadonlyMap<string, FirstTouch> = new Map(),
+  ): Promise<void> => {
+    const keyOf = (contactId: string) => `${tenant.id}/${contactId}`
+    const isDue = ([contactId, { seenAt, page }]: [string, Beginning]) => {
+      const touch = known.get(keyOf(contactId)) ?? stored.get(contactId)
+      return touch === undefined || seenAt < touch.firstSeenMs || (!touch.isWritten && page !== null)
+    }
+    const due = [...beginningsOf(events)].filter(isDue)
+    while (due.length > 0) {
+      const beginnings = new Map(due.splice(0, CONTACTS_AT_ONCE))
+      const rows = await changeContacts(tenant, dependencies, (tx, log) =>
+        recordFirstTouches(tx, log, beginnings, dependencies.clock()),
+      )
+      if (known.size >= CACHED_MAX) known.clear()
+      for (const { contact_id, first_seen_at, properties } of rows) {
+        const isWritten = hasFirstTouch(properties as Properties)
+        known.set(keyOf(contact_id), { firstSeenMs: first_seen_at.getTime(), isWritten })
+      }
+    }
   }
 }
 
-/** Updates the first touch of contacts whose events arrive after they were identified. */
-export function createFirstTouchWatch(dependencies: WriteDependencies) {
-  const known = new Map<string, FirstTouch>()
-  /** Call it with one visitor's recorded events. */
-  return async (tenant: Tenant, events: readonly EventRecord[]): Promise<void> => {
-    const beginning = beginningOf(events)
-    const [event] = events
-    if (!event || event.is_anonymous || beginning === null) return
-    const contactId = event.owner_id
-    const key = `${tenant.id}/${contactId}`
-    const touch = known.get(key)
-    const isEarlier = touch === undefined || beginning.seenAt < touch.firstSeenMs
-    const addsPage = !touch?.isWritten && beginning.page !== null
-    if (!isEarlier && !addsPage) return
-    const found = await changeContacts(tenant, dependencies, async (tx, log) => {
-      const row = await lockContact(tx, contactId)
-      return row && recordFirstTouch(tx, log, row, beginning, dependencies.clock())
-    })
-    if (!found) return
-    if (known.size >= CACHED_MAX) known.clear()
-    const isWritten = hasFirstTouch(found.properties as Properties)
-    known.set(key, { firstSeenMs: found.first_seen_at.getTime(), isWritten })
+/** The beginnings of the contacts that some events belong to. */
+function beginningsOf(events: readonly EventRecord[]): Map<string, Beginning> {
+  const beginnings = new Map<string, Beginning>()
+  for (const event of events) {
+    const { owner_id, is_anonymous } = event
+    const beginning = is_anonymous ? null : beginningOf([event], beginnings.get(owner_id))
+    if (beginning !== null) beginnings.set(owner_id, beginning)
   }
+  return beginnings
 }
 
 function touchOf({ url, referrer }: FirstPage): Record<string, string> {

@@ -1,7 +1,9 @@
+import type { RawBuilder, SqlBool } from 'kysely'
 import type Type from 'typebox'
 import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
+import { idsIn } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactFilters } from './list.ts'
@@ -15,7 +17,7 @@ export function filtersByEvents(query: object): boolean {
 }
 
 /** The filters that a single event must match; null if there are none. */
-export function eventFiltersOf(query: Query): EventFilters | null {
+function eventFiltersOf(query: Omit<Query, 'filter'>): EventFilters | null {
   const filters = {
     event_type: query.has_event_type,
     text: query.has_event_text,
@@ -30,22 +32,47 @@ export function eventFiltersOf(query: Query): EventFilters | null {
   return Object.keys(set).length > 0 ? set : null
 }
 
+/** The filters of a list that segments/ reads: it knows contacts, not the other way round. */
+export interface SegmentFilters {
+  /**
+   * @param sent `filter` as a value, or as JSON.
+   * @returns the condition of the filter; none without one.
+   * @throws ServiceError 400 naming every invalid field, `unknown_segment` or `event_filter_too_broad`, 403.
+   */
+  conditionOf(
+    tenant: Tenant,
+    sent: { filter?: unknown; segment_id?: string | undefined },
+    context: ListContext,
+  ): Promise<RawBuilder<SqlBool> | undefined>
+}
+
+interface ListContext {
+  now: Date
+  /** How many contacts an event condition may match. */
+  contactsMax: number
+  requireScope(scope: 'events:read'): void
+}
+
 /**
  * The filters of a list; null if no contact can match.
- * @throws ServiceError 400 `event_filter_too_broad`.
+ * @throws ServiceError 400 `event_filter_too_broad`, `unknown_segment` or `unknown_import`.
  */
 export async function contactFiltersOf(
   tenant: Tenant,
-  query: Query,
-  events: EventFilters | null,
-  contactsMax: number,
+  query: Omit<Query, 'filter'> & { filter?: unknown },
+  { segmentFilters, ...context }: ListContext & { segmentFilters: SegmentFilters },
 ): Promise<ContactFilters | null> {
   const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
   const { status, lifecycle_stage, lead_status, country, industry, city, state, job_title, search } = query
-  const { created_after, created_before } = query
+  const { created_after, created_before, segment_id, import_id, contact_ids } = query
   // An invalid company id has no contacts, and PostgreSQL would reject it.
   const impossible = (company_id !== undefined && !isUuid(company_id)) || has_linkedin !== has_social_profile
   if (impossible) return null
+  if (import_id !== undefined) await requireImport(tenant, import_id)
+  const events = eventFiltersOf(query)
+  const condition = await segmentFilters.conditionOf(tenant, query, context)
+  const named = contact_ids === undefined ? undefined : idsIn(contact_ids, 'contact_ids')
+  const found = events ? await contactsWithEvent(tenant, events, context.contactsMax) : undefined
   const filters = {
     status,
     lifecycle_stage,
@@ -60,9 +87,23 @@ export async function contactFiltersOf(
     company_id,
     created_after,
     created_before,
-    contact_ids: events ? await contactsWithEvent(tenant, events, contactsMax) : undefined,
+    segment_id,
+    import_id,
+    condition,
+    contact_ids: found && named ? found.filter((id) => named.includes(id)) : (found ?? named),
   }
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+/** @throws ServiceError 400 `unknown_import`. */
+async function requireImport(tenant: Tenant, importId: string): Promise<void> {
+  const found = isUuid(importId)
+    ? await tenant.db.selectFrom('imports').select('import_id').where('import_id', '=', importId).executeTakeFirst()
+    : undefined
+  if (found) return
+  const details = [{ path: 'import_id', message: 'is not the id of one of your imports' }]
+  const message = 'There is no import with this import_id. GET /v1/imports lists yours.'
+  throw new ServiceError(400, 'unknown_import', message, { details })
 }
 
 /**
@@ -81,13 +122,18 @@ async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contacts
     outer: { columns: 'DISTINCT contact_id', where: `contact_id != toUUID('${NOBODY}')`, limit: contactsMax + 1 },
   })
   if (rows.length > contactsMax) {
-    const message = `More than ${contactsMax} contacts have a matching event. Use has_event_after and has_event_before to narrow the range.`
-    throw new ServiceError(400, 'event_filter_too_broad', message, {
-      details: [
-        { path: 'has_event_after', message: 'excludes events before this time' },
-        { path: 'has_event_before', message: 'excludes events after this time' },
-      ],
-    })
+    throw eventFilterTooBroad(contactsMax, [
+      { path: 'has_event_after', message: 'excludes events before this time' },
+      { path: 'has_event_before', message: 'excludes events after this time' },
+    ])
   }
   return rows.map(({ contact_id }) => contact_id)
+}
+
+/** @param details how to narrow the filter. */
+export function eventFilterTooBroad(contactsMax: number, details: ErrorDetail[], cause?: unknown): ServiceError {
+  const [first] = details
+  const means = first?.path === 'filter' ? 'within_days' : 'has_event_after and has_event_before'
+  const message = `More than ${contactsMax} contacts have a matching event. Use ${means} to narrow the range.`
+  return new ServiceError(400, 'event_filter_too_broad', message, { details, cause })
 }

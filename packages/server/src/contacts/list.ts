@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -29,6 +29,9 @@ export interface ContactFilters {
   company?: string
   contact_ids?: readonly string[]
   segment_id?: string
+  import_id?: string
+  /** A filter of segments, compiled. */
+  condition?: RawBuilder<SqlBool>
 }
 
 export interface ContactOrder {
@@ -112,10 +115,10 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
 
 /** Limits how many reads run at once that may scan all contacts: broad or unindexed filters, and deep pages. */
 function withReadLimit<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
-  const { search, job_title, status, has_linkedin, created_after, created_before } = filters
-  const broad = [job_title, status, has_linkedin, created_after, created_before]
+  const { search, job_title, status, has_linkedin, created_after, created_before, condition } = filters
+  const broad = [job_title, status, has_linkedin, created_after, created_before, condition]
   const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
-  return isHeavy ? tenant.heavily(work) : work()
+  return isHeavy ? tenant.heavyRead(work) : work()
 }
 
 /** A query of the matching contacts. */
@@ -138,6 +141,8 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
     conditions.push(isOneOf(filters.contact_ids.filter(isUuid)))
   }
   if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))
+  if (filters.import_id !== undefined) conditions.push(isOfImport(eb, filters.import_id))
+  if (filters.condition) conditions.push(filters.condition)
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
   return eb.and(conditions)
@@ -161,6 +166,11 @@ function hasCompanyName(name: string) {
 function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId: string) {
   const members = eb.selectFrom('segment_members').select('segment_members.contact_id')
   return eb('contacts.contact_id', 'in', members.where('segment_members.segment_id', '=', segmentId))
+}
+
+function isOfImport(eb: ExpressionBuilder<TenantTables, 'contacts'>, importId: string) {
+  const written = eb.selectFrom('import_changes').select('import_changes.contact_id')
+  return eb('contacts.contact_id', 'in', written.where('import_changes.import_id', '=', importId))
 }
 
 function textConditions({ search, job_title }: ContactFilters) {

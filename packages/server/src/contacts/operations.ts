@@ -10,7 +10,7 @@ import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { contactFiltersOf, eventFiltersOf, filtersByEvents } from './list-filters.ts'
+import { contactFiltersOf, filtersByEvents, type SegmentFilters } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
@@ -26,6 +26,7 @@ import { createContact, deleteContact, updateContact } from './write.ts'
 
 export interface ContactServices extends WriteDependencies {
   config: Pick<Config, 'eventFilterContactsMax'>
+  segmentFilters: SegmentFilters
 }
 
 const tag = 'Contacts'
@@ -52,18 +53,19 @@ export const CONTACT_OPERATIONS = [
     scope: 'contacts:read',
     scopeOf: (query) => (filtersByEvents(query as object) ? 'events:read' : null),
     summary: 'List, filter and search contacts',
-    description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
+    description:
+      'has_event_* filters, and a `filter` with event conditions, also need the scope `events:read`. A single event must match all has_event_* filters.',
     input: ListContactsQuery.properties,
     output: {
       contacts: Type.Optional(Type.Array(ProjectedContact, { description: 'Absent with `count_only`.' })),
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
-    errors: ['400 event_filter_too_broad'],
-    async run({ tenant, config }, query) {
+    errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
+    async run({ tenant, config, now, segmentFilters, requireScope }, query) {
       const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include } = query
-      const events = eventFiltersOf(query)
-      const filters = await contactFiltersOf(tenant, query, events, config.eventFilterContactsMax)
+      const contactsMax = config.eventFilterContactsMax
+      const filters = await contactFiltersOf(tenant, query, { segmentFilters, now, contactsMax, requireScope })
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { count: await counting }
       const options = {
@@ -129,7 +131,7 @@ export const CONTACT_OPERATIONS = [
     scope: 'contacts:read',
     summary: 'List the events of a contact, at most 1,000, even after its deletion',
     description:
-      'An answer contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
+      'A response contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
     input: {
       ...ContactPath,
       ...eventFilterSchemas('event_type'),
@@ -137,7 +139,7 @@ export const CONTACT_OPERATIONS = [
       fields: oneOf(['summary', 'full'], 'summary: compact events.'),
       include: wordList(
         ['provenance', 'system'],
-        'system adds system events. provenance is accepted; events have none.',
+        'system includes system events. provenance is accepted, but has no effect.',
       ),
     },
     output: {

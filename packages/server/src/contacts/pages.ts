@@ -1,4 +1,5 @@
-import { createPageReader } from '../platform/answer-size.ts'
+import { pagesOf } from '../platform/answer-size.ts'
+import { FIRST_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
@@ -6,28 +7,38 @@ import { type ContactFilters, matchingContacts } from './list.ts'
 import { segmentIds } from './segment-ids.ts'
 
 const ROWS_PER_PAGE = 1_000
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
-/** All matching contacts in batches, sorted by id; memory use does not depend on their number. */
-export async function* contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
-  const next = createPageReader(ROWS_PER_PAGE)
-  for (let after = FIRST_ID; ; ) {
-    const { rows, isLast } = await next((limit) =>
-      tenant.heavily(
-        () =>
-          matchingContacts(tenant, filters)
-            .select(CONTACT_COLUMNS)
-            .select(segmentIds)
-            .where('contacts.contact_id', '>', after)
-            .orderBy('contacts.contact_id')
-            .limit(limit)
-            .execute(),
-        'postgres_export',
-      ),
-    )
-    if (rows.length > 0) yield rows
-    const last = rows.at(-1)
-    if (!last || isLast) return
-    after = last.contact_id
-  }
+/** All matching contacts in batches, sorted by id. */
+export function contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
+  return pagesOf<ContactRowInSegments>(ROWS_PER_PAGE, (limit, after) =>
+    tenant.heavyRead(
+      () =>
+        matchingContacts(tenant, filters)
+          .select(CONTACT_COLUMNS)
+          .select(segmentIds)
+          .where('contacts.contact_id', '>', after?.contact_id ?? FIRST_ID)
+          .orderBy('contacts.contact_id')
+          .limit(limit)
+          .execute(),
+      'postgres_export',
+    ),
+  )
+}
+
+/** The ids of the next matching contacts, sorted. */
+export async function nextContactIds(
+  tenant: Tenant,
+  filters: ContactFilters,
+  after: string | undefined,
+  limit: number,
+) {
+  const rows = await tenant.heavyRead(() =>
+    matchingContacts(tenant, filters)
+      .select('contacts.contact_id')
+      .where('contacts.contact_id', '>', after ?? FIRST_ID)
+      .orderBy('contacts.contact_id')
+      .limit(limit)
+      .execute(),
+  )
+  return rows.map((row) => row.contact_id)
 }

@@ -34,7 +34,7 @@ export const PropertiesInput = Type.Unsafe<PropertyChanges>({
   type: 'object',
   additionalProperties: true,
   description:
-    'Key-value properties. Values are texts, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.',
+    'Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.',
   examples: [{ firstname: 'Ada', lastname: 'Lovelace', company: 'Analytical Engines', lifecyclestage: 'lead' }],
 })
 
@@ -63,13 +63,13 @@ export function checkProperties(properties: Record<string, unknown>): ErrorDetai
 }
 
 function problemOf(key: string, value: unknown): string | null {
-  if (key === '' || hasMoreCharacters(key, KEY_LENGTH_MAX)) return `a key has 1 to ${KEY_LENGTH_MAX} characters`
+  if (key === '' || hasMoreCharacters(key, KEY_LENGTH_MAX)) return `a key must have 1 to ${KEY_LENGTH_MAX} characters`
   if (key === 'lifecyclestage' && value !== null && !(LIFECYCLE_STAGES as readonly unknown[]).includes(value)) {
     return `must be one of ${LIFECYCLE_STAGES.join(', ')}`
   }
   if (value === null || isScalar(value)) return null
   if (Array.isArray(value) && value.every(isScalar)) return null
-  return `must be a text of at most ${TEXT_LENGTH_MAX} characters, a number, true, false, or a list of these`
+  return `must be a string of at most ${TEXT_LENGTH_MAX} characters, a number, true, false, or a list of these`
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

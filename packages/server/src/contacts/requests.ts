@@ -2,7 +2,16 @@ import Type from 'typebox'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
-import { filterText, flag, oneOf, searchText, timestampBound, wordList } from '../platform/http/query-parameters.ts'
+import {
+  filterJson,
+  filterText,
+  flag,
+  idList,
+  oneOf,
+  searchText,
+  timestampBound,
+  wordList,
+} from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
@@ -55,6 +64,10 @@ export const ListContactsQuery = Type.Object({
   created_after: timestampBound('lower', 'Created at or after this time.'),
   created_before: timestampBound('upper', 'Created at or before this time.'),
   search: searchText('Words that must all occur in the name, email, company or job title.'),
+  contact_ids: idList('Only contacts with one of these ids.'),
+  segment_id: filterText('Members of this segment.', 200),
+  import_id: filterText('Contacts that this import created or updated.', 200),
+  filter: filterJson('With event conditions, it needs the scope `events:read`.'),
   has_event_type: filterText('Contacts with a tracked event of this type.', 200),
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
   has_event_text_contains: filterText('Contacts with an event whose element text contains this, ignoring case.'),
@@ -65,8 +78,8 @@ export const ListContactsQuery = Type.Object({
   has_event_element_id: filterText('Contacts with an event on the element with this id.'),
   has_event_after: timestampBound('lower', 'The matching event happened at or after this time.'),
   has_event_before: timestampBound('upper', 'The matching event happened at or before this time.'),
-  sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'Sort by.', 'createdate'),
-  sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
+  sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'The field to sort by.', 'createdate'),
+  sort_dir: oneOf(['asc', 'desc'], 'Sort direction; missing values come last in both directions.', 'desc'),
   count_only: flag('Return only the number of results.', false),
   fields: filterText('summary, full, or a comma-separated list of field names and property keys.', 5_000),
   include: wordList(['provenance'], 'What to add.'),
@@ -97,7 +110,7 @@ export function parseEventsLimit(wanted: boolean, text: string | undefined): num
 export function parseCreateContact(body: Sent<typeof NEW_CONTACT_FIELDS>): NewContact {
   const details: ErrorDetail[] = []
   const email = parseEmail(body.email)
-  if (email === null) details.push({ path: 'email', message: 'is not a valid e-mail address' })
+  if (email === null) details.push({ path: 'email', message: 'is not a valid email address' })
   const { email: sameEmail, ...properties } = body.properties ?? {}
   if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
     details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
@@ -122,7 +135,7 @@ export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUp
   const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== undefined && email === null) {
-    details.push({ path: 'properties.email', message: 'must be a valid e-mail address; it cannot be removed' })
+    details.push({ path: 'properties.email', message: 'must be a valid email address; it cannot be removed' })
   }
   if (details.length > 0) throw validationError(details)
   return {

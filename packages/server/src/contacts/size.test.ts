@@ -139,7 +139,7 @@ describe('the limit applies to every writer', () => {
     const identify = { traits: { email: ADA, city: text(1_000) } }
     const { status, body } = await tenant.track({ visitor_id: 'v', identify, events: [{ event: 'page_view' }] })
     expect([status, body.accepted]).toEqual([200, 1])
-    expect(body.warnings).toEqual([expect.stringMatching(/^identify was left out: .*KiB/)])
+    expect(body.warnings).toEqual([expect.stringMatching(/^identify was ignored: .*KiB/)])
   })
 
   test('a form is 413, and its company is not created', async () => {

@@ -18,7 +18,7 @@ export interface NewContact {
 }
 
 export interface ContactUpdate {
-  /** null is rejected: a contact with an e-mail must keep one. */
+  /** null is rejected: a contact with an email must keep one. */
   email?: string
   properties: PropertyChanges
   visitorIds: string[]
@@ -77,11 +77,24 @@ export async function deleteContact(tenant: Tenant, dependencies: WriteDependenc
   await changeContacts(tenant, dependencies, async (tx, log) => {
     if (!(await lockContact(tx, contactId))) throw await missingContact(tx, contactId)
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
-    log.events.push(...(await dependencies.segments.leave(tx, contactId)))
-    await dependencies.forgetConversations(tx, contactId)
-    await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
-    log.events.push({ event: 'contact_deleted', at: now, contactId, data: {} })
+    await dependencies.deleteConversations(tx, contactId)
+    await deleteUnused(tx, log, dependencies, [contactId], now)
   })
+}
+
+/** Deletes contacts without visitors and conversations, whose rows the caller has locked. */
+export async function deleteUnused(
+  tx: Tenant,
+  log: ChangeLog,
+  { segments }: Pick<WriteDependencies, 'segments'>,
+  contactIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (contactIds.length === 0) return
+  log.events.push(...(await segments.leave(tx, contactIds)))
+  await tx.db.deleteFrom('contacts').where('contact_id', 'in', contactIds).execute()
+  const deleted = contactIds.map((contactId) => ({ event: 'contact_deleted', at: now, contactId, data: {} }) as const)
+  log.events.push(...deleted)
 }
 
 /** Links visitors to a contact. @returns the contact with the first touch of these visitors. */

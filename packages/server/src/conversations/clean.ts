@@ -20,7 +20,7 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1)
 /** Marks the end of a text that was cut. */
 export const TRUNCATED = '[truncated]'
 
-/** Identifies a contact: an e-mail address (directory `email`), or an id in a messaging tool's directory. */
+/** Identifies a contact: an email address (directory `email`), or an id in a messaging tool's directory. */
 export interface ParticipantKey {
   directory: string
   key: string
@@ -140,7 +140,7 @@ function truncated(text: string): string {
   return `${cutBytes(text, TEXT_BYTES_MAX - TRUNCATED.length - 1)}\n${TRUNCATED}`
 }
 
-/** The beginning of a text of at most `bytesMax` bytes in UTF-8, without splitting a character. */
+/** The beginning of a string of at most `bytesMax` bytes in UTF-8, without splitting a character. */
 function cutBytes(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)
   let end = Math.min(bytesMax, bytes.length)

@@ -38,7 +38,7 @@ export const Message = Type.Object(
     truncated: Type.Optional(
       Type.Literal(true, {
         description:
-          'Set if the response would be too large: the text is cut and the HTML is omitted. Request fewer messages.',
+          'Set if the response would be too large: the text is shortened and the HTML is omitted. Request fewer messages.',
       }),
     ),
   },

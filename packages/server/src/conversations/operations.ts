@@ -31,7 +31,7 @@ export const CONVERSATION_OPERATIONS = [
     http: 'GET /v1/contacts/:contact_id/conversations',
     command: 'conversation list',
     scope: 'contacts:read',
-    summary: 'List the e-mail and messaging conversations of a contact, latest first',
+    summary: 'List the email and messaging conversations of a contact, latest first',
     input: {
       ...ContactPath,
       include_messages: flag('Include the messages of the threads.', false),
@@ -69,7 +69,7 @@ export const CONVERSATION_OPERATIONS = [
     http: 'GET /v1/contacts/:contact_id/email-threads',
     command: 'conversation email-threads',
     scope: 'contacts:read',
-    summary: 'List the e-mail threads of a contact in brief, latest first',
+    summary: 'List summaries of the email threads of a contact, latest first',
     input: { ...ContactPath, ...pageParameters(1_000, 1_000) },
     output: { email_threads: Type.Array(EmailThread), total_items: Type.Integer(), pagination: Pagination },
     async run({ tenant }, { contact_id, page = 1, limit = 1_000 }) {
@@ -87,7 +87,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Add conversations of a messaging tool',
     description:
-      'The thread_key identifies a thread, the message_id a message. Messages that were sent before are ignored. An invalid record does not affect the others.',
+      'The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others.',
     input: { source: Type.String({ examples: ['helpdesk'] }), records: PushedRecords },
     output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },

@@ -66,7 +66,7 @@ async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Pr
   return [...survivors, ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id])]
 }
 
-/** The keys of a contact and of those merged into it: e-mail addresses, and ids in connected systems. */
+/** The keys of a contact and of those merged into it: email addresses, and ids in connected systems. */
 export async function keysOfContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
   const contact = await tenant.db
     .selectFrom('contacts')
@@ -96,4 +96,18 @@ export async function keysOfContact(tenant: Tenant, contactId: string): Promise<
 export function keysOfAlias({ kind, source, key }: Alias): ParticipantKey[] {
   if (kind === 'email') return [{ directory: EMAIL_DIRECTORY, key }]
   return kind === 'source' && source !== EMAIL_DIRECTORY ? [{ directory: source, key }] : []
+}
+
+/** Of these contacts, those whose address takes part in a conversation. */
+export async function contactsInConversations(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
+  if (contactIds.length === 0) return new Set()
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .innerJoin('conversation_participants', 'conversation_participants.key', 'contacts.email')
+    .select('contacts.contact_id')
+    .distinct()
+    .where('contacts.contact_id', 'in', contactIds)
+    .where('conversation_participants.directory', '=', EMAIL_DIRECTORY)
+    .execute()
+  return new Set(rows.map(({ contact_id }) => contact_id))
 }

@@ -27,7 +27,7 @@ export const EXAMPLE = {
 const nullable = (length: number) =>
   Type.Optional(
     Type.Union([Type.String({ maxLength: length }), Type.Null()], {
-      'x-expected': `a text of at most ${length} characters, or null`,
+      'x-expected': `a string of at most ${length} characters, or null`,
     }),
   )
 const Person = Type.Object({ address: nullable(254), name: nullable(200) }, { additionalProperties: false })
@@ -88,7 +88,7 @@ export function parseConversation(record: unknown, source: string): IncomingMess
   const { thread_key, subject, contact, messages } = record as Type.Static<typeof PushedConversation>
   const email = contact?.email === undefined ? null : parseEmail(contact.email)
   if (contact?.email !== undefined && email === null) {
-    details.push({ path: 'contact.email', message: 'is not a valid e-mail address' })
+    details.push({ path: 'contact.email', message: 'is not a valid email address' })
   }
   if (contact && contact.email === undefined && contact.external_id === undefined) {
     details.push({ path: 'contact', message: 'needs an external_id or an email' })

@@ -2,7 +2,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { noteSource } from '../sources/source-kinds.ts'
+import { noteConnector } from '../sources/connectors.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
 
@@ -20,7 +20,7 @@ export async function pushConversations(
   conversations: readonly (readonly IncomingMessage[] | ServiceError)[],
 ): Promise<PushResult[]> {
   const messages = conversations.flatMap((conversation) => (conversation instanceof ServiceError ? [] : conversation))
-  if (messages.length > 0) await noteSource(tenant, source, undefined, writing.clock(), 'messaging')
+  if (messages.length > 0) await noteConnector(tenant, source, undefined, writing.clock(), 'messaging')
   const recorded = await recordMessages(tenant, writing, messages)
   let at = 0
   return conversations.map((conversation) => {

@@ -54,7 +54,7 @@ export async function conversationsOf(
 }
 
 /**
- * One page of the e-mail threads of a contact, latest first, and the total number.
+ * One page of the email threads of a contact, latest first, and the total number.
  * @throws ServiceError 404 for an unknown contact.
  */
 export async function emailThreadsOf(

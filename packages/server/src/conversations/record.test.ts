@@ -281,7 +281,7 @@ test("a mail that is older than its contact updates segments on the contact's fi
 })
 
 describe('contacts', () => {
-  test('mail that involves no contact is left out, unless it belongs to a stored thread', async () => {
+  test('mail that involves no contact is ignored, unless it belongs to a stored thread', async () => {
     const stranger = { address: 'stranger@example.com', name: null }
     const first = mail()
     const results = await record(
@@ -290,14 +290,14 @@ describe('contacts', () => {
       mail({ from: stranger, references: [first.messageId] }),
       mail({ from: stranger, subject: first.subject }),
     )
-    expect(results.map(({ status }) => status)).toEqual(['left_out', 'recorded', 'recorded', 'left_out'])
+    expect(results.map(({ status }) => status)).toEqual(['ignored', 'recorded', 'recorded', 'ignored'])
   })
 
   test("the tenant's own address does not count, even if it is a contact's", async () => {
     await tenant.contact('sales@ours.example')
     await ownMailbox('sales@ours.example')
     const [result] = await record(mail({ from: { address: 'stranger@example.com', name: null } }))
-    expect(result?.status).toBe('left_out')
+    expect(result?.status).toBe('ignored')
   })
 
   test('a contact that is created later, or changes its address, has the conversations of that address', async () => {

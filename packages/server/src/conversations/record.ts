@@ -15,10 +15,10 @@ const MESSAGES_PER_TRANSACTION = 50
 /** The result for one message. */
 export interface RecordedMessage {
   /**
-   * `recorded`: it is new. `known`: it was already stored. `left_out`: a mail that involves no contact, which is not
+   * `recorded`: it is new. `known`: it was already stored. `ignored`: a mail that involves no contact, which is not
    * stored.
    */
-  status: 'recorded' | 'known' | 'left_out'
+  status: 'recorded' | 'known' | 'ignored'
   threadId: string | null
   /** Whether it started its thread. */
   isNewThread: boolean
@@ -104,7 +104,7 @@ async function recordOne(
   const isMail = message.threadKey === null
   const linked = isMail ? await linkedThreads(tx, message) : []
   if (isMail && linked.length === 0 && !involvesContact(message, batch)) {
-    return { result: { status: 'left_out', threadId: null, isNewThread: false }, isEvent: false }
+    return { result: { status: 'ignored', threadId: null, isNewThread: false }, isEvent: false }
   }
   const { threadId, isNew, mergedIds } = await findThread(
     tx,

@@ -20,7 +20,7 @@ CREATE UNIQUE INDEX conversation_threads_key ON conversation_threads (tenant_id,
 CREATE INDEX conversation_threads_subject ON conversation_threads
   (tenant_id, source, subject_key, last_message_at DESC) WHERE thread_key IS NULL AND subject_key <> '';
 
--- Participants, by key: an e-mail address (directory 'email'), or a tool's id for a person (directory: the tool's
+-- Participants, by key: an email address (directory 'email'), or a tool's id for a person (directory: the tool's
 -- name). Contacts are not stored here, so a contact that gets an address later has the conversations of that address
 -- at once.
 CREATE TABLE conversation_participants (
@@ -72,7 +72,7 @@ CREATE TABLE conversation_references (
 );
 CREATE INDEX conversation_references_thread ON conversation_references (tenant_id, thread_id);
 
--- The state of reading an identity's mail. One process at a time claims a mailbox and renews the claim.
+-- The state of reading an identity's mail. One process at a time claims a mailbox; it has one `claim` for all of its mailboxes.
 -- `failed_setting` is a digest of the account that failed: a changed account is tried immediately.
 CREATE TABLE mailboxes (
   tenant_id uuid NOT NULL,
@@ -81,7 +81,7 @@ CREATE TABLE mailboxes (
   error text,
   failures integer NOT NULL DEFAULT 0,
   failed_setting text,
-  claimed_by uuid,
+  claim uuid,
   claimed_until timestamptz,
   next_attempt_at timestamptz NOT NULL,
   connected_at timestamptz,

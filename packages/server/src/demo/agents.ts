@@ -1,13 +1,16 @@
 import { createAgent } from '../agents/agents.ts'
 import type { AgentInput } from '../agents/requests.ts'
 import { triggerRun } from '../agents/runs/trigger.ts'
+import { type LoginDependencies, setEmailAccount } from '../identities/email-accounts.ts'
 import { createIdentity } from '../identities/identities.ts'
 import type { Actor } from '../operations/audit.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { SandboxMailbox } from './mailbox.ts'
 
 const ACTOR: Actor = { kind: 'command_line' }
+const SENDER_ADDRESS = 'grace.okafor@example.com'
 const SENDER = { firstName: 'Grace', lastName: 'Okafor', role: 'Account executive' }
 
 /** No model, so that the demo needs no API key. */
@@ -50,12 +53,29 @@ interface Dependencies {
   llmOutbound: Pick<ApiFetch, 'check'>
 }
 
-/** Creates the demo's agents and queues a run of each for the service. */
-export async function createDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
+/**
+ * Creates the demo's agents and queues a run of each for the service.
+ * @returns the id of the identity that writes their messages.
+ */
+export async function createDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<string> {
   const { identity_id } = await createIdentity(tenant, SENDER, now)
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
     const { agent_id } = await createAgent(tenant, dependencies, settings, ACTOR, now)
     await triggerRun(tenant, dependencies, agent_id, null, ACTOR, now)
   }
+  return identity_id
+}
+
+/** Lets the identity send through the sandbox mailbox, whose port and password are new at each start. */
+export async function connectSender(
+  tenant: Tenant,
+  dependencies: LoginDependencies,
+  identityId: string,
+  { smtp: { host, port, user, password } }: SandboxMailbox,
+  now: Date,
+): Promise<void> {
+  const smtp = { host, port, security: 'none', login: { user, password } } as const
+  const settings = { address: SENDER_ADDRESS, smtp, imap: null, dailyLimit: 1_000, spacingSeconds: 0 }
+  await setEmailAccount(tenant, dependencies, ACTOR, identityId, settings, now)
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains.ts'
@@ -13,12 +14,22 @@ import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { createSegment, type NewSegment } from '../segments/segments.ts'
-import { createDemoAgents } from './agents.ts'
+import { connectSender, createDemoAgents } from './agents.ts'
+import { openSandboxMailbox } from './mailbox.ts'
+import { serveMailbox } from './mailbox-page.ts'
 import { serveDemoSite } from './site.ts'
+import { receiveVisits } from './visits.ts'
 
 /** Site of the visits in the sample data. Pages on localhost may send events too. */
 const SITE = 'www.example.com'
 const DOMAINS = ['example.com', 'localhost']
+
+/** Enough for every range of the home page up to 28 days to have one before it. */
+const DAYS = 90
+const EVENTS = 45_000
+
+/** Without a browser's user agent, curl counts as a bot, which the figures leave out. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
 /** The owner of the demo tenant. The password is public, so the demo is not for real data. */
 const DEMO_PERSON = { email: 'demo@example.com', password: 'demo password', name: 'Demo' }
@@ -70,17 +81,44 @@ const SEGMENTS: NewSegment[] = [
 interface Demo {
   tenantId: string
   apiKey: string
+  /** Writes the agents' messages. */
+  identityId: string
 }
 
+/** Of the demo alone, so that `npm start` afterwards begins empty. */
+const DATA_DIRECTORY = fileURLToPath(new URL('../../../../data-demo', import.meta.url))
+
+const mailbox = await openSandboxMailbox()
+const { host, port, user, password } = mailbox.smtp
+const stopping = new AbortController()
+
 await runService(
-  // The welcome text below matters to new users, not the log.
-  () => readConfig({ CDS_LOG_LEVEL: 'warn', ...process.env }),
+  () =>
+    readConfig({
+      // The welcome text below matters to new users, not the log.
+      CDS_LOG_LEVEL: 'warn',
+      CDS_DATA_DIR: DATA_DIRECTORY,
+      // Invitations and agents' messages go to the sandbox, which is on this machine.
+      CDS_SMTP_URL: `smtp://${user}:${password}@${host}:${port}`,
+      CDS_MAIL_ALLOW_PRIVATE: 'on',
+      ...process.env,
+    }),
   async (service, config) => {
     const file = join(resolve(config.dataDirectory), 'demo.json')
     const demo = (await storedDemo(service, file)) ?? (await createDemo(service, file))
+    const tenant = openTenant(service.stores, demo.tenantId)
+    await connectSender(tenant, service.mail, demo.identityId, mailbox, systemClock())
     console.log(welcome(service, config, demo))
+    void receiveVisits(service.app, { tenantId: demo.tenantId, site: SITE }, stopping.signal)
   },
-  serveDemoSite,
+  (app) => {
+    serveDemoSite(app)
+    serveMailbox(app, mailbox)
+    app.addHook('preClose', async () => {
+      stopping.abort()
+      await mailbox.close()
+    })
+  },
 )
 await ensureBuilt((message) => console.error(`· ${message}`))
 
@@ -88,8 +126,9 @@ await ensureBuilt((message) => console.error(`· ${message}`))
 async function storedDemo({ stores }: Service, file: string): Promise<Demo | null> {
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null
-  const { tenantId, apiKey } = JSON.parse(text) as { tenantId: string; apiKey?: string }
-  if (apiKey && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey }
+  const { tenantId, apiKey, identityId } = JSON.parse(text) as Pick<Demo, 'tenantId'> & Partial<Demo>
+  const isComplete = apiKey !== undefined && identityId !== undefined
+  if (isComplete && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey, identityId }
   // The earlier start was interrupted while creating the demo: create it again.
   await removeUser(stores.database, DEMO_PERSON.email)
   await deleteTenant(stores.database, tenantId)
@@ -105,8 +144,8 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await seedTenant(openTenant(stores, tenantId), {
     contacts: 500,
     companies: 80,
-    events: 20_000,
-    days: 28,
+    events: EVENTS,
+    days: DAYS,
     seed: 1,
     site: SITE,
     now,
@@ -115,27 +154,30 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
-  await createDemoAgents(openTenant(stores, tenantId), service, now)
+  const identityId = await createDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'Demo', scopes: ['all'] }, now)
-  await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
-  return { tenantId, apiKey }
+  await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
+  return { tenantId, apiKey, identityId }
 }
 
 function welcome({ url }: Service, { dataDirectory }: Config, { apiKey }: Demo): string {
   return `
-The Customer Data Service is running with a demo tenant. Stop it with Ctrl-C; its data stays in ${dataDirectory}.
+The Customer Data Service is running with a demo workspace. Stop it with Ctrl-C; its data stays in ${dataDirectory}.
 
-  Dashboard      ${url}/      (sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password})
-  API            ${url}/v1
-  API reference  ${url}/docs
-  A small shop   ${url}/demo-site/    (with the tracker on it: what you do there is recorded)
-  API key        ${apiKey}
+  Dashboard        ${url}/      (sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password})
+  Demo shop        ${url}/demo-site/    (with the tracker on it: what you do there is recorded)
+  Sandbox mailbox  ${url}/demo-site/mailbox    (mails that you approve arrive here and nowhere else)
+  API              ${url}/v1
+  API reference    ${url}/docs/api
+  API key          ${apiKey}
 
-Record a page view as a browser would, and read it back:
+Invented people visit ${SITE} until you stop the demo: watch them on the home page of the dashboard.
 
-  curl -s ${url}/track -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
+Record a page view as a browser would. It appears on the home page at once. Then read it back:
 
-  curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
+  curl -s ${url}/track -A '${BROWSER}' -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
+
+  curl -s '${url}/v1/events?url_contains=/hello&limit=1' -H 'Authorization: Bearer ${apiKey}'
 
 See two agents. /v1/agents/AGENT_ID/runs shows what one proposes, some of it waiting for your approval:
 

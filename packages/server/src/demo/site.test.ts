@@ -1,19 +1,33 @@
+import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { addVerifiedDomain } from '../access/domains.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { openSandboxMailbox, type SandboxMailbox } from './mailbox.ts'
+import { serveMailbox } from './mailbox-page.ts'
 import { serveDemoSite } from './site.ts'
+import { receiveVisits } from './visits.ts'
 
 describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
   let service: TestService
   let tenant: TestTenant
+  let mailbox: SandboxMailbox
 
   beforeAll(async () => {
-    service = await startTestService({ HOST: 'localhost' }, { beforeListen: serveDemoSite })
+    mailbox = await openSandboxMailbox()
+    const beforeListen = (app: App) => {
+      serveDemoSite(app)
+      serveMailbox(app, mailbox)
+    }
+    service = await startTestService({ HOST: 'localhost' }, { beforeListen })
     tenant = await createTestTenant(service)
     await addVerifiedDomain(service.stores.database, tenant.id, 'localhost', new Date())
   })
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await service.close()
+    await mailbox.close()
+  })
 
   test('the events of a visit arrive, from the first page to the identification of the visitor', async () => {
     const page = await (await sharedChromium()).newPage()
@@ -25,6 +39,8 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
     const recovery = page.waitForResponse(/recover-visitor/, { timeout: 10_000 }).catch(() => null)
     await page.goto(`${service.url}/demo-site/`)
     await recovery
+    await page.locator('#me').waitFor({ state: 'visible' })
+    expect(await page.getAttribute('#me', 'href')).toMatch(/^\/visitors\/[0-9a-f-]{36}$/)
     await page.click('text=Show me the offer')
     await page.click('text=See the lamps')
     await page.waitForURL(/shop/)
@@ -57,5 +73,32 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
       .poll(names)
       .toEqual(expect.arrayContaining([...expected.split(' '), 'video_milestone', 'video_conversion', 'form_submit']))
     expect(problems).toEqual([])
+  })
+
+  test('has a mailbox where mails appear as they arrive, and run nothing', async () => {
+    const page = await (await sharedChromium()).newPage()
+    onTestFinished(() => page.close())
+    await page.goto(`${service.url}/demo-site/mailbox`)
+    await page.getByText('No mails yet').waitFor()
+    const { host, port, user, password } = mailbox.smtp
+    const mailer = createTransport({ host, port, auth: { user, pass: password } })
+    const mail = { from: 'grace@example.com', to: 'ada@example.com', subject: '<b>Plans?</b>' }
+    await mailer.sendMail({ ...mail, html: '<p>Hello Ada</p><script>parent.document.title = "owned"</script>' })
+    await page.getByRole('heading', { name: '<b>Plans?</b>' }).waitFor()
+    await page.getByText('From grace@example.com to ada@example.com').waitFor()
+    await page.frameLocator('iframe').getByText('Hello Ada').waitFor()
+    expect(await page.title()).toBe('Sandbox mailbox')
+    const stranger = createTransport({ host, port, auth: { user, pass: 'wrong' } })
+    await expect(stranger.sendMail({ ...mail, text: 'x' })).rejects.toMatchObject({ code: 'EAUTH' })
+  })
+
+  test('gets invented visitors, until the demo stops', async () => {
+    const stopping = new AbortController()
+    const site = `www.${tenant.site}`
+    const visits = receiveVisits(service.app, { tenantId: tenant.id, site }, stopping.signal)
+    const first = async () => (await tenant.call('GET', `/v1/events?domain=${site}&limit=1`)).body.events[0]
+    await expect.poll(first).toMatchObject({ event: 'page_view', domain: site })
+    stopping.abort()
+    await visits
   })
 })

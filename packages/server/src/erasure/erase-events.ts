@@ -4,7 +4,7 @@ import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/er
 import type { JournalTable } from '../journal/append.ts'
 import { deleteRefusedEvents, hasJournalRow } from '../journal/erase.ts'
 import type { Projector } from '../journal/projector.ts'
-import { forgetLinks } from '../owners/link-owners.ts'
+import { deleteLinks } from '../owners/link-owners.ts'
 import { ownersOf } from '../owners/owners.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
@@ -35,18 +35,21 @@ export interface EventEraser {
     onFound: (events: number) => Promise<void>,
   ): Promise<{ refused_events: number }>
   /** Deletes the links of the events' owners. */
-  forgetLinks(tenant: Tenant, contactId: string): Promise<void>
+  deleteLinks(tenant: Tenant, contactId: string): Promise<void>
 }
 
-interface Dependencies {
+export function createEventEraser({
+  database,
+  clickhouse,
+  storage,
+  projector,
+}: {
   database: Database
   clickhouse: ClickHouse
   /** The tables that deletions must name, with ` ON CLUSTER …` if there is a cluster. */
   storage: Record<JournalTable, string>
   projector: Projector
-}
-
-export function createEventEraser({ database, clickhouse, storage, projector }: Dependencies): EventEraser {
+}): EventEraser {
   /**
    * Projects the rest of the journal to ClickHouse, where single events can be deleted: a journal row has the events of
    * many people.
@@ -129,10 +132,10 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
       await onFound(await eraseEvents(tenant.id, owners, subject.email))
       return { refused_events: await eraseRefused(tenant.id, owners, subject) }
     },
-    forgetLinks: async (tenant, contactId) => {
+    deleteLinks: async (tenant, contactId) => {
       const ofContact = { tenant_id: tenant.id, contact_id: contactId }
       await remove('owner_links', 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}', ofContact)
-      await forgetLinks(tenant, contactId)
+      await deleteLinks(tenant, contactId)
     },
   }
 }

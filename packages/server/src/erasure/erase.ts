@@ -4,7 +4,7 @@ import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { deleteContact } from '../contacts/write.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import type { EventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
 
@@ -13,9 +13,6 @@ import { ERASE } from './erasures.ts'
  * and ends within 30 seconds; its deliveries and events have arrived by then.
  */
 const VERIFY_AFTER_SECONDS = 60
-
-/** ClickHouse deletes the events of several people in one mutation, which costs hardly more than for one person. */
-const ERASURES_AT_ONCE = 8
 
 /**
  * Deletes one feature's data about a person, in the given transaction. It is called repeatedly, even after the contact
@@ -30,22 +27,16 @@ export type Counter = (tenant: Tenant, contactId: string) => Promise<Record<stri
 export interface ErasureDependencies {
   erasers: readonly Eraser[]
   counters: readonly Counter[]
-  stores: Stores
-  jobs: Jobs
+  jobs: Pick<Jobs, 'send'>
   writing: WriteDependencies
   events: EventEraser
-  /** Deletes the tenant's jobs that contain one of the texts. */
-  forgetJobs(tenantId: string, texts: readonly string[]): Promise<number>
+  /** Deletes the tenant's jobs that contain one of some strings. */
+  deleteJobs(tenantId: string, texts: readonly string[]): Promise<number>
   /** Deletes the tenant's export files. */
-  forgetExports(tenant: Tenant): Promise<number>
+  deleteExportFiles(tenant: Tenant): Promise<number>
+  /** Deletes the tenant's imported files. */
+  deleteImportFiles(tenant: Tenant, uploadedBefore: Date): Promise<number>
   verifyAfterSeconds?: number
-}
-
-/** Starts the worker that processes requested erasures. */
-export async function startErasures(dependencies: ErasureDependencies): Promise<void> {
-  await dependencies.jobs.work(ERASE, ERASURES_AT_ONCE, ({ tenantId, erasureId }) =>
-    runErasure(openTenant(dependencies.stores, tenantId), dependencies, erasureId),
-  )
 }
 
 /**
@@ -55,7 +46,7 @@ export async function startErasures(dependencies: ErasureDependencies): Promise<
 export async function runErasure(tenant: Tenant, dependencies: ErasureDependencies, erasureId: string): Promise<void> {
   const row = await tenant.db
     .selectFrom('erasures')
-    .select(['status', 'subject'])
+    .select(['status', 'subject', 'requested_at'])
     .where('erasure_id', '=', erasureId)
     .executeTakeFirst()
   if (!row || row.subject === null) return
@@ -66,12 +57,13 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   })
   const now = dependencies.writing.clock()
   const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, erasureId, { events }))
-  const jobs = await dependencies.forgetJobs(tenant.id, [
+  const jobs = await dependencies.deleteJobs(tenant.id, [
     subject.contactId,
     ...(subject.email === null ? [] : [subject.email]),
   ])
-  const exports = await dependencies.forgetExports(tenant)
-  await addCounts(tenant, erasureId, { ...refused, jobs, exports })
+  const exports = await dependencies.deleteExportFiles(tenant)
+  const import_files = await dependencies.deleteImportFiles(tenant, row.requested_at)
+  await addCounts(tenant, erasureId, { ...refused, jobs, exports, import_files })
   if (row.status === 'running') await finishErasure(tenant, dependencies, erasureId, now)
   else await finishVerification(tenant, dependencies, erasureId, subject, now)
 }
@@ -119,7 +111,7 @@ async function finishVerification(
   { contactId }: ErasureSubject,
   now: Date,
 ) {
-  await events.forgetLinks(tenant, contactId)
+  await events.deleteLinks(tenant, contactId)
   await tenant.db
     .updateTable('erasures')
     .set({ status: 'verified', verified_at: now, subject: null })

@@ -5,10 +5,12 @@ import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { COUNTERS, ERASERS } from '../assembly/erasers.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
+import { deleteImportFiles } from '../imports/expire.ts'
+import { importDirectory } from '../imports/files.ts'
 import { episodeId } from '../journal/episodes.ts'
 import { EMPTY_RECORD, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { forgetJobs } from '../platform/jobs/forget.ts'
+import { deleteJobs } from '../platform/jobs/jobs.ts'
 import { createSegment } from '../segments/segments.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
 import { type ErasureDependencies, runErasure } from './erase.ts'
@@ -38,8 +40,11 @@ beforeAll(async () => {
       storage: { events: 'events', owner_links: 'owner_links' },
       projector: service.projector,
     }),
-    forgetJobs: (tenantId, texts) => forgetJobs(service.stores.database, tenantId, texts),
-    forgetExports: (of) => expireExports(of, exportDirectory(service.config.dataDirectory)),
+    deleteJobs: (tenantId, texts) => deleteJobs(service.stores.database, tenantId, texts),
+    deleteExportFiles: (of) => expireExports(of, exportDirectory(service.config.dataDirectory)),
+    deleteImportFiles: (of, before) => {
+      return deleteImportFiles(of, importDirectory(service.config.dataDirectory), before, new Date())
+    },
   }
 })
 afterAll(() => bench.close())
@@ -249,7 +254,7 @@ test('a deleted contact is erased by its id', async () => {
 test('an erasure that is interrupted anywhere resumes', async () => {
   const id = await tenant.contact('crash@example.com', {}, { visitor_id: 'crash' })
   await tenant.track({ visitor_id: 'crash', events: [{ event: 'crashed', data: { mail: 'crash@example.com' } }] })
-  const steps = ['events', 'forgetJobs', 'forgetExports'] as const
+  const steps = ['events', 'deleteJobs', 'deleteExportFiles', 'deleteImportFiles'] as const
   const jobsOnHold = { ...bench.service.jobs, send: async () => null }
   const { requestErasure } = await import('./erasures.ts')
   const { erasureId } = await tenant.handle.transaction((tx) =>
@@ -257,7 +262,7 @@ test('an erasure that is interrupted anywhere resumes', async () => {
   )
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
-    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
+    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, deleteLinks: broken } : broken }
     await expect(runErasure(tenant.handle, { ...crashing, jobs: jobsOnHold }, erasureId)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/v1/erasures/${erasureId}`).then(({ body }) => body.receipt)

@@ -164,6 +164,6 @@ export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string
     .where('status', '=', 'running')
     .executeTakeFirst()
   if (!erasure) return
-  const message = `Contact ${erasure.contact_id} is being erased, so it can be neither merged nor unmerged.`
+  const message = `Contact ${erasure.contact_id} is being erased, so it cannot be merged or unmerged.`
   throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
 }

@@ -1,5 +1,5 @@
 -- `subject` has the identifiers that the erasure searches for; it is deleted after the verification. Only the receipt
--- stays: counts, and a salted hash of the e-mail address, against which a known address can be checked.
+-- stays: counts, and a salted hash of the email address, against which a known address can be checked.
 CREATE TABLE erasures (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   erasure_id uuid NOT NULL,

@@ -5,8 +5,10 @@ import type { Tenant } from '../platform/tenant.ts'
 
 const Text = Nullable(Type.String())
 
-const JoinedContact = Type.Object({ _id: Id, email: Text, firstname: Text, lastname: Text })
-const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text })
+export const JoinedContact = Type.Object({ _id: Id, email: Text, firstname: Text, lastname: Text })
+export type JoinedContact = Type.Static<typeof JoinedContact>
+export const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text })
+export type JoinedCompany = Type.Static<typeof JoinedCompany>
 
 const FIELDS = {
   event_id: Id,
@@ -95,6 +97,7 @@ export const ContactEvent = Type.Object(
 )
 
 export type EventObject = Type.Static<typeof PlainEvent>
+export type EventWithContact = Type.Static<typeof EnrichedEvent>
 
 /** The columns that the queries of this folder select; times are milliseconds since 1970. */
 export interface EventRow extends Owned {

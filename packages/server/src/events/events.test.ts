@@ -57,6 +57,17 @@ test.each([
   expect(body.events.map(({ event }: { event: string }) => event)).toEqual(names)
 })
 
+test('created_after goes by when the service received an event, not by when it happened', async () => {
+  const { body } = await tenant.call('GET', '/v1/events?sort_by=createdAt&sort_dir=desc&fields=full')
+  const received = body.events.map(({ createdAt }: { createdAt: string }) => createdAt)
+  const [newest = ''] = received
+  const countSince = async (moment: string) =>
+    (await tenant.call('GET', `/v1/events?created_after=${moment}&count_only=true`)).body.count
+  expect(await countSince(received.at(-1))).toBe(5)
+  expect(await countSince(newest)).toBe(received.filter((each: string) => each === newest).length)
+  expect(await countSince(new Date(Date.parse(newest) + 1).toISOString())).toBe(0)
+})
+
 test('domain matches the exact host', async () => {
   const { body } = await tenant.call('GET', `/v1/events?domain=www.${tenant.site.toUpperCase()}`)
   expect(body.pagination.total_items).toBe(1)
@@ -200,4 +211,17 @@ test('paging through equal timestamps shows every event once', async () => {
     }
     expect(new Set(seen).size).toBe(40)
   }
+})
+
+test('a company filters the events of its contacts', async () => {
+  const own = await createTestTenant(service)
+  const { body } = await own.call('POST', '/v1/companies', { name: 'Engines' })
+  const { company_id } = body.company
+  await own.contact('ada@engines.example', {}, { visitor_id: 'ada', company_id })
+  for (const visitor_id of ['ada', 'eve']) await own.track({ visitor_id, events: [{ event: `seen by ${visitor_id}` }] })
+  const names = async (query: string) =>
+    (await own.call('GET', `/v1/events?${query}`)).body.events.map(({ event }: { event: string }) => event)
+  expect(await names(`company_id=${company_id}`)).toEqual(['seen by ada'])
+  expect(await names(`company_id=${newId()}`)).toEqual([])
+  expect(await names('company_id=none')).toEqual([])
 })

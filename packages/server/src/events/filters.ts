@@ -9,6 +9,7 @@ import { filterText, flag, searchText, timestampBound } from '../platform/http/q
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { latestContactsOf } from './contacts-of-company.ts'
 
 /** Event names per filter. */
 const EVENT_TYPES_MAX = 100
@@ -68,6 +69,11 @@ export const EVENT_FILTERS = {
     'belongs_to',
     'owner_id',
   ),
+  company_id: define(
+    filterText("Events of this company's contacts, of the newest 1,000 if it has more.", 200),
+    'belongs_to',
+    'owner_id',
+  ),
   visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
   session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
   analytics_user_id: define(
@@ -103,6 +109,11 @@ export const EVENT_FILTERS = {
   identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'owner_id'),
   date_after: define(timestampBound('lower', 'At or after this time.'), 'from', 'timestamp'),
   date_before: define(timestampBound('upper', 'At or before this time.'), 'until', 'timestamp'),
+  created_after: define(
+    timestampBound('lower', 'Received by the service at or after this time, whenever it happened.'),
+    'from',
+    'received_at',
+  ),
   search: define(
     searchText('Words that must all occur in the event name, URL or domain.'),
     'has_words',
@@ -134,7 +145,7 @@ const LATEST_MS = Date.UTC(2250, 0)
 type FilterValue = string | boolean | Date | readonly string[]
 
 /** Filters by contact: PostgreSQL has the owners of their events. */
-const CONTACT_FILTERS = ['contact_id', 'contact_ids'] as const
+const CONTACT_FILTERS = ['contact_id', 'contact_ids', 'company_id'] as const
 
 export interface EventConditions {
   where: string[]
@@ -143,12 +154,13 @@ export interface EventConditions {
 
 /** Conditions in ClickHouse SQL with the values of their placeholders. */
 export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promise<EventConditions> {
-  const { contact_id, contact_ids, ...others } = filters
+  const { contact_id, contact_ids, company_id, ...others } = filters
   const { where, parameters } = eventConditions(others)
   for (const name of CONTACT_FILTERS) {
     const named = filters[name]
     if (named === undefined) continue
-    const owners = await ownersOf(tenant, [named].flat().filter(isContactId).map(lowered))
+    const ids = [named].flat().filter(isContactId).map(lowered)
+    const owners = await ownersOf(tenant, name === 'company_id' ? await latestContactsOf(tenant, ids) : ids)
     where.push(owners.length > 0 ? isOwnedBy(name) : '0')
     if (owners.length > 0) parameters[name] = owners
   }
@@ -157,14 +169,16 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
 
 /** Conditions for filters that name no contacts. */
 export function eventConditions(
-  filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & { contact_id?: never; contact_ids?: never },
+  filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & {
+    [Name in (typeof CONTACT_FILTERS)[number]]?: never
+  },
 ): EventConditions {
   const where: string[] = []
   const parameters: QueryParameters = {}
   // The table is sorted by is_system first: a condition on it lets the list be read in order.
   if (!filters.includeSystem && !namesSystemEvent(filters)) where.push('is_system = 0')
   for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
-    const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, 'contact_id' | 'contact_ids'>]
+    const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, (typeof CONTACT_FILTERS)[number]>]
     if (value === undefined) continue
     const condition = conditionOf(name, filter, value)
     where.push(...condition.where)
@@ -174,12 +188,19 @@ export function eventConditions(
 }
 
 /** The filters with an index. The table is sorted by time; any other filter scans every event. */
-const INDEXED = ['contact_id', 'contact_ids', 'visitor_id', 'session_id'] as const
+const INDEXED = [...CONTACT_FILTERS, 'visitor_id', 'session_id'] as const
+
+/** Whether an index finds the matching events. */
+export function isIndexed(filters: EventFilters): boolean {
+  return INDEXED.some((name) => filters[name] !== undefined)
+}
 
 /** Whether finding matching events may read all events of the tenant. */
 export function readsEverything(filters: EventFilters): boolean {
-  if (INDEXED.some((name) => filters[name] !== undefined)) return false
-  const { contact_id, contact_ids, date_after, date_before, ...others } = filters
+  if (isIndexed(filters)) return false
+  const { contact_id, contact_ids, company_id, date_after, date_before, created_after, ...others } = filters
+  // Events are sorted by the time they happened, so only that bounds what is read.
+  if (created_after !== undefined && date_after === undefined) return true
   return eventConditions({ ...others, includeSystem: true }).where.length > 0
 }
 

@@ -1,22 +1,51 @@
-import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
-import type { EnrichedEvent, EventObject } from './event-object.ts'
+import type { JoinedCompany, JoinedContact } from './event-object.ts'
 
-/** Adds to each event its contact and that contact's company; null if they no longer exist. */
-export async function joinContacts(
+interface Joined {
+  contact: JoinedContact | null
+  company: JoinedCompany | null
+}
+
+/** Adds to each event or visit its contact and that contact's company; null if they no longer exist. */
+export async function joinContacts<Item extends { internal_contact_id: string | null }>(
   tenant: Tenant,
-  events: readonly EventObject[],
-): Promise<Type.Static<typeof EnrichedEvent>[]> {
-  const ids = [...new Set(events.flatMap(({ internal_contact_id }) => internal_contact_id ?? []))]
-  const contacts = await findContacts(tenant, ids)
-  return events.map((event) => {
-    const row = event.internal_contact_id === null ? undefined : contacts.get(event.internal_contact_id)
-    return {
-      ...event,
-      contact: row ? toJoinedContact(row) : null,
-      company: row?.company_id ? { _id: row.company_id, name: row.company_name, domain: row.company_domain } : null,
-    }
+  items: readonly Item[],
+): Promise<(Item & Joined)[]> {
+  const ids = [...new Set(items.flatMap(({ internal_contact_id }) => internal_contact_id ?? []))]
+  const contacts = await joinedContacts(tenant, ids)
+  return items.map((item) => {
+    const joined = item.internal_contact_id === null ? undefined : contacts.get(item.internal_contact_id)
+    return { ...item, contact: joined?.contact ?? null, company: joined?.company ?? null }
   })
+}
+
+/** A contact as it is joined to an event; null if there is none. */
+export async function findJoinedContact(tenant: Tenant, contactId: string | null) {
+  const joined = contactId === null ? undefined : (await joinedContacts(tenant, [contactId])).get(contactId)
+  return joined?.contact ?? null
+}
+
+/** Contacts with their companies, by id. */
+export async function joinedContacts(tenant: Tenant, ids: readonly string[]): Promise<Map<string, Joined>> {
+  const rows = await findContacts(tenant, ids)
+  return new Map(
+    rows.map((row) => {
+      const { company_id, company_name: name, company_domain: domain } = row
+      const company = company_id === null ? null : { _id: company_id, name, domain }
+      return [row.contact_id, { contact: toJoinedContact(row), company }]
+    }),
+  )
+}
+
+/** Companies by id. */
+export async function joinedCompanies(tenant: Tenant, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, never>()
+  const rows = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id as _id', 'name', 'domain'])
+    .where('company_id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row._id, row]))
 }
 
 function toJoinedContact(row: { contact_id: string; email: string | null; properties: unknown }) {
@@ -26,8 +55,8 @@ function toJoinedContact(row: { contact_id: string; email: string | null; proper
 }
 
 async function findContacts(tenant: Tenant, ids: readonly string[]) {
-  if (ids.length === 0) return new Map<string, never>()
-  const rows = await tenant.db
+  if (ids.length === 0) return []
+  return tenant.db
     .selectFrom('contacts')
     .leftJoin('companies', 'companies.company_id', 'contacts.company_id')
     .select([
@@ -40,5 +69,4 @@ async function findContacts(tenant: Tenant, ids: readonly string[]) {
     ])
     .where('contacts.contact_id', 'in', ids)
     .execute()
-  return new Map(rows.map((row) => [row.contact_id, row]))
 }

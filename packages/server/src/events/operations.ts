@@ -6,8 +6,11 @@ import { EnrichedEvent, SummaryEvent } from './event-object.ts'
 import { eventFilterSchemas } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { listEventTypes, readEvent } from './read.ts'
-import { includeSystem, ListEventsQuery } from './requests.ts'
+import { includeSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
 import { eventStatistics, STATISTICS } from './stats.ts'
+import { TimelineItem, Visit } from './visit-object.ts'
+import { readVisitor, Visitor } from './visitor.ts'
+import { listTimeline, listVisits } from './visits.ts'
 
 const tag = 'Events'
 
@@ -29,6 +32,9 @@ const EventStats = Type.Object({
     }),
   ),
 })
+
+const RANGE =
+  'Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed.'
 
 /** Reads of events. */
 export const EVENT_OPERATIONS = [
@@ -78,7 +84,7 @@ export const EVENT_OPERATIONS = [
     summary: 'Count events by type, domain and day',
     input: {
       ...eventFilterSchemas('event_type', 'domain', 'date_after', 'date_before', 'identified_only'),
-      group_by: oneOf(STATISTICS, 'Return only this list; default: all three.'),
+      group_by: oneOf(STATISTICS, 'Return only this list. Default: all three.'),
       include: includeSystem,
     },
     output: { stats: EventStats },
@@ -97,6 +103,50 @@ export const EVENT_OPERATIONS = [
     input: { event_id: idInPath('event') },
     output: { event: EnrichedEvent },
     run: async ({ tenant }, { event_id }) => ({ event: await readEvent(tenant, event_id) }),
+  }),
+  operation({
+    name: 'getVisitor',
+    tag,
+    http: 'GET /v1/visitors/:visitor_id',
+    command: 'visitor get',
+    scope: 'events:read',
+    summary: 'Get a visitor: what its events say about it, and its contact',
+    description: 'Its events are listed by `GET /v1/events?visitor_id=`. A visitor without events is unknown.',
+    input: { visitor_id: Type.String({ description: 'The visitor, as its tracker or its sender named it.' }) },
+    output: { visitor: Visitor },
+    errors: ['404 not_found'],
+    run: async ({ tenant }, { visitor_id }) => ({ visitor: await readVisitor(tenant, visitor_id) }),
+  }),
+  operation({
+    name: 'listVisits',
+    tag,
+    http: 'GET /v1/visits',
+    command: 'event visits',
+    scope: 'events:read',
+    summary: 'List visits, the latest first',
+    description: `A visit has the events of one session of a visitor. The dates are those of its first event. ${RANGE}`,
+    input: { ...pageParameters(20, 100), ...VISIT_FILTERS },
+    output: { visits: Type.Array(Visit), pagination: Pagination },
+    async run({ tenant, now }, { page = 1, limit = 20, ...filters }) {
+      const { visits, total } = await listVisits(tenant, filters, { page, limit }, now)
+      return { visits, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getTimeline',
+    tag,
+    http: 'GET /v1/timeline',
+    command: 'event timeline',
+    scope: 'events:read',
+    summary: 'List visits, and the events outside visits, the latest first',
+    description: `The events outside visits are those without a session and, with \`include=system\`, system events. ${RANGE}`,
+    input: { ...pageParameters(20, 100), ...VISIT_FILTERS, include: includeSystem },
+    output: { items: Type.Array(TimelineItem), pagination: Pagination },
+    async run({ tenant, now }, { page = 1, limit = 20, include, ...rest }) {
+      const filters = { ...rest, includeSystem: includesSystem(include) }
+      const { items, total } = await listTimeline(tenant, filters, { page, limit }, now)
+      return { items, pagination: paginationOf({ page, limit }, total) }
+    },
   }),
 ]
 

@@ -1,4 +1,4 @@
-import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
+import { LOADED_BYTES_MAX, pagesOf } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -16,25 +16,22 @@ const EVENTS_AT_ONCE = 250
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const matching = await conditionsOf(tenant, filters)
-  const next = createPageReader(ROWS_PER_PAGE)
-  for (let after: Key | undefined; ; ) {
-    const { rows, isLast } = await next(async (limit) => {
-      const bounds = await boundsOfPage(tenant, matching, after, limit)
-      return tenant.events.select<EventRow>({
-        name: 'events.page',
-        lane: 'export',
-        columns: EVENT_SELECT,
-        where: [...matching.where, ...bounds.where],
-        parameters: { ...matching.parameters, ...bounds.parameters },
-        orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
-        bytesMax: LOADED_BYTES_MAX,
-      })
+  const pages = pagesOf<EventRow>(ROWS_PER_PAGE, async (limit, after) => {
+    const bounds = await boundsOfPage(tenant, matching, after, limit)
+    return tenant.events.select<EventRow>({
+      name: 'events.page',
+      lane: 'export',
+      columns: EVENT_SELECT,
+      where: [...matching.where, ...bounds.where],
+      parameters: { ...matching.parameters, ...bounds.parameters },
+      orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
+      bytesMax: LOADED_BYTES_MAX,
     })
+  })
+  for await (const rows of pages) {
     for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
       yield await toEventObjects(tenant, rows.slice(from, from + EVENTS_AT_ONCE))
     }
-    after = rows.at(-1)
-    if (!after || isLast) return
   }
 }
 

@@ -21,6 +21,7 @@ import { compactEventsOfContact } from './of-contact.ts'
 import { eventPages } from './pages.ts'
 import { listEventTypes, readEvent } from './read.ts'
 import { eventStatistics } from './stats.ts'
+import { listTimeline, listVisits } from './visits.ts'
 
 let service: TestService
 let tenant: Tenant
@@ -243,4 +244,21 @@ test.each<[string, number, () => Promise<unknown>]>([
     expect(Object.keys(granules)).toEqual(['events'])
     expect(granules.events).toBeLessThanOrEqual(granulesMax)
   }
+})
+
+test("a contact's visits are read from the projection by owner", async () => {
+  for (const list of [listVisits, listTimeline]) {
+    for (const { granules } of await plansOf(() => list(tenant, { contact_id }, page, day(500)))) {
+      expect(granules.by_owner).toBeGreaterThan(0)
+      expect(granules.by_owner).toBeLessThanOrEqual(2 * contacts.length)
+    }
+  }
+})
+
+test("the tenant's visits are read for some days only, and those of a page for their time only", async () => {
+  const plans = await plansOf(() => listVisits(tenant, {}, page, day(450)))
+  expect(plans).toMatchObject([{ name: 'events.visits' }, { name: 'events.visit_figures' }])
+  const [ofAll, ofPage] = plans.map(({ granules }) => granules.events ?? 0)
+  expect(ofAll).toBeLessThanOrEqual(Math.ceil((79 * 40) / 1_024) + FRESH_PARTS + 1)
+  expect(ofPage).toBeLessThanOrEqual(2 + FRESH_PARTS)
 })

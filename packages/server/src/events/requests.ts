@@ -20,10 +20,12 @@ export const ListEventsQuery = Type.Object({
   ...eventFilterSchemas(
     'event_type',
     'contact_id',
+    'company_id',
     'domain',
     'url_contains',
     'date_after',
     'date_before',
+    'created_after',
     'identified_only',
     'search',
     'visitor_id',
@@ -45,9 +47,25 @@ export const ListEventsQuery = Type.Object({
     'is_bot',
     'origin_mismatch',
   ),
-  sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
+  sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'The field to sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
   count_only: flag('Return only the number of results.', false),
   fields: oneOf(['summary', 'full'], 'summary: compact events without contact and company.'),
   include: includeSystem,
 })
+
+/** Filters that select whole visits: other fields differ between the events of a visit. */
+export const VISIT_FILTERS = eventFilterSchemas(
+  'contact_id',
+  'company_id',
+  'visitor_id',
+  'session_id',
+  'identified_only',
+  'domain',
+  'device_type',
+  'browser',
+  'os',
+  'is_bot',
+  'date_after',
+  'date_before',
+)

@@ -22,7 +22,7 @@ export function rollupConditions(filters: EventFilters, groupedBy: readonly stri
   if (![by_day, devices].some(has)) return null
   if (date_after && date_after.getTime() % DAY_MS !== 0) return null
   if (date_before && (date_before.getTime() + 1) % DAY_MS !== 0) return null
-  const { contact_id: _, contact_ids: __, ...plain } = filters
+  const { contact_id: _, contact_ids: __, company_id: ___, ...plain } = filters
   return dayConditions(plain)
 }
 

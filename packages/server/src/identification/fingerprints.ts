@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { createConcurrencyLimit } from '../platform/concurrency-limit.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { createTurns } from '../platform/turns.ts'
 import type { SeenNetworks } from './seen-networks.ts'
 
 /** A page's request to recover its visitor after the cookie was lost. */
@@ -14,7 +14,7 @@ export interface RecoveryRequest {
 }
 
 /** Requests for the same fingerprint wait here, without occupying a connection. */
-const { runInTurn } = createTurns({ perKey: 1, inAll: 4 })
+const { runWithinLimit } = createConcurrencyLimit({ perKey: 1, inAll: 4 })
 
 /**
  * The visitor of a device fingerprint. A new fingerprint is registered. Identical devices share one, and anyone can
@@ -53,5 +53,5 @@ export async function recoverVisitor(
     await tx.db.updateTable('fingerprints').set({ visitor_id: storedId }).where('fingerprint', '=', bytes).execute()
     return isRecovered ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
   }
-  return runInTurn(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
+  return runWithinLimit(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
 }

@@ -32,7 +32,7 @@ export interface Identified {
   /** The trust that applied; lower than claimed if the hash does not cover the claim. */
   trust: Trust
   /** Ignored parts of the request that a page may not change: property keys, and `email`. */
-  leftOut: string[]
+  ignored: string[]
 }
 
 /**
@@ -54,8 +54,8 @@ export async function identify(
     const row = await writeResolution(tx, log, identification, resolution, now)
     const { source } = sourceOf(resolution.trust)
     await linkVisitors(tx, log, visitorIds, row, source, now)
-    const leftOut = [...(resolution.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
-    return { contactId: row.contact_id, created: resolution.contact === null, trust: resolution.trust, leftOut }
+    const ignored = [...(resolution.isEmailLeftOut ? ['email'] : []), ...log.ignored]
+    return { contactId: row.contact_id, created: resolution.contact === null, trust: resolution.trust, ignored }
   })
 }
 

@@ -47,13 +47,13 @@ function parseIdentification(fields: Type.Static<Type.TObject<typeof FIELDS>>): 
   const { email: sameEmail, ...properties } = flattenTraits(fields.properties ?? {}) as PropertyChanges
   const email = fields.email === undefined ? null : parseEmail(fields.email)
   if (fields.email !== undefined && email === null) {
-    details.push({ path: 'email', message: 'is not a valid e-mail address' })
+    details.push({ path: 'email', message: 'is not a valid email address' })
   }
   if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
     details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
   }
   if (fields.email === undefined && fields.user_id === undefined) {
-    details.push({ path: 'email', message: 'or user_id is required to identify the contact' })
+    details.push({ path: 'email', message: 'is required to identify the contact, unless user_id is sent' })
   }
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)

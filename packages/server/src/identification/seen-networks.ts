@@ -22,12 +22,6 @@ export interface SeenNetworks {
   wasSeenFrom(tenant: Tenant, visitorId: string, address: string): Promise<boolean>
 }
 
-interface Dependencies {
-  secrets: Pick<SecretBox, 'digests'>
-  clock: Clock
-  log: Logger
-}
-
 interface Row {
   visitor_id: string
   place: number
@@ -41,7 +35,15 @@ interface Batch {
   done: Promise<void>
 }
 
-export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenNetworks {
+export function createSeenNetworks({
+  secrets,
+  clock,
+  log,
+}: {
+  secrets: Pick<SecretBox, 'digests'>
+  clock: Clock
+  log: Logger
+}): SeenNetworks {
   /** When each network was last stored, so that a visitor's later requests neither hash nor write. */
   const written = new Map<string, number>()
   const waiting = new Map<string, Batch>()

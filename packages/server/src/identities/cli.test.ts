@@ -42,7 +42,7 @@ async function cds(words: string, options: Record<string, string>, environment: 
 }
 
 test.skipIf(!hasDovecot)(
-  'identities and their e-mail accounts are managed from the command line',
+  'identities and their email accounts are managed from the command line',
   async () => {
     const { smtp, imap } = bench.servers
     const mailbox = await bench.servers.addMailbox('grace@mail.example')

@@ -24,7 +24,7 @@ export interface ConnectionServices {
 const operation = operationsWith<ConnectionServices>()
 const tag = 'Identities'
 
-/** Connections of identities, and their e-mail accounts. */
+/** Connections of identities, and their email accounts. */
 export const CONNECTION_OPERATIONS = [
   operation({
     name: 'getIdentityConnections',
@@ -32,7 +32,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'GET /v1/identities/:identity_id/connections',
     command: 'identity connections',
     scope: 'identities:read',
-    summary: 'Get the e-mail account, the agents and the last social login of an identity',
+    summary: 'Get the email account, the agents and the last social login of an identity',
     input: IdentityPath,
     output: { connections: Connections },
     run: async ({ tenant, social, scopes }, { identity_id }) => ({
@@ -45,7 +45,7 @@ export const CONNECTION_OPERATIONS = [
     tag,
     http: 'PUT /v1/identities/:identity_id/email-account',
     scope: 'identities:write',
-    summary: 'Set the e-mail account of an identity, after logging in at its servers',
+    summary: 'Set the email account of an identity, after logging in to its servers',
     input: { ...IdentityPath, ...EmailAccountInput },
     output: { email_account: EmailAccount },
     example: {
@@ -71,7 +71,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'POST /v1/identities/:identity_id/email-account/check',
     command: 'identity email-check',
     scope: 'identities:write',
-    summary: 'Log in at the servers of an e-mail account; nothing is sent',
+    summary: 'Log in to the servers of an email account; nothing is sent',
     description: 'If a server rejects the login, `connected` is false and `error` contains its reply.',
     input: IdentityPath,
     output: { email_account: EmailAccount },
@@ -85,7 +85,7 @@ export const CONNECTION_OPERATIONS = [
     http: 'DELETE /v1/identities/:identity_id/email-account',
     command: 'identity email-remove',
     scope: 'identities:write',
-    summary: 'Remove the e-mail account of an identity, with its secrets',
+    summary: 'Remove the email account of an identity, with its secrets',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
     // The audit entry contains the address, which is not part of the response.

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-test("an identity's e-mail account is set after a login, changed without the password, checked and removed", async () => {
+test("an identity's email account is set after a login, changed without the password, checked and removed", async () => {
   const mailbox = await bench.servers.addMailbox('grace@mail.example')
   const identityId = await insertIdentity(tenant.handle)
   const path = `/v1/identities/${identityId}`

@@ -15,7 +15,7 @@ const Server = Type.Object(
   { additionalProperties: false },
 )
 
-/** The fields that set an e-mail account. */
+/** The fields that set an email account. */
 export const EmailAccountInput = {
   address: Type.String({ minLength: 1, maxLength: 320 }),
   smtp: Server,

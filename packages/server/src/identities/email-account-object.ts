@@ -39,5 +39,5 @@ export const EmailAccount = Type.Object(
   { title: 'EmailAccount' },
 )
 
-/** An e-mail account without its secrets. */
+/** An email account without its secrets. */
 export type EmailAccountDescription = Type.Static<typeof EmailAccount>

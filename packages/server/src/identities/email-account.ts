@@ -30,7 +30,7 @@ export interface MailServer {
   login: MailLogin
 }
 
-/** An e-mail account with its secrets decrypted. Keep it in memory only and never log it. */
+/** An email account with its secrets decrypted. Keep it in memory only and never log it. */
 export interface EmailAccount {
   identityId: string
   address: string

@@ -16,7 +16,7 @@ import {
 import type { EmailAccountSettings } from './email-settings.ts'
 import { sendMail } from './mail/send.ts'
 
-describe.skipIf(!hasDovecot)('an e-mail account', () => {
+describe.skipIf(!hasDovecot)('an email account', () => {
   let bench: MailBench
   let tenant: TestTenant
   let sender: Sender

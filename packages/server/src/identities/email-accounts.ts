@@ -34,7 +34,7 @@ export type LoginDependencies = OpenDependencies & Pick<MailDependencies, 'conne
 type Row = Selectable<TenantTables['email_accounts']>
 
 /**
- * Sets an identity's e-mail account after both servers have accepted the login.
+ * Sets an identity's email account after both servers have accepted the login.
  * @throws ServiceError 404; 400 for invalid settings, and `mail_login_failed` with the server's reply.
  */
 export async function setEmailAccount(
@@ -84,7 +84,7 @@ function firstTokens(dependencies: LoginDependencies, { renewal }: CheckedEmailS
   return createAccessTokens(dependencies, renewal, first, nowhere)
 }
 
-/** Deletes an identity's e-mail account with its secrets. @throws ServiceError 404 if it has none. */
+/** Deletes an identity's email account with its secrets. @throws ServiceError 404 if it has none. */
 export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const row = await tx.db
@@ -92,14 +92,14 @@ export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityI
       .where('identity_id', '=', identityId)
       .returning('address')
       .executeTakeFirst()
-    if (!row) throw notFound('e-mail account')
+    if (!row) throw notFound('email account')
     await announceChange(tx.db)
     const details = { address: row.address }
     await audit(tx, { actor, action: 'identity.email_removed', ...subject(identityId), details }, now)
   })
 }
 
-/** An identity's e-mail account without its secrets; null if it has none. */
+/** An identity's email account without its secrets; null if it has none. */
 export async function describeEmailAccount(
   tenant: Tenant,
   identityId: string,
@@ -108,7 +108,7 @@ export async function describeEmailAccount(
   return row ? toDescription(row) : null
 }
 
-/** Logs in at both servers and stores the result. @throws ServiceError 404 if the identity has no e-mail account. */
+/** Logs in at both servers and stores the result. @throws ServiceError 404 if the identity has no email account. */
 export async function checkEmailAccount(
   tenant: Tenant,
   dependencies: LoginDependencies,
@@ -117,7 +117,7 @@ export async function checkEmailAccount(
 ): Promise<EmailAccountDescription> {
   const account = await openEmailAccount(tenant, dependencies, identityId)
   const before = await findRow(tenant, identityId)
-  if (!account || !before) throw notFound('e-mail account')
+  if (!account || !before) throw notFound('email account')
   const problems = await checkLogin(dependencies.connector, account)
   const error = formatProblems(problems)
   const row = await tenant.db
@@ -129,11 +129,11 @@ export async function checkEmailAccount(
     .returningAll()
     .executeTakeFirst()
   const after = row ?? (await findRow(tenant, identityId))
-  if (!after) throw notFound('e-mail account')
+  if (!after) throw notFound('email account')
   return toDescription(after)
 }
 
-/** An identity's e-mail account with its secrets decrypted; null if it has none. */
+/** An identity's email account with its secrets decrypted; null if it has none. */
 export async function openEmailAccount(
   tenant: Tenant,
   dependencies: OpenDependencies,
@@ -175,7 +175,7 @@ export async function openEmailAccount(
   return tokens ? withTokens(account, tokens) : account
 }
 
-/** The addresses of the tenant's own e-mail accounts, in lower case. */
+/** The addresses of the tenant's own email accounts, in lower case. */
 export async function ownAddresses(tenant: Tenant): Promise<Set<string>> {
   const rows = await tenant.db.selectFrom('email_accounts').select('address').execute()
   return new Set(rows.map(({ address }) => address.toLowerCase()))

@@ -6,7 +6,7 @@ import { TOKEN_PROBLEM, type TokenStore, type Tokens } from './mail/access-token
 /** A change of the encryption key during a renewal re-encrypts the row, so saving may need another attempt. */
 const ATTEMPTS_MAX = 3
 
-/** The encrypted part of an e-mail account, in the column `sealed`. */
+/** The encrypted part of an email account, in the column `sealed`. */
 export interface StoredSecrets {
   /** A password or an access token; empty if there are `tokens`. */
   smtp: string

@@ -52,7 +52,7 @@ export function checkEmailSettings(
 ): CheckedEmailSettings {
   const details: ErrorDetail[] = []
   const parsed = parseEmail(address)
-  if (parsed === null) details.push({ path: 'address', message: 'is not a valid e-mail address' })
+  if (parsed === null) details.push({ path: 'address', message: 'is not a valid email address' })
   const isRenewed = renewal !== null
   details.push(...serverProblems('smtp', smtp, connector, isRenewed))
   if (imap) details.push(...serverProblems('imap', imap, connector, isRenewed))
@@ -94,12 +94,13 @@ function serverProblems(
   else if (security === 'none' && !connector.allowPrivate) {
     problem('security', 'must be tls or starttls: without TLS the password would be sent unencrypted')
   }
-  if (!isLine(login.user, USER_LENGTH_MAX)) problem('user', `must be a line of 1 to ${USER_LENGTH_MAX} characters`)
+  if (!isLine(login.user, USER_LENGTH_MAX))
+    problem('user', `must be a single line of 1 to ${USER_LENGTH_MAX} characters`)
   const [name, secret] = secretOf(login)
   if (isRenewed) {
     if (name === 'password') problem(name, 'cannot be combined with a refresh token')
   } else if (!isLine(secret, SECRET_LENGTH_MAX)) {
-    problem(name, `must be a line of 1 to ${SECRET_LENGTH_MAX} characters`)
+    problem(name, `must be a single line of 1 to ${SECRET_LENGTH_MAX} characters`)
   }
   return details
 }
@@ -112,7 +113,7 @@ function renewalProblems(
   const lines = { refresh_token: refreshToken, client_id: clientId, client_secret: clientSecret ?? 'none' }
   for (const [path, text] of Object.entries(lines)) {
     if (isLine(text, SECRET_LENGTH_MAX)) continue
-    details.push({ path, message: `must be a line of 1 to ${SECRET_LENGTH_MAX} characters` })
+    details.push({ path, message: `must be a single line of 1 to ${SECRET_LENGTH_MAX} characters` })
   }
   try {
     checkUrl(tokenUrl, { allowPrivate })

@@ -104,7 +104,7 @@ export async function updateIdentity(
   })
 }
 
-/** Deletes an identity with its e-mail account and its logins. Agents that used it lose their default. @throws ServiceError 404 */
+/** Deletes an identity with its email account and its logins. Agents that used it lose their default. @throws ServiceError 404 */
 export async function deleteIdentity(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const row = await tx.db
@@ -151,6 +151,6 @@ async function toObjects(tenant: Tenant, rows: Rows): Promise<IdentityObject[]> 
 /** @throws ServiceError 409 `too_many_identities` */
 async function requireFewIdentities(tx: Tenant): Promise<void> {
   const all = tx.db.selectFrom('identities').select(({ fn }) => fn.countAll<number>().as('count'))
-  const message = `A tenant has at most ${IDENTITIES_MAX} identities. Delete one first.`
+  const message = `A tenant can have at most ${IDENTITIES_MAX} identities. Delete an unused one.`
   await requireFewer(tx, 'identities', IDENTITIES_MAX, () => all.executeTakeFirstOrThrow(), message)
 }

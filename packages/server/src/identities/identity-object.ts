@@ -19,7 +19,7 @@ type IdentityRow = Pick<
   'identity_id' | 'first_name' | 'last_name' | 'role' | 'job_title' | 'created_at' | 'updated_at'
 >
 
-/** The public part of an identity's e-mail account. */
+/** The public part of an identity's email account. */
 export interface EmailState {
   address: string | null
   /** Whether both servers accepted the latest login. */

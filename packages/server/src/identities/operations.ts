@@ -81,7 +81,7 @@ export const IDENTITY_OPERATIONS = [
     http: 'DELETE /v1/identities/:identity_id',
     command: 'identity delete',
     scope: 'identities:write',
-    summary: 'Delete an identity with its e-mail account; agents that used it lose their default',
+    summary: 'Delete an identity with its email account; agents that used it lose their default',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
     // The audit entry contains the name, which is not part of the response.

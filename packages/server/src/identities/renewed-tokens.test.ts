@@ -116,7 +116,8 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     bench.pass(3_600_000)
     const description = `${REFRESH} (${encodeURIComponent(REFRESH)}) of client-secret is revoked\r\n`
     respond(400, { error: 'invalid_grant', error_description: description })
-    const problem = 'OAuth2: the token endpoint answered 400: invalid_grant [secret] ([secret]) of [secret] is revoked'
+    const problem =
+      'OAuth2: the token endpoint responded with status 400: invalid_grant [secret] ([secret]) of [secret] is revoked'
     await expect(send()).rejects.toMatchObject({
       code: 'mail_unavailable',
       message: expect.stringContaining(problem),
@@ -152,7 +153,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     respond(503, { error: 'temporarily_unavailable' })
     await expect(send()).rejects.toMatchObject({
       code: 'mail_unavailable',
-      message: expect.stringContaining('OAuth2: the token endpoint answered 503: temporarily_unavailable'),
+      message: expect.stringContaining('OAuth2: the token endpoint responded with status 503: temporarily_unavailable'),
     })
     endpoint.answer = (response) => response.socket?.destroy()
     await expect(send()).rejects.toMatchObject({
@@ -162,13 +163,13 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     for (const nonsense of ['<html>', '[]', '{"access_token":"a\\r\\nb"}', '{"access_token":7}', '']) {
       endpoint.answer = (response) => response.end(nonsense)
       await expect(send()).rejects.toMatchObject({
-        message: expect.stringMatching(/OAuth2: the token endpoint answered 200$/),
+        message: expect.stringMatching(/OAuth2: the token endpoint responded with status 200$/),
       })
     }
     expect(await described()).toMatchObject({ connected: false })
     // A redirect would send the secrets elsewhere.
     endpoint.answer = (response) => response.writeHead(302, { location: endpoint.url('/else', 'localhost') }).end()
-    await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('answered 302') })
+    await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('responded with status 302') })
     expect(endpoint.received.map(({ path }) => path)).not.toContain('/else')
   })
 
@@ -176,7 +177,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     respond(401, { error: 'invalid_client' })
     await expect(set()).rejects.toMatchObject({
       code: 'mail_login_failed',
-      message: 'The login failed. OAuth2: the token endpoint answered 401: invalid_client',
+      message: 'The login failed. OAuth2: the token endpoint responded with status 401: invalid_client',
     })
     expect(await described()).toMatchObject({ renewal: null })
     const wrong: [Partial<ReturnType<typeof renewal>>, string][] = [

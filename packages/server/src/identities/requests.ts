@@ -13,7 +13,7 @@ export const IdentityChanges = {
   jobTitle: Type.Optional(
     Type.Union([Type.String({ maxLength: LENGTH_MAX, examples: ['Head of sales'] }), Type.Null()], {
       description: 'null or an empty string removes the job title.',
-      'x-expected': `a text of at most ${LENGTH_MAX} characters, or null for none`,
+      'x-expected': `a string of at most ${LENGTH_MAX} characters, or null for none`,
     }),
   ),
 }
@@ -37,7 +37,7 @@ export function parseIdentityChanges({ jobTitle: sentTitle, ...names }: Identity
 function requireNames(body: Record<string, string>): void {
   const details: ErrorDetail[] = []
   for (const [path, value] of Object.entries(body)) {
-    if (value.trim() === '') details.push({ path, message: `must be a text of 1 to ${LENGTH_MAX} characters` })
+    if (value.trim() === '') details.push({ path, message: `must be a string of 1 to ${LENGTH_MAX} characters` })
     else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
       details.push({ path, message: 'must not contain line breaks or other control characters' })
     }

@@ -23,7 +23,9 @@ export const SuppressionDescription = Type.Object(
     address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.' }),
     reason: Type.Enum(REASONS),
     details: Nullable(
-      Type.String({ description: 'The original wording, such as the reply of the mail server that refused the mail.' }),
+      Type.String({
+        description: 'The details as recorded, such as the reply of the mail server that refused the mail.',
+      }),
     ),
     at: Timestamp,
   },
@@ -69,7 +71,7 @@ export async function addSuppression(
   now: Date,
 ): Promise<{ suppression: SuppressionDescription; added: boolean }> {
   const address = parseEmail(wanted.address)
-  if (address === null) throw validationError([{ path: 'address', message: 'is not a valid e-mail address' }])
+  if (address === null) throw validationError([{ path: 'address', message: 'is not a valid email address' }])
   const before = await suppressionOf(tenant, address)
   if (before) return { suppression: toDescription(before), added: false }
   const suppression = { address, reason: 'manual', details: wanted.details } as const

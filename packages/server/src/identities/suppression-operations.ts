@@ -13,7 +13,7 @@ import {
 } from './suppression-list.ts'
 
 const tag = 'Suppressions'
-const AddressPath = { address: Type.String({ description: 'The e-mail address.', examples: ['ada@example.com'] }) }
+const AddressPath = { address: Type.String({ description: 'The email address.', examples: ['ada@example.com'] }) }
 
 /** Suppressed addresses. They belong to contacts, so reading them needs a scope of contacts. */
 export const SUPPRESSION_OPERATIONS = [
@@ -37,7 +37,7 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'POST /v1/suppressions',
     command: 'suppression add',
     scope: 'identities:write',
-    summary: 'Suppress an address, so that it gets no more mail',
+    summary: 'Suppress an address, so that no more mail is sent to it',
     description: 'An address that is already suppressed is left unchanged.',
     input: {
       address: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
@@ -59,7 +59,7 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'GET /v1/suppressions/:address',
     command: 'suppression get',
     scope: 'contacts:read',
-    summary: 'Get why an address is suppressed; 404 if it is not',
+    summary: 'Get the reason why an address is suppressed; 404 if it is not',
     input: AddressPath,
     output: { suppression: SuppressionDescription },
     errors: ['404 not_found'],

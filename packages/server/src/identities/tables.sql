@@ -39,7 +39,7 @@ CREATE TABLE email_suppressions (
 );
 
 -- A row is inserted before the mail is sent, and deleted if the mail was definitely not sent. `sending` past
--- `lease_until` means that its process died and the outcome is unknown. `recorded_at` is when it was stored as a message
+-- `claimed_until` means that its process died and the outcome is unknown. `recorded_at` is when it was stored as a message
 -- of its contact. `unsubscribe_hash` is the hash of the token in its links, which work for a year, so the row outlives
 -- the identity and the contact.
 CREATE TABLE mail_sends (
@@ -50,7 +50,7 @@ CREATE TABLE mail_sends (
   recipient text NOT NULL,
   status text NOT NULL CHECK (status IN ('sending', 'sent', 'unknown')),
   reserved_at timestamptz NOT NULL,
-  lease_until timestamptz NOT NULL,
+  claimed_until timestamptz NOT NULL,
   sent_at timestamptz,
   response text,
   recorded_at timestamptz,

@@ -1,30 +1,28 @@
 import { checkProperties } from '../contacts/properties.ts'
-import { propertyNameOf } from '../contacts/property-names.ts'
+import { plainName, propertyNameOf } from '../contacts/property-names.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import type { IncomingRecord } from '../sources/apply-records.ts'
 import { parseCompany } from '../sources/requests.ts'
-import type { IncomingRecord } from '../sources/write-records.ts'
+import { parseCell, stageOf, type ValueType } from './values.ts'
 
-/** The meaning of a file's columns. */
-export interface Columns {
-  /** The property of each column. */
-  properties: string[]
-  /** Index of the column with the external id; -1 if there is none. */
-  externalId: number
-}
+/** The meaning of one column of a file. */
+export type Column =
+  | { target: 'email' | 'external_id' | 'ignore' }
+  | { target: 'property'; property: string; type: ValueType }
 
-const COLUMNS_MAX = 500
-const NAME_LENGTH_MAX = 128
+export const COLUMNS_MAX = 500
+export const NAME_LENGTH_MAX = 128
 const EXTERNAL_ID_LENGTH_MAX = 200
 
-/** Parses the header. @returns the columns, or what is wrong with them. */
-export function columnsOf(header: readonly string[] | undefined): Columns | string {
+/** The meaning of each column from the header alone. @returns the columns, or what is wrong with them. */
+export function columnsOf(header: readonly string[] | undefined): Column[] | string {
   if (!header) return 'is empty. The first line must name the columns'
-  if (header.length > COLUMNS_MAX) return `has ${header.length} columns; at most ${COLUMNS_MAX} are allowed`
-  const properties = header.map(propertyNameOf)
+  if (header.length > COLUMNS_MAX) return tooManyColumns(header)
+  const names = header.map(propertyNameOf)
   const seen = new Map<string, number>()
-  for (const [index, name] of properties.entries()) {
+  for (const [index, name] of names.entries()) {
     const place = `column ${index + 1}`
     if (name === '') return `${place} has no name. The first line must name every column`
     if (hasMoreCharacters(name, NAME_LENGTH_MAX))
@@ -34,42 +32,50 @@ export function columnsOf(header: readonly string[] | undefined): Columns | stri
     if (first !== undefined) return `columns ${first + 1} and ${index + 1} are both '${name}'. Remove or rename one`
     seen.set(name, index)
   }
-  const externalId =
-    [externalIdColumn(header, 'externalid'), externalIdColumn(header, 'id')].find((at) => at >= 0) ?? -1
-  if (externalId < 0 && !seen.has('email')) {
-    return 'has neither a column email nor external_id. The first line must name the columns, separated by commas'
+  const idColumn = ['externalid', 'id'].map((id) => header.findIndex((name) => plainName(name) === id))
+  const externalId = idColumn.find((at) => at >= 0)
+  if (externalId === undefined && !seen.has('email')) {
+    return 'has neither an email nor an external_id column. The first line must name the columns, separated by commas'
   }
-  return { properties, externalId }
+  return names.map((property, index) => {
+    if (index === externalId) return { target: 'external_id' }
+    return property === 'email' ? { target: 'email' } : { target: 'property', property, type: 'text' }
+  })
 }
 
-function externalIdColumn(header: readonly string[], spelling: string): number {
-  return header.findIndex((name) => name.toLowerCase().replace(/[\s_-]+/g, '') === spelling)
+/** What is wrong with a header of too many columns. */
+export function tooManyColumns(header: readonly string[]): string {
+  return `has ${header.length} columns; at most ${COLUMNS_MAX} are allowed`
+}
+
+/** Whether rows can be found by both keys. */
+export function hasBothKeys(columns: readonly Column[]): boolean {
+  return ['email', 'external_id'].every((key) => columns.some(({ target }) => target === key))
 }
 
 /** Parses a row. Blank cells are ignored. @returns the record, or its error. */
-export function recordOf(
-  { properties: names, externalId: idColumn }: Columns,
-  cells: string[],
-): IncomingRecord | ServiceError {
-  if (cells.length !== names.length) {
-    return new ServiceError(400, 'validation_error', `has ${cells.length} cells; the first line has ${names.length}`)
+export function recordOf(columns: readonly Column[], cells: readonly string[]): IncomingRecord | ServiceError {
+  if (cells.length !== columns.length) {
+    return new ServiceError(400, 'validation_error', `has ${cells.length} cells; the first line has ${columns.length}`)
   }
-  const values = new Map<string, string>()
-  for (const [index, name] of names.entries()) {
-    const value = cells[index]?.trim() ?? ''
-    if (value !== '' && index !== idColumn) values.set(name, value)
-  }
-  const externalId = cells[idColumn]?.trim() || null
-  const sentEmail = values.get('email')
-  values.delete('email')
-  const stage = values.get('lifecyclestage')
-  // Files are written by people: `Lead` is `lead`.
-  if (stage !== undefined) values.set('lifecyclestage', stage.toLowerCase())
-  const properties = Object.fromEntries(values)
-  const email = sentEmail === undefined ? null : parseEmail(sentEmail)
+  const values = new Map<string, string | number | boolean>()
   const details: ErrorDetail[] = []
+  let sentEmail: string | undefined
+  let externalId: string | null = null
+  for (const [index, column] of columns.entries()) {
+    const cell = contentOf(cells[index] ?? '')
+    if (cell === '') continue
+    if (column.target === 'email') sentEmail = cell
+    if (column.target === 'external_id') externalId = cell
+    if (column.target !== 'property') continue
+    const { value, problem } = parseCell(cell, column.type)
+    if (problem !== undefined) details.push({ path: `properties.${column.property}`, message: problem })
+    else values.set(column.property, column.property === 'lifecyclestage' ? stageOf(String(value)) : value)
+  }
+  const properties = Object.fromEntries(values)
+  const email = sentEmail === undefined ? null : firstEmail(sentEmail)
   if (sentEmail !== undefined && email === null)
-    details.push({ path: 'email', message: 'is not a valid e-mail address' })
+    details.push({ path: 'email', message: 'is not a valid email address' })
   if (sentEmail === undefined && externalId === null) {
     details.push({ path: 'email', message: 'is empty, and there is no external_id to find the contact by' })
   }
@@ -81,4 +87,14 @@ export function recordOf(
   if (detail) details.push(detail)
   if (details.length > 0) return validationError(details)
   return { externalId, email, properties, at: null, companyDomain: domain }
+}
+
+/** Downloads put an apostrophe before texts that a spreadsheet would evaluate; here it is removed again. */
+function contentOf(cell: string): string {
+  return cell.trim().replace(/^'(?=[=+\-@])/, '')
+}
+
+/** Some exports list all addresses of a person in one cell; the first is the main one. */
+function firstEmail(text: string): string | null {
+  return parseEmail(text) ?? parseEmail(text.split(/[,;]/, 1)[0] ?? '')
 }

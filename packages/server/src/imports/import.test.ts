@@ -187,8 +187,8 @@ describe('an invalid file is rejected before anything is written', () => {
   test.each([
     ['an empty file', '', 'is empty'],
     ['blank lines alone', '\n\n\n', 'is empty'],
-    ['no column to find contacts by', 'firstname,city\nAda,Rome\n', 'neither a column email nor external_id'],
-    ['data without a header', 'ada@example.com,Ada\n', 'neither a column email'],
+    ['no column to find contacts by', 'firstname,city\nAda,Rome\n', 'neither an email nor an external_id column'],
+    ['data without a header', 'ada@example.com,Ada\n', 'neither an email'],
     ['semicolons', 'email;firstname\na@example.com;Ada\n', 'separated by commas'],
     ['a column twice', 'email,city,city\n', "columns 2 and 3 are both 'city'"],
     ['a column twice in two spellings', 'E-mail,First Name,firstname,email\n', "columns 2 and 3 are both 'firstname'"],

@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises'
-import type { RecordResult } from '../sources/write-records.ts'
+import type { RecordResult } from '../sources/apply-records.ts'
 import { unusableFile } from './csv.ts'
 
 /** The file with the result of each row, in the order of the rows. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
-import type { IncomingRecord } from '../sources/write-records.ts'
+import type { IncomingRecord } from '../sources/apply-records.ts'
 
 /** A row of the file, or its error. */
 export interface Row {

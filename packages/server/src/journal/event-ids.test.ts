@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
-import { forgetOldEventIds } from './event-ids.ts'
+import { deleteOldEventIds } from './event-ids.ts'
 
 const DAY_MS = 86_400_000
 let service: TestService
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const forget = (now = new Date(Date.now() + aheadMs)) => forgetOldEventIds(service.stores.database, now)
+const deleteOld = (now = new Date(Date.now() + aheadMs)) => deleteOldEventIds(service.stores.database, now)
 
 /** Sends an event with each id. @returns how many events the service recorded. */
 async function record(...eventIds: string[]): Promise<number> {
@@ -31,9 +31,9 @@ function tenantOnce() {
 
 test.each([1, 2, 3, 30])('a clock that is %i days behind does not delete ids recorded today', async (days) => {
   const id = newId()
-  await forget()
+  await deleteOld()
   expect(await record(id)).toBe(1)
-  await forget(new Date(Date.now() - days * DAY_MS))
+  await deleteOld(new Date(Date.now() - days * DAY_MS))
   expect(await record(id)).toBe(0)
 })
 
@@ -46,9 +46,9 @@ test('a process whose clock is a day behind recognises ids that others have reco
 })
 
 test('a clock that is behind is reported, because ids are then kept for longer', async () => {
-  await forget()
-  expect(await forget()).toBe(0)
-  expect(await forget(new Date(Date.now() - 5 * DAY_MS))).toBe(5)
+  await deleteOld()
+  expect(await deleteOld()).toBe(0)
+  expect(await deleteOld(new Date(Date.now() - 5 * DAY_MS))).toBe(5)
 })
 
 test('ids are remembered for at least a day, and deleted after three', async () => {
@@ -68,7 +68,7 @@ test('ids are remembered for at least a day, and deleted after three', async () 
     [2, 0],
   ] as const) {
     aheadMs = days * DAY_MS
-    await forget()
+    await deleteOld()
     expect(await stored(), `after ${days} days`).toBe(remembered)
   }
   aheadMs = 0
@@ -84,7 +84,7 @@ test('an id that is sent again after it was deleted remains the id of the first 
   // The tests above have advanced the tables by three days.
   for (const days of [4, 5, 6]) {
     aheadMs = days * DAY_MS
-    await forget()
+    await deleteOld()
   }
   await send('second')
   expect((await tenant.call('GET', '/v1/events?event_type=second&count_only=1')).body.count).toBe(1)

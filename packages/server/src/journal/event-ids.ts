@@ -11,7 +11,7 @@ const EVERY_MS = 3_600_000
  * table, which only increases, so a process whose clock is behind cannot empty today's table. @returns how many days
  * the tables are ahead of this clock; 0 if all clocks agree.
  */
-export async function forgetOldEventIds(database: Database, now: Date): Promise<number> {
+export async function deleteOldEventIds(database: Database, now: Date): Promise<number> {
   const { today, tomorrow } = eventIdTables(now)
   return database.transaction().execute(async (transaction) => {
     await advance(transaction, today)
@@ -41,18 +41,18 @@ export async function startEventIdCleanup(
   clock: Clock,
   log: Logger,
 ): Promise<{ stop(): Promise<void> }> {
-  const forget = async () => {
-    const daysAhead = await forgetOldEventIds(database, clock())
+  const deleteOld = async () => {
+    const daysAhead = await deleteOldEventIds(database, clock())
     if (daysAhead > 0) {
       const message =
         'the clock of this process is behind, or that of another was ahead: old event ids are kept until this clock catches up. If this clock is right, empty the table event_id_days'
       log.warn({ days_ahead: daysAhead }, message)
     }
   }
-  let running = forget()
+  let running = deleteOld()
   await running
   const timer = setInterval(() => {
-    running = forget().catch((error) =>
+    running = deleteOld().catch((error) =>
       log.warn({ err: error }, 'old event ids could not be deleted; retrying in an hour'),
     )
   }, EVERY_MS)

@@ -69,10 +69,11 @@ export const SYSTEM_EVENTS = [
 ] as const
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number]
 
-/** The events of one request to the collector. */
+/** Events of one request that have the same visitor, or whose owners are known. */
 export interface Batch {
   tenantId: string
-  visitorId: string
+  /** The visitor whose contact or episode owns the events; null if they have their owners already. */
+  visitorId: string | null
   events: EventRecord[]
   /** The sender of the ids in `sentIds`: see sent-ids.ts. */
   sender: string

@@ -90,6 +90,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
     flush.journalId,
     flush.eventCount,
     flush.rows,
+    [...new Set(flush.batches.map(({ tenantId }) => tenantId))],
   ]
   try {
     await client.query({
@@ -104,7 +105,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
             AND visitors.contact_id IS NOT DISTINCT FROM sent.contact_id AND visitors.episode = sent.episode
         )
         INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
-        SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / is_valid::integer = 1`,
+        SELECT $13, $16::uuid[], $14, $15 FROM checked WHERE 1 / is_valid::integer = 1`,
       values: part ? [...values, ...part.values] : values,
     })
     return true
@@ -143,12 +144,13 @@ export async function readVisitors(client: pg.PoolClient, batches: readonly Batc
 export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
   const visitors = new Map<string, FlushVisitor>()
   for (const { tenantId, visitorId } of batches) {
+    if (visitorId === null) continue
     visitors.set(visitorKey(tenantId, visitorId), { tenantId, visitorId, contactId: null, episode: 0 })
   }
   return [...visitors.values()]
 }
 
-/** Sets the owner of each event. */
+/** Sets the owners of visitors' events. */
 export function assignOwners(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
   const owners = new Map(
     visitors.map((visitor) => {
@@ -160,6 +162,7 @@ export function assignOwners(batches: readonly Batch[], visitors: readonly Flush
     }),
   )
   for (const { tenantId, visitorId, events } of batches) {
+    if (visitorId === null) continue
     const owner = owners.get(visitorKey(tenantId, visitorId))
     for (const event of events) Object.assign(event, owner)
   }
@@ -172,6 +175,7 @@ export function assignOwners(batches: readonly Batch[], visitors: readonly Flush
 export function withBeginnings(visitors: readonly FlushVisitor[], batches: readonly Batch[]): Flush['visitors'] {
   const beginnings = new Map<string, Beginning>()
   for (const { tenantId, visitorId, events } of batches) {
+    if (visitorId === null) continue
     const key = visitorKey(tenantId, visitorId)
     const beginning = beginningOf(events, beginnings.get(key))
     if (beginning) beginnings.set(key, beginning)

@@ -35,17 +35,19 @@ function largeBatch(visitor: string): Batch {
 
 test('a flush of large events stays small, so that it does not block others for long', async () => {
   const { rows, record } = groupCommit()
-  await Promise.all(Array.from({ length: 150 }, (_, index) => record(largeBatch(`visitor ${index}`))))
+  await Promise.all(Array.from({ length: 150 }, (_, index) => record([largeBatch(`visitor ${index}`)])))
   expect(Math.max(...rows.map((row) => row.rows.length))).toBeLessThan(20_000_000)
   expect(rows.reduce((sum, row) => sum + row.rows.length, 0)).toBeGreaterThan(150 * 300_000)
 })
 
 test('the bytes waiting in memory are limited; a rejected batch can be sent again', async () => {
   const { record } = groupCommit()
-  const answers = await Promise.allSettled(Array.from({ length: 1_000 }, (_, index) => record(largeBatch(`${index}`))))
+  const answers = await Promise.allSettled(
+    Array.from({ length: 1_000 }, (_, index) => record([largeBatch(`${index}`)])),
+  )
   const refused = answers.filter(({ status }) => status === 'rejected')
   expect(refused.length).toBeGreaterThan(400)
   expect(refused.length).toBeLessThan(600)
   expect(refused[0]).toMatchObject({ reason: { status: 503, code: 'overloaded' } })
-  await record(largeBatch('again'))
+  await record([largeBatch('again')])
 })

@@ -41,10 +41,11 @@ const WAITING_BYTES_MAX = 128_000_000
 
 export interface GroupCommit {
   /**
-   * Records a batch. Resolves once its events are durable; every read that begins afterwards sees them.
-   * @throws ServiceError 503 if PostgreSQL is down or too much is waiting; then none of the batch is recorded.
+   * Records the batches of a request, all or none. Resolves once their events are durable; every read that begins
+   * afterwards sees them.
+   * @throws ServiceError 503 if PostgreSQL is down or too much is waiting; then none of the events is recorded.
    */
-  record(batch: Batch): Promise<void>
+  record(batches: readonly Batch[]): Promise<void>
   /** Waits for all submitted batches. */
   drain(): Promise<void>
 }
@@ -58,19 +59,10 @@ type MakePart = (events: readonly EventRecord[]) => FlushPart | null
  */
 export type PreparePart = (tenantIds: ReadonlySet<string>) => Promise<MakePart>
 
-interface Dependencies {
-  pool: pg.Pool
-  projector: Projector
-  preparePart: PreparePart
-  clock: Clock
-  log: Logger
-  metrics: Metrics
-  /** Called with the recorded events and their contacts. It must neither wait nor throw. */
-  onRecorded?: (batches: readonly Batch[]) => void
-}
-
+/** The batches of a request. */
 interface Waiting {
-  batch: Batch
+  batches: readonly Batch[]
+  events: number
   bytes: number
   resolve(): void
   reject(error: unknown): void
@@ -88,7 +80,16 @@ export function createGroupCommit({
   log,
   metrics,
   onRecorded,
-}: Dependencies): GroupCommit {
+}: {
+  pool: pg.Pool
+  projector: Pick<Projector, 'add'>
+  preparePart: PreparePart
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+  /** Called with the recorded events and their contacts. It must neither wait nor throw. */
+  onRecorded?: (batches: readonly Batch[]) => void
+}): GroupCommit {
   const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
   let waitingEvents = 0
@@ -112,9 +113,9 @@ export function createGroupCommit({
     let bytes = 0
     let count = 0
     for (const next of waiting) {
-      const isFull = events + next.batch.events.length > FLUSH_EVENTS_MAX || bytes + next.bytes > FLUSH_BYTES_MAX
+      const isFull = events + next.events > FLUSH_EVENTS_MAX || bytes + next.bytes > FLUSH_BYTES_MAX
       if (count > 0 && isFull) break
-      events += next.batch.events.length
+      events += next.events
       bytes += next.bytes
       count++
     }
@@ -125,16 +126,17 @@ export function createGroupCommit({
 
   async function flush(group: Waiting[]): Promise<void> {
     try {
-      const committed = await commit(group.map(({ batch }) => batch))
+      const batches = group.flatMap((waiting) => waiting.batches)
+      const committed = await commit(batches)
       if (committed) {
         projector.add(committed)
-        onRecorded?.(group.map(({ batch }) => batch))
+        onRecorded?.(batches)
       }
       for (const { resolve } of group) resolve()
     } catch (error) {
       if (group.length > 1 && !(error instanceof ServiceError)) {
-        // One batch that PostgreSQL rejects must not fail the others.
-        log.warn({ err: error }, 'a flush failed; its batches are committed one by one')
+        // A request that PostgreSQL rejects must not fail the others.
+        log.warn({ err: error }, 'a flush failed; its requests are committed one by one')
         await Promise.all(group.map((single) => flush([single])))
         return
       }
@@ -202,17 +204,18 @@ export function createGroupCommit({
   }
 
   return {
-    record: (batch) =>
+    record: (batches) =>
       new Promise<void>((resolve, reject) => {
-        const bytes = sizeOf(batch)
-        if (waitingEvents + batch.events.length > WAITING_EVENTS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
+        const events = batches.reduce((sum, batch) => sum + batch.events.length, 0)
+        const bytes = batches.reduce((sum, batch) => sum + sizeOf(batch), 0)
+        if (waitingEvents + events > WAITING_EVENTS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
           const message = 'Too many events are waiting to be written. Send them again shortly.'
           reject(new ServiceError(503, 'overloaded', message, { headers: { 'retry-after': '1' } }))
           return
         }
-        waitingEvents += batch.events.length
+        waitingEvents += events
         waitingBytes += bytes
-        waiting.push({ batch, bytes, resolve, reject })
+        waiting.push({ batches, events, bytes, resolve, reject })
         startFlushes()
       }),
     drain: () =>

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type QueryId, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
@@ -10,6 +10,7 @@ import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { openPool } from '../platform/postgres/connect.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { episodeId } from './episodes.ts'
@@ -67,9 +68,8 @@ const waiting = () => service.stores.database.selectFrom('journal').select('jour
 async function withProjectors(
   clickhouses: ClickHouse[],
   work: (...projectors: Projector[]) => Promise<void>,
-  cluster: string | null = null,
+  { cluster = null, database = service.stores.database }: { cluster?: string | null; database?: Database } = {},
 ) {
-  const { database } = service.stores
   const { log } = service
   const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, cluster, log }))
   try {
@@ -143,16 +143,21 @@ describe('the barrier', () => {
     await withProjectors([dividing], async (first) => {
       const projecting = first.drain()
       await reached.promise
-      await withProjectors([clickhouse], async (second) => {
+      // The first must be the one that inserts the parts, so the second finds them only then.
+      let findable = Promise.resolve()
+      const database = delayingSelects(() => findable)
+      const reading = async (second: Projector) => {
         const read = second.barrier(tenant.id).then(() => stored())
         await expect.poll(isWaitingForLock).toBe(true)
+        findable = blocked.reached
         refuse.resolve()
         // By now the batch is split, and its first part is being inserted.
         await blocked.reached
         await expect.poll(isWaitingForLock).toBe(true)
         blocked.release()
         expect(await read).toEqual(['one', 'two'])
-      })
+      }
+      await withProjectors([clickhouse], reading, { database })
       await projecting
     })
   })
@@ -342,7 +347,7 @@ describe('no event is duplicated or lost when a process ends', () => {
         throw new Error(`${unreadable.message}: while reading the rows`)
       },
     }
-    await withProjectors([refusing], (projector) => projector.drain(), 'main')
+    await withProjectors([refusing], (projector) => projector.drain(), { cluster: 'main' })
     expect(insertions.toSorted()).toEqual(['events', 'owner_links', 'owner_links'])
     expect(await stored()).toEqual(['one'])
     expect(await waiting()).toEqual([])
@@ -357,7 +362,7 @@ describe('no event is duplicated or lost when a process ends', () => {
     const lost: ClickHouse = {
       ...clickhouse,
       insert: async (table) => {
-        throw table === 'events' ? storeUnavailable('ClickHouse', new Error('no answer')) : unreadable
+        throw table === 'events' ? storeUnavailable('ClickHouse', new Error('no response')) : unreadable
       },
     }
     await withProjectors([lost], (projector) => projector.drain())
@@ -460,6 +465,21 @@ const unreadable = new Error('Code: 27. DB::Exception: Cannot parse input. (CANN
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
 
 /** A ClickHouse whose first insertion waits until it is released. */
+/** A database whose queries, other than raw SQL, return once `until` allows it. */
+function delayingSelects(until: () => Promise<void>): Database {
+  const selects = new WeakSet<QueryId>()
+  return service.stores.database.withPlugin({
+    transformQuery: ({ node, queryId }) => {
+      if (node.kind === 'SelectQueryNode') selects.add(queryId)
+      return node
+    },
+    transformResult: async ({ result, queryId }) => {
+      if (selects.has(queryId)) await until()
+      return result
+    },
+  })
+}
+
 function blocking(clickhouse: ClickHouse) {
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()

@@ -63,17 +63,15 @@ export interface ProjectionCounts {
   failures: number
 }
 
-interface Dependencies {
+/** Starts the projection of everything that any process commits to the journal. */
+export function startProjector(dependencies: {
   /** A separate pool, because a reader may wait for a batch while it occupies a connection. */
   database: Database
   clickhouse: ClickHouse
   /** The cluster that ClickHouse is, if it is one. */
   cluster: string | null
   log: Logger
-}
-
-/** Starts the projection of everything that any process commits to the journal. */
-export function startProjector(dependencies: Dependencies): Projector {
+}): Projector {
   const { database, clickhouse, cluster, log } = dependencies
   const cannotRead = cluster === null ? isUnreadable : isUnreadableByAsked
   const texts = rememberTexts()

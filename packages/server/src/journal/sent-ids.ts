@@ -40,6 +40,19 @@ export function senderOf(visitorId: string | null): string {
   return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
 }
 
+/** The sender of the ids that a source chose; null for API keys, which share one. */
+export function senderOfSource(sourceId: string | null): string {
+  const digits = hash('sha256', `source ${sourceId ?? 'api'}`)
+  return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
+}
+
+/** A UUID for an id that is any text, such as the messageId of an SDK: the same for the same text of the same source. */
+export function eventIdOf(sourceId: string, text: string): string {
+  const digits = hash('sha256', `source ${sourceId} ${text}`)
+  // Version 8, whose digits mean nothing: a version 7 would name a time.
+  return uuidOf(digits.slice(20, 28), digits.slice(28, 32), `8${digits.slice(1, 4)}8${digits.slice(5, 20)}`)
+}
+
 /**
  * The key stored instead of an id that the tables cannot store. It has the form of the service's own ids, so that no
  * sender can claim it. It begins like the id, because time-ordered keys are faster to write than random ones.

@@ -8,6 +8,7 @@ export interface LiveEvent {
   timestamp: string
   url: string | null
   title: string | null
+  text: string | null
   contact_id: string | null
   visitor_id: string | null
   browser: string | null
@@ -21,6 +22,7 @@ export interface RecordedEvent extends Owned {
   timestamp: number
   url: string
   title: string
+  text: string
   visitor_id: string
   browser: string
   is_bot: boolean | number
@@ -33,6 +35,7 @@ export function toLiveEvent(record: RecordedEvent, contactId: string | null): Li
     timestamp: isoOf(record.timestamp),
     url: textOrNull(record.url),
     title: textOrNull(record.title),
+    text: textOrNull(record.text),
     contact_id: contactId,
     visitor_id: textOrNull(record.visitor_id),
     browser: textOrNull(record.browser),

@@ -38,14 +38,6 @@ export interface LiveFeed {
   stop(): Promise<void>
 }
 
-interface Dependencies {
-  stores: Stores
-  clock: Clock
-  log: Logger
-  /** Whether other processes may record events too. */
-  hasOthers: boolean
-}
-
 interface Audience {
   /** The open feeds with their callers. */
   readers: Map<LiveReader, string>
@@ -59,7 +51,18 @@ interface Audience {
  * once a second for each tenant with an open feed. A notification through PostgreSQL would add a message to every flush
  * of the journal, watched or not; polling costs nothing unless a dashboard is open.
  */
-export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): LiveFeed {
+export function startLiveFeed({
+  stores,
+  clock,
+  log,
+  hasOthers,
+}: {
+  stores: Stores
+  clock: Clock
+  log: Logger
+  /** Whether other processes may record events too. */
+  hasOthers: boolean
+}): LiveFeed {
   const audiences = new Map<string, Audience>()
   let readersOpen = 0
 
@@ -77,7 +80,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
     const rows = await tenant.events.select<RecordedEvent & { timestamp_ms: number }>({
       name: 'live.others',
       lane: 'light',
-      columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, owner_id, is_anonymous, visitor_id,
+      columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, text, owner_id, is_anonymous, visitor_id,
         browser, is_bot`,
       where: [
         'is_system = 0',

@@ -68,6 +68,7 @@ test('events arrive as they are recorded, from the own tenant only', async () =>
     timestamp: expect.any(String),
     url,
     title: 'Live\n\nevent: x',
+    text: null,
     contact_id: contactId,
     visitor_id: 'live',
     browser: 'Chrome',

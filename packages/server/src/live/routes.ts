@@ -9,14 +9,18 @@ const SCOPE = 'events:read'
 const HEARTBEAT_EVERY_MS = 15_000
 const RECHECK_EVERY_MS = 3_000
 
-export interface LiveDependencies {
-  live: LiveFeed
-  findApiKey: FindApiKey
-  findSession(cookies: string | undefined): Promise<SignedIn | null>
-}
-
 /** The live feed: events as they are recorded. */
-export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies): void {
+export function liveRoutes(
+  app: App,
+  {
+    live,
+    ...dependencies
+  }: {
+    live: LiveFeed
+    findApiKey: FindApiKey
+    findSession(cookies: string | undefined): Promise<SignedIn | null>
+  },
+): void {
   const open = new Set<EventStream>()
   // Otherwise shutdown would wait for browsers that never disconnect.
   app.addHook('preClose', async () => {

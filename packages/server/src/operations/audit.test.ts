@@ -5,7 +5,7 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { attempted } from '../../test/webhooks.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
 import type { Values } from '../cli/command.ts'
-import { COMMANDS } from '../cli/commands.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
 import { audit } from './audit.ts'
 import { listAudit } from './audit-list.ts'
@@ -83,7 +83,7 @@ describe('the audit log', () => {
 
 describe('the command line', () => {
   const run = (name: string, values: Values): Promise<Record<string, unknown>> => {
-    const command = COMMANDS[name]
+    const command = DATABASE_COMMANDS[name]
     if (!command) throw new Error(`There is no command ${name}.`)
     return command.run(session, { tenant: tenant.id, ...values }, new Date())
   }
@@ -159,10 +159,10 @@ describe('the command line', () => {
     ]
     const reads = ['tenant list', 'source status', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
-    const others = ['seed', 'import contacts', 'migrate', 'secrets rotate', 'events retry']
+    const others = ['seed', 'import contacts', 'import events', 'migrate', 'secrets rotate', 'events retry']
     // The operation declares whether it writes an entry; walk.test.ts tests it.
     const declared = OPERATIONS.flatMap(({ command }) => command ?? [])
-    expect(Object.keys(COMMANDS).sort()).toEqual([...lines, ...reads, ...others, ...declared].sort())
+    expect(Object.keys(DATABASE_COMMANDS).sort()).toEqual([...lines, ...reads, ...others, ...declared].sort())
   })
 
   test('writes the first entry for the tenant itself', async () => {

@@ -1,6 +1,23 @@
 import { hash } from 'node:crypto'
+import { ServiceError } from '../platform/errors.ts'
+
+const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e]*"/g
 
 /** The version of a record for `ETag` and `If-Match`: a hash of the parts that its writers change, in a fixed order. */
 export function etagOf(...parts: unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url')
+}
+
+/**
+ * A check of the If-Match header, which lists the versions that the caller accepts (RFC 9110, 13.1.1).
+ * @returns a function that throws ServiceError 412 `changed_meanwhile` if the current version is none of them.
+ */
+export function ifMatch(header: string | undefined): (etag: string) => void {
+  if (header === undefined || header.trim() === '*') return () => {}
+  const accepted: string[] = header.match(ENTITY_TAG) ?? []
+  return (etag) => {
+    if (accepted.includes(`"${etag}"`)) return
+    const message = 'The record has changed since you read it. Read it again, apply your change, and send the new ETag.'
+    throw new ServiceError(412, 'changed_meanwhile', message)
+  }
 }

@@ -8,8 +8,8 @@ import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorResponses } from './errors.ts'
+import { ifMatch } from './etag.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
-import { ifMatch } from './if-match.ts'
 import { type Finish, perform } from './perform.ts'
 import type { Scope } from './scopes.ts'
 import { requireScopeOf } from './scopes.ts'
@@ -65,11 +65,11 @@ function mount<Services extends object>(
 
 const IdempotencyKey = Type.String({
   description:
-    'A repetition with the same key and body within 24 hours gets the answer of the first request and changes nothing. Choose a new one, such as a UUID, for each request.',
+    'A retry with the same key and body within 24 hours gets the response to the first request and changes nothing. Use a new key, such as a UUID, for each request.',
   examples: ['0b6f1c52-8c3e-4c11-9d5b-4a4a6e0b8f7d'],
 })
 const IfMatch = Type.String({
-  description: 'The `ETag` that you read. If it was changed since, the answer is 412 `changed_meanwhile`.',
+  description: 'The `ETag` that you read. If the record has changed since, the response is 412 `changed_meanwhile`.',
 })
 
 /** The headers that openapi.json documents. */

@@ -73,7 +73,7 @@ export function answerPlace(tenantId: string, caller: string, key: string): stri
 }
 
 /** Deletes the answers that are older than a day. */
-export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<void> {
+export async function deleteOldIdempotencyKeys(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
 }

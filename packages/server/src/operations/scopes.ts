@@ -9,6 +9,7 @@ const LEAST_ROLE = {
   'companies:read': 'viewer',
   'companies:write': 'member',
   'events:read': 'viewer',
+  'events:write': 'member',
   'segments:read': 'viewer',
   'segments:write': 'member',
   'views:write': 'member',

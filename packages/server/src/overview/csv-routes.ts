@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { CompanyRow } from '../companies/company-object.ts'
 import { companyPages } from '../companies/pages.ts'
-import { ListCompaniesQuery } from '../companies/requests.ts'
+import { companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
-import { contactFiltersOf, eventFiltersOf, filtersByEvents } from '../contacts/list-filters.ts'
+import { contactFiltersOf, filtersByEvents } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
+import type { EventWithContact } from '../events/event-object.ts'
 import { joinContacts } from '../events/join.ts'
 import { eventPages } from '../events/pages.ts'
 import { ListEventsQuery } from '../events/requests.ts'
@@ -18,6 +19,7 @@ import type { App } from '../platform/http/app-types.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { segmentFilters } from '../segments/list-filter.ts'
 import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
@@ -52,15 +54,19 @@ const EVENT_USUAL = ['timestamp', 'event', 'url', 'contact_email', 'visitor_id',
 const ORDER = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']
 const NO_FILTERS = [...ORDER, 'columns', 'include']
 
-export interface CsvDependencies {
-  clock: Clock
-  config: Pick<Config, 'eventFilterContactsMax'>
-}
-
 type ExportRequest = Pick<FastifyRequest, 'tenant' | 'actor' | 'url'> & { query: object }
 
 /** CSV downloads of lists: every matching record, with the filters of the list. */
-export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
+export function csvRoutes(
+  app: App,
+  {
+    clock,
+    config,
+  }: {
+    clock: Clock
+    config: Pick<Config, 'eventFilterContactsMax'>
+  },
+): void {
   /**
    * The audit log records the list, its columns and the names of its filters. It omits filter values: a search may
    * name a person, and erasure does not reach the log.
@@ -95,7 +101,12 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     },
     async (request, reply) => {
       const { tenant, query } = request
-      const filters = await contactFiltersOf(tenant, query, eventFiltersOf(query), config.eventFilterContactsMax)
+      const filters = await contactFiltersOf(tenant, query, {
+        segmentFilters,
+        now: clock(),
+        contactsMax: config.eventFilterContactsMax,
+        requireScope: (scope) => requireScopeOf(request, scope),
+      })
       const names = columnsOf(query.columns, CONTACT_USUAL)
       const pages = filters ? contactPages(tenant, filters) : nothing()
       const cellsOf = (row: ContactRowInSegments) => {
@@ -123,7 +134,8 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       schema: { hide: true, querystring: Type.Object({ ...ListCompaniesQuery.properties, columns }), response },
     },
     async (request, reply) => {
-      const { columns: asked, ...filters } = withoutOrder(request.query)
+      const { columns: asked, ...query } = withoutOrder(request.query)
+      const filters = companyFiltersOf(query, clock())
       const names = columnsOf(asked, COMPANY_USUAL)
       const cellsOf = (row: CompanyRow) => {
         const fields: Record<string, unknown> = {
@@ -152,7 +164,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       const { columns: asked, include, ...rest } = withoutOrder(request.query)
       const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
       const names = columnsOf(asked, EVENT_USUAL)
-      const cellsOf = ({ contact, company, ...event }: Awaited<ReturnType<typeof joinContacts>>[number]) => {
+      const cellsOf = ({ contact, company, ...event }: EventWithContact) => {
         const fields: Record<string, unknown> = {
           ...event,
           contact_id: event.internal_contact_id,

@@ -89,11 +89,17 @@ test('properties are listed with their types', async () => {
     since: '2026-01-01',
     tags: ['a', 'b'],
     favourite_colour: 'red',
+    do_not_contact: true,
   })
   const { body } = await viewer.call('GET', '/v1/properties')
   const types = Object.fromEntries(
     body.properties.map(({ name, type }: { name: string; type: string }) => [name, type]),
   )
+  const fixed = body.properties.flatMap((each: { name: string; is_editable: boolean }) =>
+    each.is_editable ? [] : [each.name],
+  )
+  expect(fixed).toEqual(expect.arrayContaining(['company_id', 'creation_source', 'created_at', 'do_not_contact']))
+  for (const name of ['email', 'lifecyclestage', 'score']) expect(fixed).not.toContain(name)
   expect(types).toMatchObject({
     email: 'text',
     created_at: 'date',
@@ -104,10 +110,26 @@ test('properties are listed with their types', async () => {
     tags: 'list',
     favourite_colour: 'text',
   })
-  expect(body.properties).toContainEqual({ name: 'favourite_colour', label: 'Favourite colour', type: 'text' })
+  expect(body.properties).toContainEqual({
+    name: 'favourite_colour',
+    label: 'Favourite colour',
+    type: 'text',
+    is_editable: true,
+    choices: null,
+  })
+  const stage = body.properties.find(({ name }: { name: string }) => name === 'lifecyclestage')
+  for (const lifecyclestage of stage.choices) await tenant.contact(`${lifecyclestage}@example.com`, { lifecyclestage })
+  const other = { email: 'other@example.com', properties: { lifecyclestage: 'unheard of' } }
+  expect((await tenant.call('POST', '/v1/contacts', other)).status).toBe(400)
   await tenant.track({ visitor_id: 'x', events: [{ event: 'custom', data: { plan_size: 'big' } }] })
   const events = await viewer.call('GET', '/v1/properties?entity=events')
-  expect(events.body.properties).toContainEqual({ name: 'data.plan_size', label: 'Plan size', type: 'text' })
+  expect(events.body.properties).toContainEqual({
+    name: 'data.plan_size',
+    label: 'Plan size',
+    type: 'text',
+    is_editable: false,
+    choices: null,
+  })
   expect((await viewer.call('GET', '/v1/properties?entity=companies')).body.properties[0].name).toBe('name')
   expect((await viewer.call('GET', '/v1/properties?entity=secrets')).status).toBe(400)
 })

@@ -1,4 +1,7 @@
+import { FIRST_TOUCH_KEYS } from '../contacts/first-touch-keys.ts'
+import { LIFECYCLE_STAGES } from '../contacts/properties.ts'
 import { findProperties, type PropertyType } from '../contacts/property-catalogue.ts'
+import { isConsent } from '../contacts/protected-properties.ts'
 import { dataKeys } from '../events/data-keys.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -10,25 +13,31 @@ export interface Property {
   name: string
   label: string
   type: PropertyType
+  /** Whether people set it. The service derives the others, or they record a consent. */
+  is_editable: boolean
+  /** The only values it may have; null for any. */
+  choices: string[] | null
 }
 
-function text(name: string, label: string): Property {
+type Listed = Omit<Property, 'is_editable' | 'choices'>
+
+function text(name: string, label: string): Listed {
   return { name, label, type: 'text' }
 }
-function date(name: string, label: string): Property {
+function date(name: string, label: string): Listed {
   return { name, label, type: 'date' }
 }
 
 const OF_PLACES = [text('country', 'Country'), text('state', 'State'), text('city', 'City')]
-const OF_SIZE: Property[] = [
+const OF_SIZE: Listed[] = [
   { name: 'numberofemployees', label: 'Employees', type: 'number' },
   { name: 'annualrevenue', label: 'Annual revenue', type: 'number' },
 ]
 
 /** The built-in properties, in the order of the dashboard's menus. */
-const BUILT_IN: Record<Entity, Property[]> = {
+const BUILT_IN: Record<Entity, Listed[]> = {
   contacts: [
-    text('email', 'E-mail'),
+    text('email', 'Email'),
     text('firstname', 'First name'),
     text('lastname', 'Last name'),
     text('company', 'Company'),
@@ -82,10 +91,21 @@ export async function listProperties(tenant: Tenant, entity: Entity, now: Date):
   const builtIn = BUILT_IN[entity]
   const known = new Set(builtIn.map(({ name }) => name))
   const others = (await customProperties(tenant, entity, now)).filter(({ name }) => !known.has(name))
-  return [...builtIn, ...others.map((each) => ({ ...each, label: labelOf(each.name) }))]
+  const all = [...builtIn, ...others.map((each) => ({ ...each, label: labelOf(each.name) }))]
+  return all.map((each) => ({
+    ...each,
+    is_editable: entity !== 'events' && isEditable(each.name),
+    choices: entity === 'contacts' && each.name === 'lifecyclestage' ? [...LIFECYCLE_STAGES] : null,
+  }))
 }
 
-async function customProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Omit<Property, 'label'>[]> {
+const DERIVED = ['company_id', 'creation_source', 'created_at', 'updated_at', 'first_seen_at', ...FIRST_TOUCH_KEYS]
+
+function isEditable(name: string): boolean {
+  return !DERIVED.includes(name) && !isConsent(name)
+}
+
+async function customProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Omit<Listed, 'label'>[]> {
   if (entity !== 'events') return findProperties(tenant, entity)
   const keys = await dataKeys(tenant, now)
   return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const }))

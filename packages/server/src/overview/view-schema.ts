@@ -4,7 +4,8 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 export const NAME_LENGTH_MAX = 100
 const COLUMNS_MAX = 100
 const PARAMETERS_MAX = 60
-const VALUE_LENGTH_MAX = 2_000
+/** A filter may be long. */
+const VALUE_LENGTH_MAX = 6_000
 
 const Value = Type.Union([
   Type.String({ maxLength: VALUE_LENGTH_MAX }),
@@ -23,7 +24,7 @@ export const ViewBody = Type.Object(
     }),
     query: Type.Record(Type.String({ maxLength: 200 }), Value, {
       maxProperties: PARAMETERS_MAX,
-      'x-expected': `an object of at most ${PARAMETERS_MAX} parameters whose values are texts, numbers, booleans or lists of texts`,
+      'x-expected': `an object of at most ${PARAMETERS_MAX} parameters whose values are strings, numbers, booleans or lists of strings`,
     }),
     columns: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: COLUMNS_MAX }),
   },

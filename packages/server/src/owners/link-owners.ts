@@ -58,6 +58,6 @@ export async function moveOwners(tx: Tenant, log: OwnerLog, contactId: string, i
 }
 
 /** Deletes the links of a contact's owners, whose events have been erased. */
-export async function forgetLinks(tenant: Tenant, contactId: string): Promise<void> {
+export async function deleteLinks(tenant: Tenant, contactId: string): Promise<void> {
   await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
 }

@@ -37,25 +37,29 @@ export function noteLoaded(bytes: number): void {
 }
 
 /**
- * Reads pages of rows of unknown sizes. The number of rows of the next page is estimated from the last one; a page that
- * is still too large is read again with fewer.
- * @returns a function that reads the next page; `readPage` gets the maximum number of rows.
+ * Reads rows of unknown sizes, page by page, so that memory use does not depend on their number. The size of the next
+ * page is estimated from the last one; a page that is still too large is read again with fewer rows.
+ * @param readPage reads up to `limit` rows after the last one of the page before.
  */
-export function createPageReader(rowsMax: number) {
+export async function* pagesOf<Row>(
+  rowsMax: number,
+  readPage: (limit: number, after: Row | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
   let limit = Math.min(rowsMax, FIRST_PAGE_ROWS)
-  return async <Row>(readPage: (limit: number) => Promise<Row[]>): Promise<{ rows: Row[]; isLast: boolean }> => {
-    for (;;) {
-      const asked = limit
-      const work = { loadedBytes: 0 }
-      try {
-        const rows = await bounded.run(work, () => readPage(asked))
-        const fitting = Math.ceil((asked * PAGE_BYTES) / Math.max(work.loadedBytes, 1))
-        limit = Math.min(rowsMax, asked * GROWTH_MAX, fitting)
-        return { rows, isLast: rows.length < asked }
-      } catch (error) {
-        if (!isAnswerTooLarge(error) || asked === 1) throw error
-        limit = Math.ceil(asked / GROWTH_MAX)
-      }
+  for (let after: Row | undefined; ; ) {
+    const asked = limit
+    const last = after
+    const work = { loadedBytes: 0 }
+    try {
+      const rows = await bounded.run(work, () => readPage(asked, last))
+      const fitting = Math.ceil((asked * PAGE_BYTES) / Math.max(work.loadedBytes, 1))
+      limit = Math.min(rowsMax, asked * GROWTH_MAX, fitting)
+      if (rows.length > 0) yield rows
+      if (rows.length < asked) return
+      after = rows.at(-1)
+    } catch (error) {
+      if (!isAnswerTooLarge(error) || asked === 1) throw error
+      limit = Math.ceil(asked / GROWTH_MAX)
     }
   }
 }
@@ -93,6 +97,6 @@ export function isAnswerTooLarge(error: unknown): boolean {
 /** 400: like a query that is too expensive, the caller can fix it by requesting less. */
 export function answerTooLarge(cause?: unknown): ServiceError {
   const message =
-    'The answer would be larger than 16 MiB. Request less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
+    'The response would be larger than 16 MiB. Request less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
   return new ServiceError(400, CODE, message, { cause })
 }

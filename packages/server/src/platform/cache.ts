@@ -8,7 +8,7 @@ const ENTRIES_MAX = 10_000
  * @param isKept whether a value is worth caching.
  */
 export function cached<Value>(
-  invalidation: Invalidation,
+  invalidation: Pick<Invalidation, 'listening' | 'onChange'>,
   lookUp: (key: string) => Promise<Value>,
   isKept: (value: Value) => boolean = () => true,
 ): (key: string) => Promise<Value> {

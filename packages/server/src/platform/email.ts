@@ -4,7 +4,7 @@ const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\p{Cc}]{1,64}$/u
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
 
 /**
- * Normalizes an e-mail address: trimmed and in lower case. Checks the form, not that it exists.
+ * Normalizes an email address: trimmed and in lower case. Checks the form, not that it exists.
  * @returns null if it is malformed.
  */
 export function parseEmail(text: string): string | null {

@@ -62,6 +62,9 @@ function randomBytes(): Buffer {
   return pool.subarray(used - BYTES_AN_ID, used)
 }
 
+/** Smaller than every id. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
 /** Whether a text is a UUID of any version. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)

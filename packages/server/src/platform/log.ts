@@ -12,7 +12,7 @@ const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 const UNWRITTEN_BYTES_MAX = 1_000_000
 
 /**
- * Structured logs, one JSON object per line. Every line is redacted as it is written, so no secret or e-mail address
+ * Structured logs, one JSON object per line. Every line is redacted as it is written, so no secret or email address
  * leaves the process, even if a message or a database error quotes one.
  */
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
@@ -34,12 +34,12 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
     if (dropped === 0) return
     const lines = dropped
     dropped = 0
-    setImmediate(() => log.warn({ lines }, 'log lines could not be written and were lost'))
+    setImmediate(() => log.warn({ lines }, 'log lines were lost because they could not be written'))
   })
   return log
 }
 
-/** Replaces API keys, identity and webhook secrets, passwords in URLs and e-mail addresses. */
+/** Replaces API keys, identity and webhook secrets, passwords in URLs and email addresses. */
 export function redact(line: string): string {
   if (!/@|cds_|cdsid_|whsec_/.test(line)) return line
   return line

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ReadTurns } from './read-turns.ts'
-import type { TurnCounts } from './turns.ts'
+import type { ConcurrencyCounts } from './concurrency-limit.ts'
+import type { ReadLanes } from './read-lanes.ts'
 
 /** The state of a connection pool, as in pg's pool. */
 interface PoolState {
@@ -19,7 +19,7 @@ interface ProjectionState {
 /** The metrics at /metrics, in Prometheus format. Each service has its own registry, so that tests can run several. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>, projection: () => ProjectionState) {
+export function createMetrics(pool: PoolState, reads: Pick<ReadLanes, 'lanes'>, projection: () => ProjectionState) {
   const registry = new Registry()
   const registers = [registry]
   measureReads(registry, reads)
@@ -93,10 +93,10 @@ function measureProjection(registry: Registry, state: () => ProjectionState): vo
   measure(Counter, 'cds_projection_failures_total', failures, 'failures')
 }
 
-/** Waiting and running reads by lane, from the turns. */
-function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): void {
+/** Waiting and running reads by lane. */
+function measureReads(registry: Registry, { lanes }: Pick<ReadLanes, 'lanes'>): void {
   const ofLanes = Object.entries(lanes)
-  const measure = (Kind: typeof Gauge | typeof Counter, name: string, help: string, count: keyof TurnCounts) =>
+  const measure = (Kind: typeof Gauge | typeof Counter, name: string, help: string, count: keyof ConcurrencyCounts) =>
     new Kind({
       name,
       help,
@@ -104,11 +104,11 @@ function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): 
       registers: [registry],
       collect() {
         this.reset()
-        for (const [lane, turns] of ofLanes) this.inc({ lane }, turns.counts()[count])
+        for (const [lane, limit] of ofLanes) this.inc({ lane }, limit.counts()[count])
       },
     })
   measure(Gauge, 'cds_reads_running', 'Reads that are running, by lane.', 'running')
-  measure(Gauge, 'cds_reads_waiting', 'Reads that are waiting for their turn, by lane.', 'waiting')
+  measure(Gauge, 'cds_reads_waiting', 'Reads that are waiting, by lane.', 'waiting')
   measure(Counter, 'cds_reads_total', 'Reads that have started, by lane.', 'started')
   measure(
     Counter,
@@ -116,10 +116,5 @@ function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): 
     'Reads that were refused or whose client disconnected, by lane.',
     'refused',
   )
-  measure(
-    Counter,
-    'cds_reads_waited_seconds_total',
-    'Total time that reads waited for their turn, by lane.',
-    'waitedSeconds',
-  )
+  measure(Counter, 'cds_reads_waited_seconds_total', 'Total time that reads waited, by lane.', 'waitedSeconds')
 }

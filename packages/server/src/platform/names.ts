@@ -9,5 +9,5 @@ import { isStorableText } from './http/json-body.ts'
 export function requireName(path: string, text: string, lengthMax: number): string {
   const name = text.trim()
   if (name !== '' && !hasMoreCharacters(name, lengthMax) && isStorableText(name)) return name
-  throw validationError([{ path, message: `must be a text of 1 to ${lengthMax} characters, not only white space` }])
+  throw validationError([{ path, message: `must be a string of 1 to ${lengthMax} characters, and not blank` }])
 }

@@ -3,13 +3,17 @@ import { ServiceError } from './errors.ts'
 import type { App } from './http/app-types.ts'
 import type { Metrics } from './metrics.ts'
 
-interface Dependencies {
-  findProblems(): Promise<string[]>
-  metrics: Metrics
-}
-
 /** Health, readiness and metrics for operators and load balancers. */
-export function operationsRoutes(app: App, { findProblems, metrics }: Dependencies): void {
+export function operationsRoutes(
+  app: App,
+  {
+    findProblems,
+    metrics,
+  }: {
+    findProblems(): Promise<string[]>
+    metrics: Metrics
+  },
+): void {
   app.get(
     '/v1/health',
     {

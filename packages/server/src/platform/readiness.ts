@@ -37,7 +37,7 @@ async function findProblems({ postgres, clickhouse, directories }: Dependencies)
 }
 
 async function answered(ping: Promise<boolean>): Promise<void> {
-  if (!(await ping)) throw new Error('no answer')
+  if (!(await ping)) throw new Error('no response')
 }
 
 async function problemOf(store: string, work: Promise<void>): Promise<string | null> {

@@ -36,9 +36,7 @@ export function watchForSilence(
     if (ping) ping.steps++
     if (stepsSilent < SILENT_STEPS) return
     if (!responding.signal.aborted) {
-      log.error(
-        `${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; everything that waits for it fails`,
-      )
+      log.error(`${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; pending work fails`)
       responding.abort()
     }
     if (ping && ping.steps >= PING_STEPS_MAX) ping.controller.abort()

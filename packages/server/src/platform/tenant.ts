@@ -5,13 +5,13 @@ import type { Database, TenantDatabase, TenantTables } from './postgres/database
 import type { DB } from './postgres/generated/tables.ts'
 import { onScratch } from './postgres/scratch.ts'
 import { TenantPlugin } from './postgres/tenant-plugin.ts'
-import type { PostgresLane, ReadTurns } from './read-turns.ts'
+import type { PostgresLane, ReadLanes } from './read-lanes.ts'
 
 /** Both databases, for all tenants. Only the tenant handle and modules that serve all tenants use it. */
 export interface Stores {
   database: Database
   clickhouse: ClickHouse
-  reads: ReadTurns
+  reads: ReadLanes
   /**
    * The barrier before every read of events: resolves once ClickHouse has all events of a tenant that were committed
    * before the call. @throws ServiceError 503 if ClickHouse does not accept them.
@@ -28,21 +28,24 @@ export interface Tenant {
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
-   * Queues statements that may read all of the tenant's data, such as a search or a page of a file, because they occupy
+   * Queues statements that may read all of the tenant's data in a lane of PostgreSQL, such as a search or a page of a file, because they occupy
    * a PostgreSQL connection for long and must not occupy all of them. Do not nest. Inside a transaction, which already
    * has one, it does not wait.
    */
-  heavily<T>(work: () => Promise<T>, lane?: PostgresLane): Promise<T>
+  heavyRead<T>(work: () => Promise<T>, lane?: PostgresLane): Promise<T>
   /** Starts a file of records. @returns a function that ends it. @throws ServiceError 429 `too_many_exports`. */
   beginExport(): Promise<() => void>
   /** Runs `work` on a dedicated connection for temporary tables, which are not restricted to the tenant. */
   scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
   /**
    * The journal and the webhook tables, for statements that the journal and the webhook queue also run for all tenants
-   * at once. It adds no predicate: a caller names the tenant itself.
+   * at once, and the tenants themselves. It adds no predicate: a caller names the tenant itself.
    */
   readonly unrestricted: Kysely<
-    Pick<DB, 'journal' | 'webhook_subscriptions' | 'webhook_deliveries' | 'webhook_queue' | 'webhook_attempts'>
+    Pick<
+      DB,
+      'tenants' | 'journal' | 'webhook_subscriptions' | 'webhook_deliveries' | 'webhook_queue' | 'webhook_attempts'
+    >
   >
   /**
    * The connection with which platform/jobs queues a job, so that it exists only if this handle's transaction commits.
@@ -67,7 +70,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     id: tenantId,
     db,
     events: tenantEvents(stores, tenantId, { caller, isUrgent: isTransaction }),
-    heavily: async (work, lane = 'postgres') => {
+    heavyRead: async (work, lane = 'postgres') => {
       if (isTransaction) return work()
       const { end } = await stores.reads.enter(lane, tenantId, { caller })
       try {

@@ -9,6 +9,8 @@ import type { Random } from './random.ts'
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 11, 14, 15, 14, 13, 15, 16, 15, 13, 11, 9, 8, 7, 6, 4, 3]
 const WEEKDAYS = [0.45, 1, 1.1, 1.15, 1.1, 0.9, 0.4]
 const DAY_MS = 86_400_000
+/** Share by which the first day is quieter than the last one. */
+const GROWTH = 0.5
 const BOT_SHARE = 0.04
 
 const BROWSERS = [
@@ -86,10 +88,12 @@ export function sampleVisitor(random: Random, contactId: string | null): SampleV
   }
 }
 
-/** A timestamp within the last `days` days, more often in busy hours and on working days. */
+/** A timestamp within the last `days` days, more often in busy hours, on working days and recently. */
 export function sampleTimestamp(random: Random, now: number, days: number): number {
   for (;;) {
-    const day = new Date(now - random.integer(0, Math.max(0, days - 1)) * DAY_MS)
+    const age = random.integer(0, Math.max(0, days - 1))
+    if (random.chance((GROWTH * age) / days)) continue
+    const day = new Date(now - age * DAY_MS)
     if (random.next() > (WEEKDAYS[day.getUTCDay()] ?? 1) / 1.2) continue
     const hour = random.weighted(HOURS.map((weight, index) => [index, weight] as const))
     const timestamp =

@@ -3,6 +3,7 @@ import { toRecords } from '../journal/append.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
+import { isBeingWorkedOn } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
@@ -167,7 +168,7 @@ async function isEvaluating(tx: Tenant): Promise<boolean> {
     .selectFrom('segments')
     .select('segment_id')
     .where('uses_events', '=', true)
-    .where('claimed_until', '>', sql<Date>`now()`)
+    .where(isBeingWorkedOn)
     .limit(1)
     .executeTakeFirst()
   return underWay !== undefined

@@ -2,26 +2,29 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import {
+  CONTACTS,
   type EventMatch,
+  type FilteredRecords,
   isNested,
   type PropertyCondition,
   type SegmentCondition,
   type SegmentFilter,
-  TIME_COLUMNS,
 } from './filter.ts'
 
 const DAY_MS = 86_400_000
 
 type Condition = RawBuilder<SqlBool>
 
-/** What compiling a filter needs besides the contact. */
+/** What compiling a filter needs besides the record. */
 export interface FilterContext {
   now: Date
+  /** Contacts, unless given. */
+  records?: FilteredRecords
   /** The condition that a contact has enough matching events. */
   hasEvents(match: EventMatch): Condition
 }
 
-/** A filter as a condition on `contacts`. It is null only if the result of an event condition is. */
+/** A filter as a condition on the table of its records. It is null only if the result of an event condition is. */
 export function compileFilter({ match, conditions }: SegmentFilter, context: FilterContext): Condition {
   // Without conditions, `all` is true and `any` is false.
   if (conditions.length === 0) return match === 'all' ? sql`true` : sql`false`
@@ -31,42 +34,46 @@ export function compileFilter({ match, conditions }: SegmentFilter, context: Fil
 
 function compileCondition(condition: SegmentCondition, context: FilterContext): Condition {
   if (isNested(condition)) return compileFilter(condition, context)
-  if (!('event' in condition)) return compileProperty(condition, context.now)
+  if (!('event' in condition)) return compileProperty(condition, context)
   const has = context.hasEvents(condition.event)
   return condition.operator === 'did' ? has : sql`NOT ${has}`
 }
 
 /** Never null: a comparison with a missing value is false, and its negation true. */
-function compileProperty({ property, operator, value }: PropertyCondition, now: Date): Condition {
-  const json = jsonOf(property)
+function compileProperty(
+  { property, operator, value }: PropertyCondition,
+  { now, records = CONTACTS }: FilterContext,
+): Condition {
+  const json = jsonOf(property, records)
+  const comparable = (each: unknown) => comparableJson(property, each, records)
   switch (operator) {
     case 'equals':
-      return equals(json, property, value)
+      return equals(json, comparable(value))
     case 'not_equals':
-      return sql`NOT ${equals(json, property, value)}`
+      return sql`NOT ${equals(json, comparable(value))}`
     case 'in':
-      return isIn(json, property, value)
+      return isIn(json, [value].flat().map(comparable))
     case 'not_in':
-      return sql`NOT ${isIn(json, property, value)}`
+      return sql`NOT ${isIn(json, [value].flat().map(comparable))}`
     case 'contains':
       return sql`property_contains(${json}, ${containing(String(value))})`
     case 'not_contains':
       return sql`NOT property_contains(${json}, ${containing(String(value))})`
     case 'is_set':
-      return isSet(property)
+      return isSet(property, records)
     case 'is_not_set':
-      return sql`NOT ${isSet(property)}`
+      return sql`NOT ${isSet(property, records)}`
     case 'before':
-      return sql`coalesce(${timeOf(property)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records)} <= ${endOfMillisecond(boundOf(value, 'end'))}::timestamptz, false)`
     case 'after':
-      return sql`coalesce(${timeOf(property)} >= ${boundOf(value, 'start')}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records)} >= ${boundOf(value, 'start')}::timestamptz, false)`
     case 'within_days': {
       const from = new Date(now.getTime() - Number(value) * DAY_MS)
       const until = endOfMillisecond(now)
-      return sql`coalesce(${timeOf(property)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
+      return sql`coalesce(${timeOf(property, records)} BETWEEN ${from}::timestamptz AND ${until}::timestamptz, false)`
     }
     default: {
-      const number = sql`numeric_property(contacts.properties, ${property}::text)`
+      const number = sql`numeric_property(${column('properties', records)}, ${property}::text)`
       return sql`coalesce(${number} ${COMPARISONS[operator]} ${String(value).trim()}::numeric, false)`
     }
   }
@@ -75,43 +82,39 @@ function compileProperty({ property, operator, value }: PropertyCondition, now: 
 const COMPARISONS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 
 /** A list matches if an element does: JSON containment does that, and compares numbers by value. */
-function equals(json: RawBuilder<unknown>, property: string, value: unknown): Condition {
-  return sql`coalesce(${json} @> ${comparable(property, value)}::jsonb, false)`
+function equals(json: RawBuilder<unknown>, value: string): Condition {
+  return sql`coalesce(${json} @> ${value}::jsonb, false)`
 }
 
-function isIn(json: RawBuilder<unknown>, property: string, value: unknown): Condition {
-  const values = (Array.isArray(value) ? value : [value]).map((each) => comparable(property, each))
+function isIn(json: RawBuilder<unknown>, values: readonly string[]): Condition {
   return sql`coalesce(${json} @> ANY(${values}::text[]::jsonb[]), false)`
 }
 
-/** A value as JSON. E-mail addresses and ids are stored in lower case, so they are compared in lower case. */
-function comparable(property: string, value: unknown): string {
-  const lowered = (property === 'email' || property === 'company_id') && typeof value === 'string'
+/** A value as JSON: in lower case where the stored one is, as email addresses and ids are. */
+function comparableJson(property: string, value: unknown, { lowerCase }: FilteredRecords): string {
+  const lowered = lowerCase.includes(property) && typeof value === 'string'
   return JSON.stringify(lowered ? value.trim().toLowerCase() : value)
 }
 
 /** An empty text or list is not a value. */
-function isSet(property: string): Condition {
-  if (isTimeColumn(property)) return sql`true`
-  return sql`coalesce(${jsonOf(property)} NOT IN ('""'::jsonb, '[]'::jsonb), false)`
+function isSet(property: string, records: FilteredRecords): Condition {
+  if (records.timeColumns.includes(property)) return sql`true`
+  return sql`coalesce(${jsonOf(property, records)} NOT IN ('""'::jsonb, '[]'::jsonb), false)`
 }
 
-function jsonOf(property: string): RawBuilder<unknown> {
-  if (property === 'email') return sql`to_jsonb(contacts.email)`
-  if (property === 'company_id') return sql`to_jsonb(contacts.company_id)`
-  if (property === 'creation_source') return sql`to_jsonb(contacts.creation_source)`
-  return sql`(contacts.properties -> ${property}::text)`
+function jsonOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
+  if (records.textColumns.includes(property)) return sql`to_jsonb(${column(property, records)})`
+  return sql`(${column('properties', records)} -> ${property}::text)`
 }
 
-function timeOf(property: string): RawBuilder<unknown> {
-  if (property === 'created_at') return sql`contacts.created_at`
-  if (property === 'updated_at') return sql`contacts.updated_at`
-  if (property === 'first_seen_at') return sql`contacts.first_seen_at`
-  return sql`timestamp_of(contacts.properties ->> ${property}::text)`
+function timeOf(property: string, records: FilteredRecords): RawBuilder<unknown> {
+  if (records.timeColumns.includes(property)) return column(property, records)
+  return sql`timestamp_of(${column('properties', records)} ->> ${property}::text)`
 }
 
-function isTimeColumn(property: string): boolean {
-  return (TIME_COLUMNS as readonly string[]).includes(property)
+/** @param name `properties`, or a column that the records list. */
+function column(name: string, { table }: FilteredRecords): RawBuilder<unknown> {
+  return sql`${sql.ref(`${table}.${name}`)}`
 }
 
 /** A date alone means its start as a lower bound and its end as an upper one: both bounds are inclusive. */

@@ -1,7 +1,6 @@
+import { FIRST_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Smaller than every contact's id. */
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** The greatest possible id. */
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 

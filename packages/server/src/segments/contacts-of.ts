@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import { FIRST_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
-import { FIRST_ID, LAST_ID } from './contact-ranges.ts'
+import { LAST_ID } from './contact-ranges.ts'
 import { type ContactSet, EventResults, queryEvents } from './events.ts'
 import { eventsOf, type SegmentFilter } from './filter.ts'
 

@@ -12,6 +12,6 @@ export async function countMemberships(tenant: Tenant, contactId: string) {
 /** Memberships are deleted with the contact; its pending check and the event conditions it met are deleted here. */
 export async function eraseFromSegments(tx: Tenant, { contactId }: ErasureSubject): Promise<Record<string, number>> {
   await tx.db.deleteFrom('segment_checks').where('contact_id', '=', contactId).execute()
-  await deleteMetConditionsOf(tx, contactId)
+  await deleteMetConditionsOf(tx, [contactId])
   return {}
 }

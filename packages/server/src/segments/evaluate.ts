@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { toRecords } from '../journal/append.ts'
+import { whileClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
+import { type ClaimedSegment, finishSegment, releaseSegment, renewSegment } from './claim.ts'
 import { compileFilter } from './conditions.ts'
 import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
@@ -17,9 +19,6 @@ import { recordSilentChange } from './silent-changes.ts'
 const CONTACTS_PER_RANGE = 20_000
 /** Contacts whose membership changes in one transaction: their rows are locked until it ends. */
 const CONTACTS_AT_ONCE = 1_000
-
-/** The end of a claim of a segment; then another process may claim it. */
-export const CLAIM_END = sql<Date>`now() + interval '2 minutes'`
 
 export interface EvaluateDependencies {
   definitions: Definitions
@@ -35,51 +34,45 @@ export interface EvaluateDependencies {
 export async function evaluateSegment(
   tenant: Tenant,
   dependencies: EvaluateDependencies,
-  segmentId: string,
+  segment: ClaimedSegment,
 ): Promise<void> {
+  try {
+    await whileClaimed(
+      'segment',
+      () => renewSegment(tenant, segment),
+      (lost) => {
+        const { signal } = dependencies
+        return evaluate(tenant, dependencies, segment, signal ? AbortSignal.any([signal, lost]) : lost)
+      },
+    )
+  } finally {
+    await releaseSegment(tenant, segment)
+  }
+}
+
+async function evaluate(
+  tenant: Tenant,
+  dependencies: EvaluateDependencies,
+  claimed: ClaimedSegment,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { segmentId } = claimed
   const segment = await tenant.db
     .selectFrom('segments')
     .select(['revision', 'evaluated_at', sql<string>`now()::text`.as('started_at')])
     .where('segment_id', '=', segmentId)
     .executeTakeFirst()
   const definition = (await dependencies.definitions.of(tenant)).find((each) => each.segmentId === segmentId)
-  if (!segment || !definition) return
-  try {
-    if (definition.revision !== Number(segment.revision)) return
-    const now = dependencies.clock()
-    const renewClaim = async () => {
-      await tenant.db
-        .updateTable('segments')
-        .set({ claimed_until: CLAIM_END })
-        .where('segment_id', '=', segmentId)
-        .execute()
-      return !dependencies.signal?.aborted
-    }
-    const usesEvents = definition.matches.length > 0
-    if (usesEvents && !(await refreshMetConditions(tenant, dependencies.definitions, definition, now, renewClaim)))
-      return
-    const silent = segment.evaluated_at === null
-    for await (const range of rangesOfContacts(tenant, CONTACTS_PER_RANGE)) {
-      if (!(await renewClaim())) return
-      if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
-    }
-    await tenant.db
-      .updateTable('segments')
-      .set({ evaluated_at: sql`${segment.started_at}::timestamptz` })
-      .where('segment_id', '=', segmentId)
-      .where('revision', '=', segment.revision)
-      .execute()
-  } finally {
-    // After a failure or a concurrent change of the segment, it is due again soon, but not at once.
-    await tenant.db
-      .updateTable('segments')
-      .set({
-        claimed_until: sql`CASE WHEN evaluated_at = ${segment.started_at}::timestamptz THEN NULL
-        ELSE now() + interval '2 seconds' END`,
-      })
-      .where('segment_id', '=', segmentId)
-      .execute()
+  if (!segment || !definition || definition.revision !== Number(segment.revision)) return
+  const now = dependencies.clock()
+  const usesEvents = definition.matches.length > 0
+  if (usesEvents && !(await refreshMetConditions(tenant, dependencies.definitions, definition, now, stopping))) return
+  const silent = segment.evaluated_at === null
+  for await (const range of rangesOfContacts(tenant, CONTACTS_PER_RANGE)) {
+    if (stopping.aborted) return
+    if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
   }
+  await finishSegment(tenant, claimed, segment.revision, segment.started_at)
 }
 
 /** @returns false if the segment has changed. */

@@ -3,6 +3,7 @@ import { conditionsOf, type EventConditions, eventConditions } from '../events/f
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
@@ -13,7 +14,15 @@ const DAY_MS = 86_400_000
 const CHARACTERS_PER_QUERY = 20_000
 
 /** More contacts meet the event conditions than the caller's limit. */
-export class TooManyContacts extends Error {}
+class TooManyContacts extends Error {}
+
+/** ClickHouse's error codes for a query that exceeded its time or memory limit. */
+const EXCEEDED = [159, 160, 241, 307]
+
+/** Whether event conditions exceeded the caller's bounds. */
+export function isBeyondBounds(error: unknown): boolean {
+  return error instanceof TooManyContacts || EXCEEDED.includes(refusalCode(error) ?? 0)
+}
 
 /** The contacts to query: a list or a range of ids. */
 export type ContactSet = { contactIds: readonly string[] } | ContactRange

@@ -58,9 +58,30 @@ export interface SegmentFilter {
   conditions: SegmentCondition[]
 }
 
-/** Properties that are columns of a contact, by their operators. */
-export const TEXT_COLUMNS = ['email', 'company_id', 'creation_source'] as const
-export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as const
+/** The records that a filter selects: their table, and the columns that a condition can name like a property. */
+export interface FilteredRecords {
+  table: 'contacts' | 'companies'
+  textColumns: readonly string[]
+  timeColumns: readonly string[]
+  /** Columns, and properties, whose values are stored in lower case. */
+  lowerCase: readonly string[]
+  hasEvents: boolean
+}
+
+export const CONTACTS: FilteredRecords = {
+  table: 'contacts',
+  textColumns: ['email', 'company_id', 'creation_source'],
+  timeColumns: ['created_at', 'updated_at', 'first_seen_at'],
+  lowerCase: ['email', 'company_id'],
+  hasEvents: true,
+}
+export const COMPANIES: FilteredRecords = {
+  table: 'companies',
+  textColumns: ['name', 'domain'],
+  timeColumns: ['created_at', 'updated_at'],
+  lowerCase: ['domain'],
+  hasEvents: false,
+}
 
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 

@@ -29,9 +29,9 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(usesEvents ? linked : [])])
       return applyEvaluations(tx, affected, evaluations, now)
     },
-    leave: async (tx, contactId) => {
-      await deleteMetConditionsOf(tx, contactId)
-      return leaveAll(tx, contactId, clock())
+    leave: async (tx, contactIds) => {
+      await deleteMetConditionsOf(tx, contactIds)
+      return leaveAll(tx, contactIds, clock())
     },
   }
 }

@@ -1,30 +1,36 @@
+import Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import { readSegment } from './segments.ts'
 import { silentChanges } from './silent-changes.ts'
 
-export interface SegmentDay {
-  date: string
-  /** Members at the end of the day. */
-  count: number
-  entered: number
-  exited: number
-}
+export const SegmentDay = Type.Object({
+  date: Type.String({ format: 'date' }),
+  count: Type.Integer({ description: 'Members at the end of the day (UTC).' }),
+  entered: Type.Integer(),
+  exited: Type.Integer(),
+  redefined: Type.Integer({
+    description: 'Members that a new or changed definition added, minus those it removed; they record no event.',
+  }),
+})
+export type SegmentDay = Type.Static<typeof SegmentDay>
 
 /**
- * Members of a segment at the end of each day, and how many entered and left. Computed backwards from today's number,
- * using the events and the changes without events: the first members of a new definition, and those that a changed one
- * added or removed.
- * @param days YYYY-MM-DD, consecutive.
- * @returns null while members are being counted.
+ * Members of a segment at the end of each day since its creation, and how many entered and left. Computed backwards from
+ * today's number, using the events and the changes without events: the first members of a new definition, and those that
+ * a changed one added or removed.
+ * @param asked YYYY-MM-DD, consecutive.
+ * @returns without `byDay` while members are being counted.
  * @throws ServiceError 404.
  */
 export async function segmentGrowth(
   tenant: Tenant,
   segmentId: string,
-  days: readonly string[],
-): Promise<SegmentDay[] | null> {
-  const { contact_count: countNow } = await readSegment(tenant, segmentId)
-  if (countNow === null) return null
+  asked: readonly string[],
+): Promise<{ since: string; byDay: SegmentDay[] | null }> {
+  const { contact_count: countNow, created_at: since } = await readSegment(tenant, segmentId)
+  if (countNow === null) return { since, byDay: null }
+  const days = asked.filter((day) => day >= since.slice(0, 10))
+  if (days.length === 0) return { since, byDay: [] }
   const rows = await tenant.events.select<{ day: string; event: string; count: number }>({
     name: 'segments.growth',
     lane: 'heavy',
@@ -44,13 +50,13 @@ export async function segmentGrowth(
   const changeOf = (day: string) => of(day, 'segment_entered') - of(day, 'segment_exited') + (silent.get(day) ?? 0)
   const last = days.at(-1) ?? ''
   // Changes after the last requested day lie between it and today.
-  const since = new Set([...rows.map(({ day }) => day), ...silent.keys()].filter((day) => day > last))
-  let count = [...since].reduce((sum, day) => sum - changeOf(day), countNow)
+  const later = new Set([...rows.map(({ day }) => day), ...silent.keys()].filter((day) => day > last))
+  let count = [...later].reduce((sum, day) => sum - changeOf(day), countNow)
   const growth: SegmentDay[] = []
   for (const date of [...days].reverse()) {
     const [entered, exited] = [of(date, 'segment_entered'), of(date, 'segment_exited')]
-    growth.push({ date, count: Math.max(0, count), entered, exited })
+    growth.push({ date, count: Math.max(0, count), entered, exited, redefined: silent.get(date) ?? 0 })
     count -= changeOf(date)
   }
-  return growth.reverse()
+  return { since, byDay: growth.reverse() }
 }

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { newClaim } from '../platform/postgres/lease.ts'
 import { cacheDefinitions } from './definitions.ts'
-import { CLAIM_END, evaluateSegment } from './evaluate.ts'
+import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition, SegmentFilter } from './filter.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
@@ -103,15 +105,16 @@ async function define(tenant: TestTenant, filter: SegmentFilter): Promise<string
 
 /** Evaluates a whole segment, unless another evaluation is running. */
 async function evaluate(tenant: TestTenant, segmentId: string): Promise<void> {
+  const claim = newId()
   const { numUpdatedRows } = await tenant.handle.db
     .updateTable('segments')
-    .set({ claimed_until: CLAIM_END })
+    .set(newClaim('segment', claim))
     .where('segment_id', '=', segmentId)
     .where('claimed_until', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
   const dependencies = { definitions: cacheDefinitions(), clock: () => new Date() }
-  await evaluateSegment(tenant.handle, dependencies, segmentId)
+  await evaluateSegment(tenant.handle, dependencies, { segmentId, claim })
 }
 
 async function act(tenant: TestTenant, visitor_id: string, contactId: string, email: string, steps: Step[]) {

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTE, propose } from '../../test/actions.ts'
+import { createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { queueChecks } from './check-queue.ts'
 import { cacheDefinitions } from './definitions.ts'
-import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createSegment } from './segments.ts'
 
@@ -273,10 +273,10 @@ describe('a whole segment', () => {
     await queueChecks(tenant.handle, [contactId])
     await eventually(async () => expect(await checksLeft()).toBe(0))
     const inFourDays = new Date(Date.now() + 4 * 86_400_000)
-    await evaluateSegment(
+    await evaluateNow(
       tenant.handle,
-      dependencies(() => inFourDays),
       segmentId,
+      dependencies(() => inFourDays),
     )
     expect(await segmentsOf(contactId)).toEqual([])
     expect(await transitionsOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
@@ -289,10 +289,10 @@ describe('a whole segment', () => {
     expect(await segmentsOf(contactId)).toEqual([young])
     await eventually(async () => expect(await checksLeft()).toBe(0))
     const inTenDays = new Date(Date.now() + 10 * 86_400_000)
-    await evaluateSegment(
+    await evaluateNow(
       tenant.handle,
-      dependencies(() => inTenDays),
       young,
+      dependencies(() => inTenDays),
     )
     // The service's clock lets the contact into the first segment again.
     await eventually(async () => expect(await segmentsOf(contactId)).toContain(left))
@@ -311,8 +311,8 @@ describe('a whole segment', () => {
     const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [LEAD] } }
     await tenant.handle.transaction(async (tx) => {
       await tx.db.selectFrom('contacts').select('contact_id').forUpdate().execute()
-      const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
-      await evaluateSegment(tenant.handle, dependencies(), segmentId)
+      const { segmentId } = await createClaimedSegment(tenant.handle, segment)
+      await evaluateNow(tenant.handle, segmentId)
       expect(await countOf(segmentId)).toBe(0)
     })
     await eventually(async () => expect(await segmentsOf(contactId)).toHaveLength(1))

@@ -45,19 +45,19 @@ export async function applyEvaluations(
   return [...entered.map(toEvent('segment_entered')), ...left.map(toEvent('segment_exited'))]
 }
 
-/** Removes a contact from every segment. @returns the events. */
-export async function leaveAll(tx: Tenant, contactId: string, now: Date): Promise<SystemEvent[]> {
+/** Removes contacts from every segment. @returns the events. */
+export async function leaveAll(tx: Tenant, contactIds: readonly string[], now: Date): Promise<SystemEvent[]> {
   const rows = await tx.db
     .deleteFrom('segment_members')
     .using('segments')
     .whereRef('segments.segment_id', '=', 'segment_members.segment_id')
-    .where('segment_members.contact_id', '=', contactId)
-    .returning(['segments.segment_id', 'segments.name'])
+    .where('segment_members.contact_id', 'in', contactIds)
+    .returning(['segment_members.contact_id', 'segments.segment_id', 'segments.name'])
     .execute()
-  return rows.map(({ segment_id, name }) => ({
+  return rows.map(({ contact_id, segment_id, name }) => ({
     event: 'segment_exited',
     at: now,
-    contactId,
+    contactId: contact_id,
     data: { segment_id, segment_name: name },
   }))
 }

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { claimSegment, createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { updateContact } from '../contacts/write.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { cacheDefinitions } from './definitions.ts'
-import { CLAIM_END, evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createFollower } from './follow.ts'
-import { createSegment, deleteSegment, updateSegment } from './segments.ts'
+import { deleteSegment, updateSegment } from './segments.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -27,8 +27,8 @@ const clock = () => new Date()
 
 async function define(...conditions: SegmentCondition[]): Promise<string> {
   const segment = { name: 'Some', description: null, filter: { match: 'all', conditions } }
-  const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
-  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  const { segmentId } = await createClaimedSegment(tenant.handle, segment)
+  await evaluateNow(tenant.handle, segmentId)
   return segmentId
 }
 
@@ -110,7 +110,7 @@ test('a write before the first evaluation is checked later, after a query of the
   await visit('ada', 'purchase')
   const idle: SegmentCondition = { event: { type: 'purchase' }, operator: 'did_not' }
   const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [idle, LEAD] } }
-  const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
+  const { segmentId } = await createClaimedSegment(tenant.handle, segment)
   for (const contactId of [ada, bob]) {
     const { body } = await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { lifecyclestage: 'lead' } })
     expect(body.contact.segment_ids).toEqual([])
@@ -152,7 +152,7 @@ test('the results of a deleted contact are deleted, and an evaluation does not r
   expect((await met()).contactIds).toEqual([ada, bob].sort())
   await tenant.call('DELETE', `/v1/contacts/${ada}`)
   expect((await met()).contactIds).toEqual([bob])
-  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  await evaluateNow(tenant.handle, segmentId)
   expect((await met()).contactIds).toEqual([bob])
 })
 
@@ -171,7 +171,7 @@ test('an evaluation queries ClickHouse once for all event conditions of a segmen
       return clickhouse.stream(sql, ...rest)
     },
   })
-  const evaluate = (segmentId: string) => evaluateSegment(handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  const evaluate = (segmentId: string) => evaluateNow(handle, segmentId)
   const segmentId = await define(did('purchase'), { match: 'any', conditions: [did('page_view'), LEAD, did('none')] })
   await evaluate(segmentId)
   expect(queries).toHaveLength(1)
@@ -182,8 +182,7 @@ test('an evaluation queries ClickHouse once for all event conditions of a segmen
 test("a query result that is older than a check does not overwrite the check's result", async () => {
   const ada = await person('ada')
   const segmentId = await define(did('purchase'))
-  const claim = () => tenant.handle.db.updateTable('segments').set({ claimed_until: CLAIM_END }).execute()
-  await claim()
+  await claimSegment(tenant.handle, segmentId)
   const { clickhouse } = service.stores
   const handle = withClickHouse({
     stream: async function* <Row>(...query: Parameters<ClickHouse['stream']>) {
@@ -194,7 +193,7 @@ test("a query result that is older than a check does not overwrite the check's r
       yield answer
     },
   })
-  await evaluateSegment(handle, { definitions: cacheDefinitions(), clock }, segmentId)
+  await evaluateNow(handle, segmentId)
   expect((await met()).contactIds).toEqual([ada])
   await checksAreDone()
   expect((await met()).contactIds).toEqual([ada])
@@ -214,7 +213,7 @@ test('an evaluation corrects results that checks have missed, in both directions
   await tenant.handle.db.deleteFrom('segment_met_conditions').execute()
   await tenant.handle.db.insertInto('segment_met_conditions').values({ contact_id: bob, match_key }).execute()
   const evaluateAt = (now: Date) =>
-    evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock: () => now }, segmentId)
+    evaluateNow(tenant.handle, segmentId, { definitions: cacheDefinitions(), clock: () => now })
   await evaluateAt(new Date())
   expect((await met()).contactIds).toEqual([ada])
   // The service itself, whose clock is not ahead, may still be checking ada and find her purchase recent.

@@ -1,7 +1,8 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { FIRST_ID } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ContactRange, FIRST_ID } from './contact-ranges.ts'
+import type { ContactRange } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import type { EventResults } from './events.ts'
 import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
@@ -145,9 +146,9 @@ export async function storeResultsOfRange(
   await insertMetConditions(tx, missing)
 }
 
-/** Deletes the event conditions met by a contact that is being deleted. */
-export async function deleteMetConditionsOf(tx: Tenant, contactId: string): Promise<void> {
-  await tx.db.deleteFrom('segment_met_conditions').where('contact_id', '=', contactId).execute()
+/** Deletes the event conditions met by contacts that are being deleted. */
+export async function deleteMetConditionsOf(tx: Tenant, contactIds: readonly string[]): Promise<void> {
+  await tx.db.deleteFrom('segment_met_conditions').where('contact_id', 'in', contactIds).execute()
 }
 
 /**

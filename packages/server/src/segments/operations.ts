@@ -5,7 +5,7 @@ import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import { SegmentFilterSchema } from './filter.ts'
-import { segmentGrowth } from './growth.ts'
+import { SegmentDay, segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
 import { Segment } from './segment-object.ts'
@@ -27,7 +27,7 @@ const COUNTING =
 
 const Name = Type.String({ examples: ['Leads in France'] })
 const Description = Type.Optional(
-  Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null for none' }),
+  Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a string, or null for none' }),
 )
 // The filter's parser reports every invalid place in it.
 const Filter = { 'x-record': SegmentFilterSchema }
@@ -36,13 +36,7 @@ const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', opera
 const Suggestion = Type.Object({
   value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
   label: Nullable(Type.String()),
-  count: Type.Integer({ description: 'How many contacts or events have it.' }),
-})
-const Day = Type.Object({
-  date: Type.String({ format: 'date' }),
-  count: Type.Integer({ description: 'Members at the end of the day (UTC).' }),
-  entered: Type.Integer(),
-  exited: Type.Integer(),
+  count: Type.Integer({ description: 'The number of contacts or events with this value.' }),
 })
 
 function entryOf(action: string, segmentId: string, details: Record<string, unknown> = {}) {
@@ -92,7 +86,7 @@ export const SEGMENT_OPERATIONS = [
     input: { filter: Type.Unsafe<unknown>(Filter) },
     output: {
       count: Type.Integer(),
-      sample: Type.Array(SegmentMember, { description: 'Some of them.' }),
+      sample: Type.Array(SegmentMember, { description: 'Some of the matching contacts.' }),
       took_ms: Type.Integer(),
     },
     example: { filter: FILTER_EXAMPLE },
@@ -116,7 +110,7 @@ export const SEGMENT_OPERATIONS = [
         description: 'A property of contacts, or a field of their events, such as `event.type`.',
         examples: ['country'],
       }),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'The beginning of the values.' })),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that begin with this.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     },
     output: { values: Type.Array(Suggestion) },
@@ -170,11 +164,12 @@ export const SEGMENT_OPERATIONS = [
     input: { ...SegmentPath, ...rangeParameters },
     output: {
       counting: Type.Boolean({ description: 'Whether members are still being counted; `by_day` is empty until then.' }),
-      by_day: Type.Array(Day),
+      since: Type.String({ format: 'date-time', description: 'When the segment was created: no day is earlier.' }),
+      by_day: Type.Array(SegmentDay),
     },
     async run({ tenant, now }, { segment_id, ...range }) {
-      const byDay = await segmentGrowth(tenant, segment_id, daysOf(rangeOf(range, now)))
-      return { counting: byDay === null, by_day: byDay ?? [] }
+      const { since, byDay } = await segmentGrowth(tenant, segment_id, daysOf(rangeOf(range, now)))
+      return { counting: byDay === null, since, by_day: byDay ?? [] }
     },
   }),
   operation({

@@ -3,16 +3,16 @@ import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import {
+  CONTACTS,
   EVENT_OPERATORS,
   type EventCondition,
   type EventMatch,
+  type FilteredRecords,
   PROPERTY_OPERATORS,
   type PropertyCondition,
   type PropertyOperator,
   type Scalar,
   type SegmentFilter,
-  TEXT_COLUMNS,
-  TIME_COLUMNS,
 } from './filter.ts'
 
 const LEVELS_MAX = 5
@@ -35,8 +35,8 @@ const EVENT_TEXTS = ['type', 'text', 'text_contains', 'url_contains', 'class_con
  * @param path its path in the request.
  * @throws ServiceError 400 naming every invalid field.
  */
-export function parseSegmentFilter(sent: unknown, path = 'filter'): SegmentFilter {
-  const reader = new FilterReader()
+export function parseSegmentFilter(sent: unknown, path = 'filter', records = CONTACTS): SegmentFilter {
+  const reader = new FilterReader(records)
   const filter = reader.filter(sent, path, 1)
   reader.requireFew(path)
   if (reader.details.length > 0) throw validationError(reader.details.slice(0, DETAILS_MAX))
@@ -48,6 +48,11 @@ class FilterReader {
   readonly details: ErrorDetail[] = []
   #conditions = 0
   #filters = 0
+  readonly #records: FilteredRecords
+
+  constructor(records: FilteredRecords) {
+    this.#records = records
+  }
 
   filter(sent: unknown, path: string, level: number): SegmentFilter {
     const filter: SegmentFilter = { match: 'all', conditions: [] }
@@ -75,7 +80,10 @@ class FilterReader {
   #condition(sent: unknown, path: string, level: number): PropertyCondition | EventCondition | SegmentFilter {
     if (isRecord(sent) && ('conditions' in sent || 'match' in sent)) return this.filter(sent, path, level + 1)
     this.#conditions++
-    if (isRecord(sent) && 'event' in sent) return this.#eventCondition(sent, path)
+    if (isRecord(sent) && 'event' in sent) {
+      if (this.#records.hasEvents) return this.#eventCondition(sent, path)
+      return this.#wrong(path, 'is about events, which companies do not have; filter contacts instead', UNREAD)
+    }
     if (isRecord(sent) && 'property' in sent) return this.#propertyCondition(sent, path)
     return this.#wrong(path, 'must be a condition with property, one with event, or a nested filter', UNREAD)
   }
@@ -89,10 +97,10 @@ class FilterReader {
       hasMoreCharacters(property, KEY_LENGTH_MAX) ||
       !isStorableText(property)
     ) {
-      return this.#wrong(`${path}.property`, `must be a text of 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
+      return this.#wrong(`${path}.property`, `must be a string of 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
     }
     const operator = PROPERTY_OPERATORS.find((known) => known === sent.operator)
-    const possible = operatorsOf(property)
+    const possible = operatorsOf(property, this.#records)
     if (operator === undefined || !possible.includes(operator)) {
       return this.#wrong(`${path}.operator`, `must be one of ${possible.join(', ')}`, UNREAD)
     }
@@ -151,13 +159,13 @@ class FilterReader {
 
 /** Placeholder for an invalid condition; never returned. */
 const UNREAD: PropertyCondition = { property: '', operator: 'is_set' }
-const TEXT_EXPECTED = `must be a text of 1 to ${TEXT_LENGTH_MAX} characters`
-const SCALAR_EXPECTED = `must be a text of at most ${TEXT_LENGTH_MAX} characters, a number, true or false`
+const TEXT_EXPECTED = `must be a string of 1 to ${TEXT_LENGTH_MAX} characters`
+const SCALAR_EXPECTED = `must be a string of at most ${TEXT_LENGTH_MAX} characters, a number, true or false`
 const wholeExpected = (max: number) => `must be a whole number from 1 to ${max}`
 
-function operatorsOf(property: string): readonly PropertyOperator[] {
-  if ((TEXT_COLUMNS as readonly string[]).includes(property)) return OF_TEXT
-  return (TIME_COLUMNS as readonly string[]).includes(property) ? OF_TIME : PROPERTY_OPERATORS
+function operatorsOf(property: string, records: FilteredRecords): readonly PropertyOperator[] {
+  if (records.textColumns.includes(property)) return OF_TEXT
+  return records.timeColumns.includes(property) ? OF_TIME : PROPERTY_OPERATORS
 }
 
 function problemOfValue(operator: PropertyOperator, value: unknown): string | null {
@@ -168,7 +176,7 @@ function problemOfValue(operator: PropertyOperator, value: unknown): string | nu
     case 'in':
     case 'not_in': {
       const fits = Array.isArray(value) && value.length > 0 && value.length <= LIST_LENGTH_MAX && value.every(isScalar)
-      return fits ? null : `must be a list of 1 to ${LIST_LENGTH_MAX} items, each a text, a number, true or false`
+      return fits ? null : `must be a list of 1 to ${LIST_LENGTH_MAX} items, each a string, a number, true or false`
     }
     case 'gt':
     case 'gte':

@@ -2,12 +2,11 @@ import { sql } from 'kysely'
 import { toSegmentMember } from '../contacts/contact-object.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { segmentIds } from '../contacts/segment-ids.ts'
-import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
-import { EventResults, queryEvents, TooManyContacts } from './events.ts'
+import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
 import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
@@ -17,8 +16,6 @@ const COUNT_MS_MAX = 5_000
 /** The contacts with matching events are kept in memory: 250,000 of them briefly use some tens of megabytes. */
 const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
 const STATEMENT_CANCELLED = '57014'
-/** ClickHouse's error codes for a query that exceeded its time or memory limit. */
-const TOO_MUCH = [159, 160, 241, 307]
 
 /**
  * The number of contacts that match a filter now, and some of them. Writes nothing.
@@ -31,7 +28,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
     const results =
       matches.length > 0 ? await queryEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventResults()
     const condition = compileFilter(filter, { now, hasEvents: (match) => results.hasEvents(match) })
-    return await tenant.heavily(() =>
+    return await tenant.heavyRead(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
         set_config('transaction_read_only', 'on', true)`.execute(tx.db)
@@ -47,10 +44,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
       }),
     )
   } catch (error) {
-    const isTooMuch =
-      error instanceof TooManyContacts ||
-      (error as { code?: string }).code === STATEMENT_CANCELLED ||
-      TOO_MUCH.includes(refusalCode(error) ?? 0)
+    const isTooMuch = isBeyondBounds(error) || (error as { code?: string }).code === STATEMENT_CANCELLED
     if (!isTooMuch) throw error
     const message = 'This filter takes too long to preview. You can still save it.'
     throw new ServiceError(400, 'preview_too_slow', message, { cause: error })

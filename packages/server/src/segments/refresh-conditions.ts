@@ -15,7 +15,6 @@ const CONTACTS_PER_TRANSACTION = 20_000
 
 /**
  * Queries ClickHouse for a segment's event conditions for all contacts and stores the results.
- * @param renewClaim is called regularly to renew the claim; returning false aborts.
  * @returns false if aborted, or if the segment has changed.
  */
 export async function refreshMetConditions(
@@ -23,12 +22,12 @@ export async function refreshMetConditions(
   definitions: Definitions,
   { segmentId, revision, matches }: Definition,
   now: Date,
-  renewClaim: () => Promise<boolean>,
+  stopping: AbortSignal,
 ): Promise<boolean> {
   for await (const range of rangesOfContacts(tenant, CONTACTS_PER_QUERY)) {
     for (const group of inGroups(matches)) {
       for (const part of await readResults(tenant, group, range, now)) {
-        if (!(await renewClaim())) return false
+        if (stopping.aborted) return false
         const isWritten = await tenant.transaction(async (tx) => {
           // Locked, so that nothing is written for a deleted segment.
           const known = await definitions.of(tx)

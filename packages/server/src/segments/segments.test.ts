@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claimSegment, createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { cacheDefinitions } from './definitions.ts'
-import { evaluateSegment } from './evaluate.ts'
 import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
 let service: TestService
@@ -16,13 +15,10 @@ beforeEach(async () => {
 
 const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
 
-async function evaluate(segmentId: string): Promise<void> {
-  const clock = () => new Date()
-  await evaluateSegment(tenant.handle, { definitions: cacheDefinitions(), clock }, segmentId)
-}
+const evaluate = (segmentId: string) => evaluateNow(tenant.handle, segmentId)
 
 async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {
-  const { segmentId } = await createSegment(tenant.handle, { name, description, filter }, new Date(), true)
+  const { segmentId } = await createClaimedSegment(tenant.handle, { name, description, filter })
   await evaluate(segmentId)
   return segmentId
 }
@@ -127,7 +123,7 @@ test('while a segment is being counted, it has no count, and nothing treats it a
   await tenant.contact('ada@example.com', { city: 'Paris' })
   await tenant.contact('bob@example.com', { city: 'Rome' })
   const definition = { name: 'Everybody', description: null, filter: EVERYBODY }
-  const { segmentId } = await createSegment(tenant.handle, definition, new Date(), true)
+  const { segmentId } = await createClaimedSegment(tenant.handle, definition)
   const read = async () => {
     const [one, list] = await Promise.all([
       tenant.call('GET', `/v1/segments/${segmentId}`),
@@ -177,8 +173,7 @@ test('while a segment is being counted, it has no count, and nothing treats it a
   await tenant.handle.transaction(async (tx) => {
     expect(await updateSegment(tx, segmentId, { filter }, new Date())).toEqual(['filter'])
     // So that the service does not evaluate it during this test.
-    const claimed_until = new Date(Date.now() + 600_000)
-    await tx.db.updateTable('segments').set({ claimed_until }).where('segment_id', '=', segmentId).execute()
+    await claimSegment(tx, segmentId)
   })
   await expectCounting(1)
   await evaluate(segmentId)

@@ -6,9 +6,9 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireName } from '../platform/names.ts'
+import { RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { lockDefinitions } from './definitions.ts'
-import { CLAIM_END } from './evaluate.ts'
 import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
 import { noteUnusedConditions } from './met-conditions.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
@@ -27,15 +27,13 @@ export interface NewSegment {
 }
 
 /**
- * Creates a segment. `evaluateSegment` finds its members, or the running service does within a second or two.
- * @param evaluatedByCaller the caller evaluates it at once, so the service does not.
+ * Creates a segment. The running service finds its members within a second or two.
  * @throws ServiceError 400 naming every invalid field, 409 `too_many_segments`.
  */
 export async function createSegment(
   tenant: Tenant,
   { name, description, filter: sent }: NewSegment,
   now: Date,
-  evaluatedByCaller = false,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
   const texts = { name: requireName('name', name, NAME_LENGTH_MAX), description: checkedDescription(description) }
   const filter = parseSegmentFilter(sent)
@@ -56,7 +54,6 @@ export async function createSegment(
         segment_id: segmentId,
         ...texts,
         ...columnsOf(filter),
-        claimed_until: evaluatedByCaller ? CLAIM_END : null,
         created_at: now,
         updated_at: now,
       })
@@ -98,7 +95,7 @@ export async function updateSegment(
       .updateTable('segments')
       .set({
         ...texts,
-        ...(isOtherFilter ? { ...columnsOf(filter), evaluated_at: null, claimed_until: null } : {}),
+        ...(isOtherFilter ? { ...columnsOf(filter), ...RELEASED, evaluated_at: null } : {}),
         revision: NEXT_REVISION,
         updated_at: now,
       })
@@ -130,7 +127,7 @@ export async function reevaluateSegments(tenant: Tenant): Promise<void> {
     .updateTable('segments')
     // Delayed until their events have been in the journal for a second: from then on, reads wait for them. A new
     // revision discards an evaluation in progress.
-    .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
+    .set({ ...releasedFor(2), evaluated_at: null, revision: NEXT_REVISION })
     .execute()
 }
 
@@ -186,6 +183,6 @@ function columnsOf(filter: SegmentFilter) {
 
 function checkedDescription(text: string | null): string | null {
   if (text === null || (!hasMoreCharacters(text, DESCRIPTION_LENGTH_MAX) && isStorableText(text))) return text
-  const message = `must be a text of at most ${DESCRIPTION_LENGTH_MAX} characters`
+  const message = `must be a string of at most ${DESCRIPTION_LENGTH_MAX} characters`
   throw validationError([{ path: 'description', message }])
 }

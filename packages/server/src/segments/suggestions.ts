@@ -3,7 +3,7 @@ import { eventConditions } from '../events/filters.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { TIME_COLUMNS } from './filter.ts'
+import { CONTACTS } from './filter.ts'
 
 /** The number of newest contacts to search for values, so that every keystroke is answered at once. */
 const CONTACTS_READ = 10_000
@@ -42,7 +42,7 @@ export async function suggestValues(
 ): Promise<Suggestion[]> {
   const column = COLUMN_OF_PROPERTY[property]
   if (column !== undefined) return suggestOfEvents(tenant, column, typed, limit, now)
-  if ((TIME_COLUMNS as readonly string[]).includes(property)) return []
+  if (CONTACTS.timeColumns.includes(property)) return []
   if (property === 'company_id') return suggestCompanies(tenant, typed, limit)
   return suggestOfContacts(tenant, property, typed, limit)
 }
@@ -68,7 +68,7 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
     .where(sql<boolean>`newest.value IS NOT NULL`)
     .as('every')
   const text = sql`every.value #>> '{}'`
-  const rows = await tenant.heavily(() =>
+  const rows = await tenant.heavyRead(() =>
     tenant.db
       .selectFrom(values)
       .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
@@ -82,7 +82,7 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
 }
 
 async function suggestCompanies(tenant: Tenant, typed: string, limit: number): Promise<Suggestion[]> {
-  const rows = await tenant.heavily(() =>
+  const rows = await tenant.heavyRead(() =>
     tenant.db
       .selectFrom('companies')
       .select(['company_id', 'name', 'domain'])

@@ -10,6 +10,7 @@ CREATE TABLE segments (
   uses_time boolean NOT NULL,
   revision bigint NOT NULL DEFAULT nextval('segment_revisions'),
   evaluated_at timestamptz,
+  claim uuid,
   claimed_until timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,

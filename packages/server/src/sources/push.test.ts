@@ -255,11 +255,11 @@ describe('an invalid record fails alone', () => {
 
   test.each([
     [{ email: 'a@example.com' }, null, 'external_id: is required'],
-    [{ external_id: null }, null, 'external_id: must be a text of 1 to 200 characters'],
-    [{ external_id: 7 }, null, 'external_id: must be a text of 1 to 200 characters'],
-    [{ external_id: ['a'] }, null, 'external_id: must be a text of 1 to 200 characters'],
-    [{ external_id: '' }, '', 'external_id: must be a text of 1 to 200 characters'],
-    [{ external_id: 'x'.repeat(201) }, 'x'.repeat(201), 'external_id: must be a text of 1 to 200 characters'],
+    [{ external_id: null }, null, 'external_id: must be a string of 1 to 200 characters'],
+    [{ external_id: 7 }, null, 'external_id: must be a string of 1 to 200 characters'],
+    [{ external_id: ['a'] }, null, 'external_id: must be a string of 1 to 200 characters'],
+    [{ external_id: '' }, '', 'external_id: must be a string of 1 to 200 characters'],
+    [{ external_id: 'x'.repeat(201) }, 'x'.repeat(201), 'external_id: must be a string of 1 to 200 characters'],
     [{ external_id: 'bad', nmae: 'x' }, 'bad', 'nmae: is not a known field; remove it'],
     [null, null, 'the record: must be an object'],
     ['bad', null, 'the record: must be an object'],

@@ -5,8 +5,8 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
 import { recordCheck, recordList } from '../platform/http/records.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { PUSHED_KINDS } from './source-kinds.ts'
-import type { IncomingRecord } from './write-records.ts'
+import type { IncomingRecord } from './apply-records.ts'
+import { CONNECTOR_KINDS } from './connectors.ts'
 
 /** Built-in sources, which pushes cannot use. */
 const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
@@ -16,7 +16,7 @@ const PushedRecord = Type.Object(
   {
     external_id: Type.String({ minLength: 1, maxLength: 200, description: "The record's id in the source." }),
     email: Type.Optional(
-      Type.Unknown({ description: 'A text; null counts as absent.', examples: ['ada@example.com'] }),
+      Type.Unknown({ description: 'A string; null counts as absent.', examples: ['ada@example.com'] }),
     ),
     properties: Type.Optional(
       Type.Unknown({
@@ -40,7 +40,7 @@ const PushedRecord = Type.Object(
 /** Body of POST /v1/sources/:source/contacts. */
 export const PUSH_FIELDS = {
   kind: Type.Optional(
-    Type.Enum([...PUSHED_KINDS], {
+    Type.Enum([...CONNECTOR_KINDS], {
       description: 'The kind of source. It is remembered; the default is crm.',
     }),
   ),
@@ -86,7 +86,7 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) {
     const path = ownEmail === undefined ? 'properties.email' : 'email'
-    details.push({ path, message: 'is not a valid e-mail address' })
+    details.push({ path, message: 'is not a valid email address' })
   }
   const isSame = typeof sameEmail === 'string' && parseEmail(sameEmail) === email
   if (ownEmail !== undefined && (sameEmail ?? null) !== null && !isSame) {

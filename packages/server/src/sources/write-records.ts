@@ -1,227 +1,119 @@
-import { isDeepStrictEqual } from 'node:util'
 import { findOrCreateCompanies } from '../companies/write.ts'
-import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEmail } from '../contacts/apply-write.ts'
-import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
-import { changedEvents, createdEvent } from '../contacts/change.ts'
+import { type ContactState, lockStates, readStates, storeStates } from '../contacts/bulk.ts'
+import { changedEvents } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { changedKeys } from '../contacts/contact-row.ts'
-import type { PropertyChanges } from '../contacts/properties.ts'
-import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
-import type { SystemEvent } from '../journal/append.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
+import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { type Failure, failure } from '../platform/http/records.ts'
-import { newId } from '../platform/ids.ts'
+import { failure } from '../platform/http/records.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-
-/** A validated record of a source. */
-export interface IncomingRecord {
-  /** The source's id for the contact; null if it has none (a row of a file). */
-  externalId: string | null
-  email: string | null
-  properties: PropertyChanges
-  raw?: unknown
-  /** When it was changed in the source. */
-  at: Date | null
-  /** Domain of the company to link a contact without one to. */
-  companyDomain: string | null
-}
-
-/** The result of a record. */
-export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
-
-interface Source {
-  source: string
-  kind: SourceKind
-}
+import {
+  type Applied,
+  applyRecords,
+  type Batch,
+  type Contents,
+  type IncomingRecord,
+  keysOf,
+  openBatch,
+  type RecordResult,
+  type Source,
+} from './apply-records.ts'
 
 /**
  * Writes a source's records in one transaction with a fixed number of statements. Records are applied in order: a
- * contact is found by the source's id, else by e-mail, else created. A record that fails writes nothing and does not
+ * contact is found by the source's id, else by email, else created. A record that fails writes nothing and does not
  * affect the others.
  * @param records an error represents a record that was already rejected.
+ * @param onStored is called at the end of the transaction, with what was written.
  */
 export async function writeRecords(
   tenant: Tenant,
   dependencies: WriteDependencies,
   source: Source,
   records: readonly (IncomingRecord | ServiceError)[],
+  onStored?: (tx: Tenant, written: Written) => Promise<void>,
 ): Promise<RecordResult[]> {
-  if (records.every((record) => record instanceof ServiceError)) return records.map(failure)
+  if (!onStored && records.every((record) => record instanceof ServiceError)) return records.map(failure)
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const batch = await openBatch(tx, source, records)
-    const results = records.map((record, index) =>
-      record instanceof ServiceError ? failure(record) : applyRecord(batch, index, record, now),
-    )
-    markUnchanged(batch, results)
+    const batch = openBatch(source, await lockStates(tx, source.source, ...keysOf(records)))
+    const results = applyRecords(batch, records, now)
     for (const { events } of batch.touched.values()) log.events.push(...events)
-    await linkCompanies(tx, log, batch, results, now)
+    const companiesCreated = await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
     for (const [{ row, isNew, isRowDirty }, { before }] of batch.touched) {
       if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
     }
+    await onStored?.(tx, { results, contacts: [...batch.touched].flatMap(writtenOf), companiesCreated })
     return results
   })
 }
 
-/** The contacts of the records, by every key that leads to them. */
-interface Batch extends Source {
-  byExternalId: Map<string, ContactState>
-  byEmail: Map<string, ContactState>
-  touched: Map<ContactState, Applied>
-  /** Records that name a company, with their contacts. */
-  links: { index: number; state: ContactState; domain: string; name: string | null }[]
+/** What a batch wrote. */
+export interface Written {
+  results: readonly RecordResult[]
+  contacts: readonly WrittenContact[]
+  /** The ids of the companies that it created. */
+  companiesCreated: readonly string[]
 }
 
-/** The records applied to one contact. */
-interface Applied {
-  /** The contact before the first of the records. */
-  before: Pick<ContactState, 'row' | 'records'>
-  indexes: number[]
-  events: SystemEvent[]
+/** A contact that a batch wrote. */
+export interface WrittenContact {
+  /** null if the batch created it. */
+  before: Contents | null
+  after: Contents
 }
 
-async function openBatch(
-  tx: Tenant,
+function writtenOf([state, { before }]: [ContactState, Applied]): WrittenContact[] {
+  const { row, records, isNew, isRowDirty, isRecordDirty } = state
+  return isRowDirty || isRecordDirty ? [{ before: isNew ? null : before, after: { row, records } }] : []
+}
+
+/** What a record would do. */
+export interface PlannedRecord {
+  result: RecordResult
+  /** The contact before this record, and after it; null if the record fails. A new contact is blank before. */
+  contact: { before: ContactRow; after: ContactRow } | null
+}
+
+/** Computes what `writeRecords` would do with these records now. It locks and writes nothing. */
+export async function planRecords(
+  tenant: Tenant,
   source: Source,
   records: readonly (IncomingRecord | ServiceError)[],
-): Promise<Batch> {
-  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
-  const externalIds = sound.flatMap(({ externalId }) => externalId ?? [])
-  const emails = sound.flatMap(({ email }) => email ?? [])
-  const states = await lockStates(tx, source.source, externalIds, emails)
-  const byAlias = (aliases: (state: ContactState) => string[]) =>
-    states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
-  return {
-    ...source,
-    // A contact that has a key itself is added last, so that it overrides those that have it from a merge.
-    byExternalId: new Map([
-      ...byAlias(({ aliases }) => aliases.externalIds),
-      ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
-    ]),
-    byEmail: new Map([
-      ...byAlias(({ aliases }) => aliases.emails),
-      ...states.flatMap((state) => keyed(state.row.email, state)),
-    ]),
-    touched: new Map(),
-    links: [],
+  now: Date,
+): Promise<PlannedRecord[]> {
+  const batch = openBatch(source, await readStates(tenant, source.source, ...keysOf(records)))
+  const rows: PlannedRecord['contact'][] = records.map(() => null)
+  const results = applyRecords(batch, records, now, (index, before, after) => {
+    rows[index] = { before, after }
+  })
+  // The first record with a company links its contact to it.
+  const linked = new Set<ContactState>()
+  for (const { index, state } of batch.links) {
+    if (state.row.company_id !== null || linked.has(state)) continue
+    linked.add(state)
+    const result = results[index]
+    if (result?.status === 'unchanged') results[index] = { ...result, status: 'updated' }
   }
+  return results.map((result, index) => ({ result, contact: rows[index] ?? null }))
 }
 
-function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: Date): RecordResult {
-  const { externalId, email, companyDomain } = record
-  const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
-  const state = known ?? newState(blankContact(newId(), null, batch.source, now))
-  const before = state.row
-  const write = writeOf(batch, withOwnId(batch, record, state), now)
-  const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
-  let applied: AppliedWrite
-  try {
-    applied = applyWrite(before, state.records, write, takesEmail ? email : before.email, now)
-  } catch (error) {
-    if (error instanceof ServiceError) return failure(error)
-    throw error
-  }
-  const contactId = before.contact_id
-  if (applied.record === null) return { status: 'unchanged', contactId }
-  const { indexes, events } = keep(batch, state, applied.record, applied)
-  indexes.push(index)
-  if (companyDomain !== null) {
-    batch.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
-  }
-  if (!known) events.push(createdEvent(applied.row, batch.source, now))
-  else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
-  const isNews = applied.isNews || applied.isNewsOfSource
-  return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
-}
-
-/** A merged contact's id leads to the survivor, which keeps its own. */
-function withOwnId({ source }: Source, record: IncomingRecord, { aliases, records }: ContactState): IncomingRecord {
-  const own = records.find((known) => known.source === source)?.external_id ?? null
-  const isAlias = record.externalId !== null && aliases.externalIds.includes(record.externalId)
-  return isAlias && own !== null ? { ...record, externalId: own } : record
-}
-
-function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {
-  const { externalId, email, properties, raw, at } = record
-  return {
-    source,
-    kind,
-    properties,
-    ...(externalId === null ? {} : { externalId }),
-    ...(email === null ? {} : { email }),
-    ...(raw === undefined ? {} : { raw }),
-    // A source's clock may be ahead; its writes still count as no newer than now.
-    ...(at === null ? {} : { at: at > now ? now : at }),
-  }
-}
-
-function keep(
-  batch: Batch,
-  state: ContactState,
-  record: SourceRecord,
-  { row, isRowDirty, isNewsOfSource }: AppliedWrite,
-): Applied {
-  const { row: rowBefore, records: recordsBefore } = state
-  const known = batch.touched.get(state)
-  const applied = known ?? { before: { row: rowBefore, records: recordsBefore }, indexes: [], events: [] }
-  const externalIdBefore = state.records.find(({ source }) => source === batch.source)?.external_id ?? null
-  if (externalIdBefore !== null && externalIdBefore !== record.external_id) batch.byExternalId.delete(externalIdBefore)
-  if (record.external_id !== null) batch.byExternalId.set(record.external_id, state)
-  if (row.email !== null) batch.byEmail.set(row.email, state)
-  state.row = row
-  state.records = [...state.records.filter(({ source }) => source !== batch.source), record]
-  state.isRowDirty ||= isRowDirty
-  // A connected source's record shows its last sync time; a file that is imported again changes nothing.
-  state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
-  batch.touched.set(state, applied)
-  return applied
-}
-
-/**
- * Several records of one contact may each replace the values of the previous one and end up with the original contact.
- * Then nothing is written or recorded, so sending them again changes nothing.
- */
-function markUnchanged(batch: Batch, results: RecordResult[]): void {
-  for (const [state, { before, indexes, events }] of batch.touched) {
-    if (state.isNew || indexes.length < 2 || !isSame(batch.source, before, state)) continue
-    const isEnriched = batch.kind === 'enrichment'
-    state.row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
-    state.isRowDirty = isEnriched
-    state.isRecordDirty = batch.kind !== 'import'
-    events.length = 0
-    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
-  }
-}
-
-/** Whether a contact and the source's record are unchanged, apart from times. */
-function isSame(source: string, a: Applied['before'], b: Applied['before']): boolean {
-  const essence = ({ row, records }: Applied['before']) => {
-    const own = records.find((record) => record.source === source)
-    const fields = Object.entries(own?.fields ?? {}).map(([key, { value }]) => [key, value])
-    const { email, company_id, properties } = row
-    return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
-  }
-  return isDeepStrictEqual(essence(a), essence(b))
-}
-
-/** Links contacts without a company to the one with the domain in their record. */
+/** Links contacts without a company to the one with the domain in their record. @returns the companies it created. */
 async function linkCompanies(
   tx: Tenant,
   log: ChangeLog,
   batch: Batch,
   results: RecordResult[],
   now: Date,
-): Promise<void> {
+): Promise<string[]> {
   const links = batch.links.filter(({ state }) => state.row.company_id === null)
   const names = new Map<string, string | null>()
   for (const { domain, name } of links) names.set(domain, names.get(domain) ?? name)
-  const companies = await findOrCreateCompanies(tx, names, now)
+  const { byDomain, created } = await findOrCreateCompanies(tx, names, now)
   for (const { index, state, domain } of links) {
     if (state.row.company_id !== null) continue
-    const companyId = companies.get(domain)
+    const companyId = byDomain.get(domain)
     if (companyId === undefined) throw new Collision()
     const before = state.row
     state.row = { ...before, company_id: companyId, updated_at: now }
@@ -231,18 +123,5 @@ async function linkCompanies(
     results[index] = { ...result, status: 'updated' }
     log.events.push(...changedEvents(before, state.row, [], batch.source, now))
   }
-}
-
-function companyName(company: unknown): string | null {
-  return typeof company === 'string' && company.trim() !== '' && !hasMoreCharacters(company, 1_000)
-    ? company.trim()
-    : null
-}
-
-function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {
-  return key === null ? undefined : states.get(key)
-}
-
-function keyed(key: string | null, state: ContactState): [string, ContactState][] {
-  return key === null ? [] : [[key, state]]
+  return created
 }

@@ -9,13 +9,17 @@ import { pathId } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { exportDirectory, fileOfExport } from './exports.ts'
 
-interface Dependencies {
-  clock: Clock
-  config: Pick<Config, 'dataDirectory'>
-}
-
 /** Downloads an export's file. Not an operation, because it is streamed. */
-export function exportFileRoute(app: App, { clock, config }: Dependencies): void {
+export function exportFileRoute(
+  app: App,
+  {
+    clock,
+    config,
+  }: {
+    clock: Clock
+    config: Pick<Config, 'dataDirectory'>
+  },
+): void {
   const directory = exportDirectory(config.dataDirectory)
   app.get(
     '/v1/exports/:export_id/file',

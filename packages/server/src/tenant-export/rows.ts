@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
-import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
+import { LOADED_BYTES_MAX, pagesOf } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
@@ -25,19 +25,15 @@ export async function* tableRows(
   // The table's name comes from a list in the code; the tenant plugin adds the tenant to this query like to any other.
   const db = tenant.db as unknown as Kysely<AnyTables>
   const order = key.map((column) => sql.ref(`${table}.${column}`))
-  const next = createPageReader(rowsPerPage)
-  for (let last: Row | undefined; ; ) {
+  const pages = pagesOf<Row>(rowsPerPage, (limit, after) => {
     let query = db.selectFrom(table).selectAll(table)
-    if (last) {
-      const values = key.map((column) => last?.[column])
+    if (after) {
+      const values = key.map((column) => after[column])
       query = query.where(sql<boolean>`(${sql.join(order)}) > (${sql.join(values)})`)
     }
-    const inOrder = query.orderBy(sql.join(order))
-    const { rows, isLast } = await next((limit) => inOrder.limit(limit).execute())
-    if (rows.length > 0) yield rows.map((row) => withoutColumns(row, without))
-    last = rows.at(-1)
-    if (isLast) return
-  }
+    return query.orderBy(sql.join(order)).limit(limit).execute()
+  })
+  for await (const rows of pages) yield rows.map((row) => withoutColumns(row, without))
 }
 
 function withoutColumns(row: Row, without: readonly string[]): Row {
@@ -50,34 +46,28 @@ function withoutColumns(row: Row, without: readonly string[]): Row {
 /** Every event including system events, oldest first, with the columns of its table and the contact that it belongs to. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
-    const next = createPageReader(EVENTS_PER_PAGE)
-    for (let last: EventKey | undefined; ; ) {
-      const { rows, isLast } = await next((limit) =>
-        tenant.events.select<Row & EventKey>({
-          name: 'export.events',
-          lane: 'export',
-          columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+    const pages = pagesOf<Row & EventKey>(EVENTS_PER_PAGE, (limit, after) =>
+      tenant.events.select<Row & EventKey>({
+        name: 'export.events',
+        lane: 'export',
+        columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
-          where: [
-            `is_system = ${isSystem}`,
-            ...(last
-              ? // The first condition is for the index, the second selects the rows.
-                [`timestamp >= ${AFTER}`, `timestamp > ${AFTER} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
-              : []),
-          ],
-          parameters: last ? { after_ms: Number(last.timestamp_ms), after_id: last.event_id } : {},
-          orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
-          limit,
-          bytesMax: LOADED_BYTES_MAX,
-        }),
-      )
-      if (rows.length > 0) {
-        const contacts = await contactsOf(tenant, rows)
-        yield rows.map((row) => toExported(row, contacts.get(row.owner_id) ?? null))
-      }
-      const end = rows.at(-1)
-      if (!end || isLast) break
-      last = end
+        where: [
+          `is_system = ${isSystem}`,
+          ...(after
+            ? // The first condition is for the index, the second selects the rows.
+              [`timestamp >= ${AFTER}`, `timestamp > ${AFTER} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
+            : []),
+        ],
+        parameters: after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {},
+        orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
+        limit,
+        bytesMax: LOADED_BYTES_MAX,
+      }),
+    )
+    for await (const rows of pages) {
+      const contacts = await contactsOf(tenant, rows)
+      yield rows.map((row) => toExported(row, contacts.get(row.owner_id) ?? null))
     }
   }
 }

@@ -6,9 +6,9 @@ import { createGzip } from 'node:zlib'
 import { countEvents } from '../events/list.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
-import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { EXPIRE, EXPORT, expireExports, KEPT_HOURS } from './exports.ts'
+import { EXPIRE, KEPT_HOURS } from './exports.ts'
 import { eventRows, tableRows } from './rows.ts'
 import { EXPORTED } from './tables.ts'
 import { createTar, type TarFile } from './tar.ts'
@@ -17,22 +17,10 @@ const PROGRESS_EVERY_MS = 1_000
 const FORMAT = 1
 
 export interface ExportDependencies {
-  stores: Stores
   jobs: Jobs
   clock: Clock
   log: Logger
   directory: string
-}
-
-/** Starts the workers that write requested exports and delete expired ones. */
-export async function startExports(dependencies: ExportDependencies): Promise<void> {
-  const { stores, jobs, directory } = dependencies
-  await jobs.work(EXPORT, 1, ({ tenantId, exportId }, { signal }) =>
-    runExport(openTenant(stores, tenantId), dependencies, exportId, signal),
-  )
-  await jobs.work(EXPIRE, 1, async ({ tenantId, exportId }) => {
-    await expireExports(openTenant(stores, tenantId), directory, exportId)
-  })
 }
 
 /** Writes all data of a tenant to one file. After an interruption, it restarts from the beginning. */

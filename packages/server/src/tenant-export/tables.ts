@@ -11,6 +11,8 @@ interface ExportedTable {
 
 type Name = keyof TenantTables
 
+const CLAIM = ['claim', 'claimed_until']
+
 /** The tables in an export, each with the columns left out. A test checks that every other table is listed below. */
 export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contacts: {
@@ -26,8 +28,10 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   identity_links: { key: ['link_id'] },
   owner_links: { key: ['owner_id'], without: ['version'] },
   fingerprints: { key: ['fingerprint'] },
-  sources: { key: ['source'] },
-  segments: { key: ['segment_id'], without: ['claimed_until'] },
+  sources: { key: ['source_id'] },
+  write_keys: { key: ['key_id'], without: ['key_hash'] },
+  source_hours: { key: ['source_id', 'hour'] },
+  segments: { key: ['segment_id'], without: CLAIM },
   segment_members: { key: ['segment_id', 'contact_id'] },
   segment_silent_changes: { key: ['segment_id', 'day'] },
   domains: { key: ['domain_id'] },
@@ -41,14 +45,14 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   identities: { key: ['identity_id'] },
   email_accounts: { key: ['identity_id'], without: ['sealed'] },
   email_suppressions: { key: ['address'] },
-  mail_sends: { key: ['message_id'], without: ['unsubscribe_hash'] },
+  mail_sends: { key: ['message_id'], without: ['claimed_until', 'unsubscribe_hash'] },
   social_profiles: { key: ['identity_id'] },
   messaging_connections: { key: ['source'], without: ['sealed'] },
   conversation_threads: { key: ['thread_id'], without: ['subject_key'] },
   conversation_participants: { key: ['directory', 'key', 'thread_id'] },
   conversation_messages: { key: ['source', 'message_id'], rowsPerPage: 50 },
   agents: { key: ['agent_id'] },
-  agent_runs: { key: ['run_id'] },
+  agent_runs: { key: ['run_id'], without: CLAIM },
   agent_run_contacts: { key: ['run_id', 'contact_id'] },
   agent_settings: { key: ['updated_at'] },
   identification_settings: {
@@ -56,9 +60,10 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
     without: ['secret_sealed', 'previous_secret_sealed'],
   },
   agent_outreach: { key: ['run_id', 'contact_id', 'action_index'] },
-  agent_actions: { key: ['run_id', 'contact_id', 'action_index'] },
+  agent_actions: { key: ['run_id', 'contact_id', 'action_index'], without: CLAIM },
   agent_costs: { key: ['month'] },
   audit_log: { key: ['entry_id'] },
+  imports: { key: ['import_id'] },
   saved_views: { key: ['view_id'] },
   erasures: { key: ['erasure_id'], without: ['subject'] },
   tenant_users: { key: ['user_id'] },
@@ -78,6 +83,12 @@ export const NOT_EXPORTED: readonly Name[] = [
   'event_ids_2',
   'exports',
   'idempotency_keys',
+  'import_chunks',
+  'import_failed_rows',
+  'import_changes',
+  'event_imports',
+  'import_companies',
+  'request_problems',
   'webhook_queue',
   'conversation_references',
   'mailboxes',

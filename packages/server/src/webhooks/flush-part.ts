@@ -9,7 +9,10 @@ import { deliveryValues, insertDeliveries } from './queue/add.ts'
  * Adds the deliveries that the events of a flush cause, in the statement of the flush. The active subscriptions are
  * cached until a subscription of any tenant changes.
  */
-export function prepareDeliveries(stores: Stores, invalidation: Invalidation): PreparePart {
+export function prepareDeliveries(
+  stores: Stores,
+  invalidation: Pick<Invalidation, 'listening' | 'onChange'>,
+): PreparePart {
   const findSubscriptions = cached(invalidation, (tenantId) => activeSubscriptions(openTenant(stores, tenantId)))
   return async (tenantIds) => {
     const found: [string, readonly ActiveSubscription[]][] = []

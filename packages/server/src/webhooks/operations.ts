@@ -41,7 +41,7 @@ const Page = pageParameters(50, SUBSCRIPTIONS_MAX)
 const Url = Type.String({
   minLength: 1,
   maxLength: 2_000,
-  description: 'An https:// address on the public internet.',
+  description: 'An https:// URL on the public internet.',
   examples: ['https://hooks.example.com/events'],
 })
 const Headers = Type.Array(

@@ -1,4 +1,4 @@
-import { type EventRow, toEventObject, toEventObjects } from '../events/event-object.ts'
+import { type EventRow, type EventWithContact, toEventObject, toEventObjects } from '../events/event-object.ts'
 import { joinContacts } from '../events/join.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -26,7 +26,7 @@ export function payloadWithoutContact(tenantId: string, subscriptionId: string, 
 }
 
 interface Content {
-  event: Awaited<ReturnType<typeof joinContacts>>[number]
+  event: EventWithContact
   title: string
   path: string
 }

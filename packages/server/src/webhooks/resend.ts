@@ -33,7 +33,7 @@ export async function resendDelivery(tx: Tenant, deliveryId: string, now: Date):
     if ((await queueAgain(tx, (eb) => eb('delivery_id', '=', delivery_id), now)) > 0) return
     // A worker has claimed the delivery or recorded an attempt since the queue was read.
   }
-  throw conflict('delivery_moving', 'This delivery is being sent at this moment. Try again shortly.')
+  throw conflict('delivery_moving', 'This delivery is being sent right now. Try again shortly.')
 }
 
 /**
@@ -91,13 +91,13 @@ async function bringForward(
   // Waits for a worker that is claiming the row or recording an attempt.
   const row = await tx.db
     .selectFrom('webhook_queue')
-    .select(['due_at', 'batch_id', 'attempt', 'is_leased'])
+    .select(['due_at', 'batch_id', 'attempt', 'is_claimed'])
     .where('subscription_id', '=', subscription_id)
     .where(sql<boolean>`${delivery_id}::uuid = ANY (delivery_ids)`)
     .forUpdate()
     .executeTakeFirst()
   if (!row) return false
-  if (row.is_leased || row.due_at <= now) return true
+  if (row.is_claimed || row.due_at <= now) return true
   const remaining = await tx.db
     .updateTable('webhook_queue')
     .set({ delivery_ids: sql`array_remove(delivery_ids, ${delivery_id}::uuid)` })

@@ -30,7 +30,7 @@ export async function rotateSecret(
   const previousUntil = new Date(now.getTime() + overlapSeconds * 1000)
   const switched = switchAt ?? previousUntil
   if (switched < now || switched > previousUntil) {
-    throw validationError([{ path: 'switch_at', message: 'must lie between now and the end of the overlap' }])
+    throw validationError([{ path: 'switch_at', message: 'must be between now and the end of the overlap' }])
   }
   if (!isUuid(subscriptionId)) throw notFound('webhook subscription')
   const id = subscriptionId.toLowerCase()
@@ -45,7 +45,7 @@ export async function rotateSecret(
       .executeTakeFirst()
     if (!row) throw notFound('webhook subscription')
     if (overlapSeconds > 0 && row.previous_until !== null && row.previous_until > now) {
-      const message = `The rotation before this one overlaps until ${row.previous_until.toISOString()}. Wait for its end, or rotate without an overlap.`
+      const message = `The previous rotation overlaps until ${row.previous_until.toISOString()}. Wait until then, or rotate without an overlap.`
       throw conflict('rotation_under_way', message)
     }
     await tx.db

@@ -14,7 +14,7 @@ export const Webhook = Type.Object(
     }),
     status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
     previous_secret_until: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until then, the secret before the last rotation also signs.',
+      description: 'Until then, the secret before the latest rotation also signs.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -31,7 +31,7 @@ export const WebhookHealth = Type.Object(
     succeeded: Type.Integer({ description: 'Delivered in the last 24 hours.' }),
     failed: Type.Integer({ description: 'Failed for good in the last 24 hours.' }),
     latest: Type.Integer({ description: 'The number of recently attempted deliveries, at most 10.' }),
-    latest_failed: Type.Integer({ description: 'How many of these failed in their last attempt.' }),
+    latest_failed: Type.Integer({ description: 'How many of these failed in their latest attempt.' }),
     is_failing: Type.Boolean({ description: 'Whether the most recent attempts all failed.' }),
     last_success_at: Nullable(Timestamp),
     last_failure_at: Nullable(Timestamp),

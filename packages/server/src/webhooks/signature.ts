@@ -4,6 +4,8 @@ const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 const KEYS_REMEMBERED_MAX = 1_000
 
+export const USER_AGENT = 'Customer-Data-Service-Webhooks/1'
+
 /** A new signing secret: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
   return PREFIX + randomBytes(SECRET_BYTES).toString('base64')
@@ -36,6 +38,25 @@ export function signatureHeaders(
     'webhook-timestamp': seconds,
     'webhook-signature': standard.join(' '),
   }
+}
+
+/** The headers of a delivery, but for the subscription's own. */
+export function deliveryHeaders(
+  { event, subscriptionId }: { event: string; subscriptionId: string },
+  secrets: SigningSecrets,
+  message: { messageId: string; at: Date; body: Buffer },
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-service-event': headerSafe(event),
+    'x-service-subscription': subscriptionId,
+    ...signatureHeaders(secrets, message),
+  }
+}
+
+/** Percent-encodes an event's name if it has characters that a header cannot have. */
+function headerSafe(event: string): string {
+  return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }
 
 interface Keys {

@@ -253,6 +253,9 @@ test('every operation has a command, and the audit log records it', async () => 
     expect(await cds(...args)).toMatchObject({ exit, error: { code } })
   const wanted = ['create', '--event', 'e']
   await refused(1, 'url_not_allowed', ...wanted, '--url', 'https://127.0.0.1/')
+  // The error names the setting that people need on their own machine.
+  const local = await cds(...wanted, '--url', 'https://localhost:9464/hook')
+  expect(local.error.message).toMatch(/localhost is not a public internet address .* CDS_WEBHOOK_ALLOW_PRIVATE=on/)
   await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{')
   await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{"match":"none"}')
   await refused(2, 'invalid_option', 'list', '--limit', 'many')

@@ -4,6 +4,7 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import { PrivateAddress, RefusedAddress } from '../platform/outbound/urls.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -40,8 +41,15 @@ export async function checkSettings(
   { url, headers }: SubscriptionChanges,
 ): Promise<void> {
   if (headers) checkHeaders(headers)
-  if (url !== undefined) await outbound.check(url)
+  if (url === undefined) return
+  await outbound.check(url).catch((error) => {
+    // Most people who meet this error are trying webhooks on their own machine.
+    if (error instanceof PrivateAddress) throw new RefusedAddress(`${error.message} ${ALLOW_PRIVATE}`)
+    throw error
+  })
 }
+
+const ALLOW_PRIVATE = 'For development, start the service with CDS_WEBHOOK_ALLOW_PRIVATE=on.'
 
 interface Dependencies {
   secrets: SecretBox
@@ -261,11 +269,11 @@ async function checkLimits(tx: Tenant, added: 0 | 1): Promise<void> {
     ])
     .executeTakeFirstOrThrow()
   if (active >= ACTIVE_MAX) {
-    const message = `A tenant has at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
+    const message = `A tenant can have at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
     throw conflict('webhook_limit_reached', message)
   }
   if (all + added > SUBSCRIPTIONS_MAX) {
-    const message = `A tenant has at most ${SUBSCRIPTIONS_MAX} webhook subscriptions, paused ones included. Delete one first.`
+    const message = `A tenant can have at most ${SUBSCRIPTIONS_MAX} webhook subscriptions, including paused ones. Delete one first.`
     throw conflict('webhook_limit_reached', message)
   }
 }

@@ -61,7 +61,7 @@ CREATE INDEX webhook_attempts_given_up ON webhook_attempts (tenant_id, subscript
 
 -- The queue. A row is a batch: deliveries of one subscription that are due together and whose next attempt has the same
 -- number. Its due_at is when a worker may claim it: when they are due, or when the current worker's lease ends, which
--- is_leased tells apart. Attempted deliveries leave the batch.
+-- is_claimed tells apart. Attempted deliveries leave the batch.
 CREATE TABLE webhook_queue (
   tenant_id uuid NOT NULL,
   subscription_id uuid NOT NULL,
@@ -69,6 +69,6 @@ CREATE TABLE webhook_queue (
   batch_id uuid NOT NULL,
   attempt integer NOT NULL,
   delivery_ids uuid[] NOT NULL,
-  is_leased boolean NOT NULL DEFAULT false,
+  is_claimed boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, subscription_id, due_at, batch_id)
 );

@@ -22,7 +22,7 @@ export const UrlFilter = Type.Object(
   {
     title: 'UrlFilter',
     additionalProperties: false,
-    description: 'Which URLs an event must have to be delivered.',
+    description: 'Deliver only events with one of these URLs.',
     examples: [{ match: 'any', conditions: [{ operator: 'contains', value: '/pricing' }] }],
   },
 )

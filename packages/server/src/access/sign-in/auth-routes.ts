@@ -145,7 +145,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
       rateLimiter.checkSignIn(request.ip, reply)
       if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
-        const message = `${config.oidc.label} does not respond. Try again shortly.`
+        const message = `${config.oidc.label} is not responding. Try again shortly.`
         throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
       }
       const { callbackURL = '/' } = request.body

@@ -72,7 +72,7 @@ function accountReplaced(cause: unknown): ServiceError {
 }
 
 function refusal(status: number, { code, message }: Record<string, unknown>): ServiceError {
-  if (status >= 500) throw new Error(`The sign-in library answered ${status}: ${String(code ?? message)}`)
+  if (status >= 500) throw new Error(`The sign-in library responded with status ${status}: ${String(code ?? message)}`)
   const stable = typeof code === 'string' ? code.toLowerCase() : 'sign_in_refused'
   return new ServiceError(status, stable, typeof message === 'string' ? message : 'The sign-in was refused.')
 }

@@ -5,14 +5,15 @@ import type { SignedIn } from '../sessions.ts'
 import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
 import { AcceptBody, Accepted, InvitationSeen } from './schema.ts'
 
-interface Dependencies extends SignInDependencies {
-  findSession(cookies: string | undefined): Promise<SignedIn | null>
-}
-
 const TokenPath = Type.Object({ token: Type.String() })
 
 /** Opens and accepts the link of an invitation, which signs a new person in. */
-export function invitationRoutes(app: App, dependencies: Dependencies): void {
+export function invitationRoutes(
+  app: App,
+  dependencies: SignInDependencies & {
+    findSession(cookies: string | undefined): Promise<SignedIn | null>
+  },
+): void {
   const { config, stores, rateLimiter, clock, findSession } = dependencies
 
   app.get(

@@ -18,7 +18,8 @@ test('passwords work while the provider is down, and it is used again once it is
     CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
   })
   try {
-    await signedIn(service, (await createTestTenant(service)).id, 'viewer')
+    const { email } = await signedIn(service, (await createTestTenant(service)).id, 'viewer')
+    await new Browser(service).signIn(email)
     const begin = () => new Browser(service).call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc' })
     const away = await begin()
     expect([away.status, away.body.error.code]).toEqual([503, 'oidc_unavailable'])

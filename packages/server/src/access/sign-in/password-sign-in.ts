@@ -16,7 +16,7 @@ export interface SignInDependencies extends ForwardDependencies {
 /**
  * Limits attempts per IP address and, if the person is known, per person: strictly from one IP address, and loosely from
  * all networks where the person has never signed in. So nobody can guess without limit or lock out others. A network is
- * known per account, not per e-mail address.
+ * known per account, not per email address.
  * @returns the accounts that may be tried; null for all. @throws ServiceError 429 `rate_limited`.
  */
 export async function limitSignIn(

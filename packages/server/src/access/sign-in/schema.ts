@@ -51,7 +51,7 @@ export const Me = success({
     user_id: Id,
     email: Type.String(),
     email_verified: Type.Boolean({
-      description: 'Whether mail, the OpenID provider or the operator has verified the address.',
+      description: 'Whether a mail, the OpenID provider or the operator has verified the address.',
     }),
     name: Type.String(),
     two_factor_enabled: Type.Boolean(),
@@ -68,7 +68,7 @@ export const InvitationSeen = success({
   email: Type.String(),
   tenant_name: Type.String(),
   role: RoleName,
-  proves_address: Type.Boolean({ description: 'Whether the link was only mailed, which verifies the address.' }),
+  proves_address: Type.Boolean({ description: 'Whether the link was only sent by mail, which verifies the address.' }),
 })
 export const AcceptBody = Type.Object({ name: Type.Optional(PersonName), password: Type.Optional(Password) }, strict)
 export const Accepted = success({ tenant_id: Id, signed_in: Type.Boolean() })

@@ -14,15 +14,16 @@ import { forward } from './forward.ts'
 import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
 import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
 
-interface Dependencies extends SignInDependencies {
-  secrets: SecretBox
-  mailer: Mailer | null
-}
-
 const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
 
 /** Setup, the signed-in person, and the session's tenant. */
-export function sessionRoutes(app: App, dependencies: Dependencies): void {
+export function sessionRoutes(
+  app: App,
+  dependencies: SignInDependencies & {
+    secrets: SecretBox
+    mailer: Mailer | null
+  },
+): void {
   const { config, stores, secrets, mailer, rateLimiter, clock } = dependencies
   const { database } = stores
   /** A session is renewed at most once a day, by /api/me, which every visit requests. */

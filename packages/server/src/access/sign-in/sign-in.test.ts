@@ -13,7 +13,8 @@ afterAll(() => service.close())
 
 test('a session reads and writes on /v1 as its role allows, and signs out', async () => {
   await tenant.contact('seen@example.com')
-  const browser = await signedIn(service, tenant.id, 'member')
+  const { email } = await signedIn(service, tenant.id, 'member')
+  const browser = await new Browser(service).signIn(email)
   const list = await browser.call('GET', '/v1/contacts')
   expect([list.status, list.body.contacts.length]).toEqual([200, 1])
   expect((await browser.call('POST', '/v1/contacts', { email: 'made@example.com' })).status).toBe(201)

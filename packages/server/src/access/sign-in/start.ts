@@ -10,16 +10,20 @@ import { lazyAuth } from './auth.ts'
 import { setupLink } from './links.ts'
 import { signInSecret } from './secret.ts'
 
-interface Dependencies {
+/** Prepares sign-in without loading or querying anything before the first person signs in. */
+export function prepareSignIn({
+  config,
+  stores,
+  secrets,
+  clock,
+  log,
+}: {
   config: Config
   stores: Stores
   secrets: SecretBox
   clock: Clock
   log: Logger
-}
-
-/** Prepares sign-in without loading or querying anything before the first person signs in. */
-export function prepareSignIn({ config, stores, secrets, clock, log }: Dependencies) {
+}) {
   const secret = signInSecret(config, stores, secrets, clock)
   const mailer = createMailer(config)
   return {

@@ -4,7 +4,7 @@ import type { Actor } from '../../operations/audit.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES, type ActionType } from '../action-types.ts'
-import type { Guardrail } from './guardrails.ts'
+import type { Guardrail } from './guardrail.ts'
 
 export const ACTION_STATUSES = ['pending_approval', 'approved', 'rejected', 'executed', 'failed'] as const
 
@@ -46,6 +46,7 @@ export const GuardrailObject = Type.Object(
     rule: Type.String({ examples: ['outreach_interval'] }),
     passed: Type.Boolean(),
     message: Type.String(),
+    waits_until: Nullable(Timestamp, 'Until when the rule delays the action.'),
     checked: Type.Enum(['proposal', 'execution']),
     at: Timestamp,
   },
@@ -71,7 +72,7 @@ export const Action = Type.Object(
     identity_id: Nullable(Id),
     auto_approved: Type.Boolean({ description: 'Whether it was approved automatically.' }),
     guardrails: Type.Array(GuardrailObject, {
-      description: 'The results of the checks when it was proposed and executed.',
+      description: 'The results of the checks before it was proposed and before it was executed.',
     }),
     decided_by: Nullable(ActorObject),
     decided_at: Nullable(Timestamp),

@@ -1,27 +1,25 @@
-import { sql } from 'kysely'
+import type { UpdateObject } from 'kysely'
 import type { SystemEvent } from '../../journal/append.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import { isClaimed, leaseEnd, leaseLeftMs, newClaim } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
-import { checkGuardrails, type GuardedAction, type Guardrail } from './guardrails.ts'
+import type { GuardedAction, Guardrail } from './guardrail.ts'
+import { checkGuardrails } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
 import { type ActionRef, queueAction } from './queue.ts'
-import { finish } from './record.ts'
+import { finishAction } from './record.ts'
 
-/** How long a claim lasts unless it is renewed. After a crash, the action waits for this long. */
-export const LEASE_MS = 30_000
 /** An approval expires after this time, because a late message is no longer expected. */
 const APPROVAL_DAYS = 30
 const APPROVAL_MS = APPROVAL_DAYS * 86_400_000
 
 /** The stored state of an execution, so that another process can continue it after a crash. */
 export interface Execution {
-  /** The process's claim. */
-  claim: string
-  claimed_until: string
   /** Started attempts to send. A started one may have arrived. */
   attempts: number
   /** Attempts that failed for an unknown or temporary reason. */
@@ -34,19 +32,13 @@ export interface Execution {
 
 /** An approved action that this process has claimed. */
 export interface ClaimedAction extends GuardedAction {
+  claim: string
   params: unknown
   execution: Execution
   /** An earlier attempt started to send and did not store its result. */
   mayHaveBeenSent: boolean
   /** The guardrail that would stop it; set only if it may already have been sent. */
   blockedBy: Guardrail | null
-}
-
-interface Dependencies {
-  jobs: Pick<Jobs, 'send'>
-  now: Date
-  /** Returns the idempotency key of an action. */
-  keyOf(action: GuardedAction): Promise<string> | string
 }
 
 /**
@@ -58,7 +50,16 @@ export async function claimAction(
   tx: Tenant,
   events: SystemEvent[],
   ref: ActionRef,
-  { jobs, now, keyOf }: Dependencies,
+  {
+    jobs,
+    now,
+    keyOf,
+  }: {
+    jobs: Pick<Jobs, 'send'>
+    now: Date
+    /** Returns the idempotency key of an action. */
+    keyOf(action: GuardedAction): Promise<string> | string
+  },
 ): Promise<ClaimedAction | null> {
   // Serializes the claims of a tenant, so that each sees what the others are about to send.
   await lock(tx.db, 'action_claims', tx.id)
@@ -66,7 +67,8 @@ export async function claimAction(
   if (!row) return null
   const action: GuardedAction = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
   const earlier = row.execution
-  const restsUntil = laterOf(row.due_at, earlier ? new Date(earlier.claimed_until) : null)
+  const claimedUntil = row.lease_left_ms === null ? null : new Date(now.getTime() + row.lease_left_ms)
+  const restsUntil = laterOf(row.due_at, claimedUntil)
   if (restsUntil !== null && restsUntil > now) {
     await queueAction(tx, jobs, ref, restsUntil, now)
     return null
@@ -74,17 +76,17 @@ export async function claimAction(
   const mayHaveBeenSent = earlier?.may_have_been_sent ?? false
   const fail = async (error: ActionError) => {
     // However it ends, a message that an earlier attempt may have sent counts as outreach.
-    await finish(tx, events, action, { status: 'failed', error, mayHaveArrived: mayHaveBeenSent }, now)
+    await finishAction(tx, events, action, { status: 'failed', error, mayHaveArrived: mayHaveBeenSent }, now)
     return null
   }
   if (row.params_hash !== hashOfParams(row.params)) {
-    return fail({ code: 'params_changed', message: 'The params are no longer the ones that were approved.' })
+    return fail({ code: 'params_changed', message: 'The params have changed since they were approved.' })
   }
   if (row.decided_at !== null && now.getTime() - row.decided_at.getTime() > APPROVAL_MS) {
     return fail({ code: 'approval_expired', message: `The approval is older than ${APPROVAL_DAYS} days.` })
   }
   if (action.identityId === null) {
-    return fail({ code: 'identity_deleted', message: 'The identity that it was to be sent from has been deleted.' })
+    return fail({ code: 'identity_deleted', message: 'The identity that should send it has been deleted.' })
   }
   const { guardrails, blockedBy, waitUntil } = await checkGuardrails(tx, action, 'execution', now)
   await showGuardrails(tx, ref, [...row.guardrails.filter(({ checked }) => checked === 'proposal'), ...guardrails])
@@ -96,16 +98,15 @@ export async function claimAction(
     return null
   }
   const execution: Execution = {
-    claim: newId(),
-    claimed_until: new Date(now.getTime() + LEASE_MS).toISOString(),
     attempts: (earlier?.attempts ?? 0) + 1,
     failures: earlier?.failures ?? 0,
     key: earlier?.key ?? (await keyOf(action)),
     may_have_been_sent: true,
   }
-  await update(tx, ref, { execution: JSON.stringify(execution) })
+  const claim = newId()
+  await update(tx, ref, { ...newClaim('agent_action', claim), execution: JSON.stringify(execution) })
   if (!blockedBy) await countOutreach(tx, { ...action, identityId: action.identityId }, now)
-  return { ...action, params: row.params, execution, mayHaveBeenSent, blockedBy }
+  return { ...action, claim, params: row.params, execution, mayHaveBeenSent, blockedBy }
 }
 
 /** The error of an action that a guardrail stopped. */
@@ -114,18 +115,22 @@ export function errorOf({ rule, message }: Guardrail): ActionError {
 }
 
 /** Renews a claim during a long send. @returns false if another process has claimed the action. */
-export async function renewClaim(tenant: Tenant, ref: ActionRef, execution: Execution, now: Date): Promise<boolean> {
-  const until = new Date(now.getTime() + LEASE_MS).toISOString()
-  const { numUpdatedRows } = await tenant.db
-    .updateTable('agent_actions')
-    .set({ execution: JSON.stringify({ ...execution, claimed_until: until }) })
-    .where('run_id', '=', ref.runId)
-    .where('contact_id', '=', ref.contactId)
-    .where('action_index', '=', ref.actionIndex)
-    .where('status', '=', 'approved')
-    .where(sql<string>`execution ->> 'claim'`, '=', execution.claim)
+export async function renewAction(tenant: Tenant, action: ClaimedAction): Promise<boolean> {
+  const { numUpdatedRows } = await ours(tenant, action)
+    .set({ claimed_until: leaseEnd('agent_action') })
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** An update of an approved action that applies only while this process has claimed it. */
+export function ours(tenant: Tenant, { runId, contactId, actionIndex, claim }: ActionRef & { claim: string }) {
+  return tenant.db
+    .updateTable('agent_actions')
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .where('status', '=', 'approved')
+    .where(isClaimed(claim))
 }
 
 /** Reads an approved action and locks it until the transaction ends. */
@@ -133,7 +138,7 @@ export async function lockApproved(tx: Tenant, { runId, contactId, actionIndex }
   const row = await tx.db
     .selectFrom('agent_actions')
     .select(['agent_id', 'identity_id', 'type', 'params', 'params_hash', 'guardrails', 'due_at', 'execution'])
-    .select('decided_at')
+    .select(['decided_at', leaseLeftMs.as('lease_left_ms')])
     .where('run_id', '=', runId)
     .where('contact_id', '=', contactId)
     .where('action_index', '=', actionIndex)
@@ -156,7 +161,7 @@ async function showGuardrails(tx: Tenant, ref: ActionRef, guardrails: readonly G
 async function update(
   tx: Tenant,
   { runId, contactId, actionIndex }: ActionRef,
-  changes: { guardrails?: string; due_at?: Date; execution?: string },
+  changes: UpdateObject<TenantTables, 'agent_actions'>,
 ): Promise<void> {
   await tx.db
     .updateTable('agent_actions')

@@ -236,7 +236,7 @@ test('waiting actions are listed newest first, with their context', async () => 
   const first = await waiting()
   const second = await waiting(1, first.ref.runId, first.agentId)
   await propose(tenant.handle, service.jobs, { contactId, type: 'note', params: { content: 'done' } })
-  const { actions, total } = await listWaitingActions(tenant.handle, { limit: 10, offset: 0 })
+  const { actions, total } = await listWaitingActions(tenant.handle, { limit: 10, offset: 0 }, new Date())
   expect([total, actions.map(({ action_index }) => action_index)]).toEqual([2, [1, 0]])
   expect(actions[0]).toMatchObject({
     agent: { agent_id: first.agentId, name: 'Scout' },
@@ -245,14 +245,18 @@ test('waiting actions are listed newest first, with their context', async () => 
     reasoning: 'They asked.',
     status: 'pending_approval',
   })
-  const page = await listWaitingActions(tenant.handle, { limit: 1, offset: 1 })
+  const page = await listWaitingActions(tenant.handle, { limit: 1, offset: 1 }, new Date())
   expect(page.actions.map(({ action_index }) => action_index)).toEqual([0])
   await tenant.call('DELETE', `/v1/contacts/${contactId}`)
-  const orphaned = await listWaitingActions(tenant.handle, { limit: 10, offset: 0, agentId: first.agentId })
+  const orphaned = await listWaitingActions(tenant.handle, { limit: 10, offset: 0, agentId: first.agentId }, new Date())
   expect(orphaned.actions.map(({ contact }) => contact)).toEqual([null, null])
   await tenant.call('POST', `${second.path}/reject`)
-  const rejected = await listWaitingActions(tenant.handle, { limit: 10, offset: 0, status: 'rejected' })
-  expect(rejected.total).toBe(1)
-  await expect(listWaitingActions(tenant.handle, { limit: 101, offset: 0 })).rejects.toMatchObject({ status: 400 })
-  await expect(listWaitingActions(tenant.handle, { limit: 1, offset: -1 })).rejects.toMatchObject({ status: 400 })
+  const left = await listWaitingActions(tenant.handle, { limit: 10, offset: 0, agentId: first.agentId }, new Date())
+  expect(left.total).toBe(1)
+  await expect(listWaitingActions(tenant.handle, { limit: 101, offset: 0 }, new Date())).rejects.toMatchObject({
+    status: 400,
+  })
+  await expect(listWaitingActions(tenant.handle, { limit: 1, offset: -1 }, new Date())).rejects.toMatchObject({
+    status: 400,
+  })
 })

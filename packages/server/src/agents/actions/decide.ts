@@ -52,7 +52,7 @@ export async function approveAction(
     if (details.length > 0) throw validationError(details)
     const identityId = row.identity_id ?? (isOutbound(type) ? await identityOfAgent(tx, row.agent_id) : null)
     if (isOutbound(type) && identityId === null) {
-      const message = 'There is no identity to send this from. Set the identity_id of the agent, then approve again.'
+      const message = 'The agent has no identity to send this from. Set its identity_id, then approve again.'
       throw conflict('identity_required', message)
     }
     const params = edited ?? row.params
@@ -89,7 +89,7 @@ export async function rejectAction(
   now: Date,
 ): Promise<ActionObject> {
   if (reason !== undefined && (hasMoreCharacters(reason, REASON_LENGTH_MAX) || !isStorableText(reason))) {
-    const message = `must be a text of at most ${REASON_LENGTH_MAX} characters`
+    const message = `must be a string of at most ${REASON_LENGTH_MAX} characters`
     throw validationError([{ path: 'reason', message }])
   }
   return tenant.transaction(async (tx) => {
@@ -123,16 +123,25 @@ export async function decideMany(
   return decided
 }
 
-/** Reads an action and locks it until the transaction ends. @throws ServiceError 404, 409 `invalid_action_state`. */
-async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: ActionRef, actor: Actor): Promise<ActionRow> {
-  const row = await tx.db
+/** @throws ServiceError 404. */
+export async function readAction(tenant: Tenant, ref: ActionRef): Promise<ActionObject> {
+  const row = await selectAction(tenant, ref).executeTakeFirst()
+  if (!row) throw notFound('proposed action')
+  return toActionObject(row)
+}
+
+function selectAction(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef) {
+  return tenant.db
     .selectFrom('agent_actions')
     .select(ACTION_COLUMNS)
     .where('run_id', '=', runId)
     .where('contact_id', '=', contactId)
     .where('action_index', '=', actionIndex)
-    .forUpdate()
-    .executeTakeFirst()
+}
+
+/** Reads an action and locks it until the transaction ends. @throws ServiceError 404, 409 `invalid_action_state`. */
+async function lockPending(tx: Tenant, ref: ActionRef, actor: Actor): Promise<ActionRow> {
+  const row = await selectAction(tx, ref).forUpdate().executeTakeFirst()
   if (!row) throw notFound('proposed action')
   if (row.status !== 'pending_approval') {
     throw conflict('invalid_action_state', whoDecided(row, actor), [{ path: 'status', message: row.status }])

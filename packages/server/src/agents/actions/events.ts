@@ -1,6 +1,6 @@
 import type { SystemEvent } from '../../journal/append.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
-import type { GuardedAction } from './guardrails.ts'
+import type { GuardedAction } from './guardrail.ts'
 
 const NAMES = {
   proposed: 'agent_action_proposed',

@@ -8,7 +8,7 @@ import type { ActionError } from './action-object.ts'
 import { lockApproved } from './claim.ts'
 import { hashOfParams } from './params-hash.ts'
 import { type ActionRef, queueAction } from './queue.ts'
-import { finish } from './record.ts'
+import { finishAction } from './record.ts'
 import type { ExecutionDependencies } from './senders.ts'
 
 /** The source of an agent's changes to a contact. */
@@ -45,16 +45,16 @@ export async function executeInside(
       const row = await lockApproved(tx, ref)
       if (!row) return
       const action = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
-      const fail = (error: ActionError) => finish(tx, log.events, action, { status: 'failed', error }, now)
+      const fail = (error: ActionError) => finishAction(tx, log.events, action, { status: 'failed', error }, now)
       if (row.due_at !== null && row.due_at > now) {
         await queueAction(tx, jobs, ref, row.due_at, now)
       } else if (row.params_hash !== hashOfParams(row.params)) {
-        await fail({ code: 'params_changed', message: 'The params are no longer the ones that were approved.' })
+        await fail({ code: 'params_changed', message: 'The params have changed since they were approved.' })
       } else if (!contact) {
         await fail({ code: 'contact_deleted', message: 'The contact has been deleted.' })
       } else {
         const result = await perform(tx, log, contact, row.type, row.params, now)
-        await finish(tx, log.events, action, { status: 'executed', result }, now)
+        await finishAction(tx, log.events, action, { status: 'executed', result }, now)
       }
     })
   } catch (error) {
@@ -65,7 +65,7 @@ export async function executeInside(
       const row = await lockApproved(tx, ref)
       if (!row) return
       const action = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
-      await finish(tx, log.events, action, { status: 'failed', error: { code, message } }, clock())
+      await finishAction(tx, log.events, action, { status: 'failed', error: { code, message } }, clock())
     })
   }
 }

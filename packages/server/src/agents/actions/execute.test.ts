@@ -9,7 +9,7 @@ import { suppressionOf } from '../../identities/suppressions.ts'
 import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
 import { executeAction } from './execute.ts'
-import type { Guardrail } from './guardrails.ts'
+import type { Guardrail } from './guardrail.ts'
 import type { ActionRef } from './queue.ts'
 import type { ExecutionDependencies } from './senders.ts'
 import { createSenders } from './senders.ts'
@@ -88,7 +88,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect([recipient, sent()[0]?.raw]).toEqual([EMAIL, expect.stringContaining(`<${message_id}>`)])
     expect((action.execution as { key: string }).key).toBe(message_id)
     const rules = (action.guardrails as unknown as Guardrail[]).map(({ checked }) => checked)
-    expect([new Set(rules).size, rules.length]).toEqual([2, 18])
+    expect([new Set(rules).size, rules.length]).toEqual([2, 20])
     await execute(ref)
     await Promise.all(Array.from({ length: 20 }, () => execute(ref)))
     expect(sent()).toHaveLength(1)
@@ -229,8 +229,11 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     await ended((await proposeMail({ requireApproval: false })).ref)
     contactId = await tenant.contact('second@example.com')
     const { ref } = await proposeMail({ requireApproval: false })
-    const resting = await waiting(ref)
-    expect(resting).toMatchObject({ status: 'approved', error: { code: 'mail_daily_limit' } })
+    expect((await actionOf(tenant.handle, ref)).due_at?.getTime()).toBeGreaterThan(bench.now().getTime() + 23 * HOUR_MS)
+    // Changing due_at does not bypass the limit.
+    await tenant.handle.db.updateTable('agent_actions').set({ due_at: null }).where('run_id', '=', ref.runId).execute()
+    await execute(ref)
+    expect(await waiting(ref)).toMatchObject({ status: 'approved', error: { code: 'mail_daily_limit' } })
     bench.pass(25 * HOUR_MS)
     await execute(ref)
     expect((await actionOf(tenant.handle, ref)).status).toBe('executed')

@@ -1,15 +1,14 @@
-import { sql } from 'kysely'
 import { changeContacts } from '../../contacts/change-log.ts'
-import { every } from '../../platform/every.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { RELEASED, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
-import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
+import { type ClaimedAction, claimAction, errorOf, ours, renewAction } from './claim.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
 import { type ActionRef, queueAction } from './queue.ts'
-import { type Ending, finish, forgetOutreach, lasting } from './record.ts'
+import { deleteOutreach, type Ending, finishAction, lasting } from './record.ts'
 import type { SendOutcome } from './send-outcome.ts'
 import type { ExecutionDependencies } from './senders.ts'
 
@@ -30,25 +29,22 @@ export async function executeAction(
   const type = await typeOf(tenant, ref)
   if (type === null) return
   if (!isOutbound(type)) return executeInside(tenant, dependencies, ref)
-  const { jobs, clock, senders } = dependencies
-  const claimed = await changeContacts(tenant, dependencies, (tx, log) =>
-    claimAction(tx, log.events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
+  const { jobs, clock, log, senders } = dependencies
+  const claimed = await changeContacts(tenant, dependencies, (tx, { events }) =>
+    claimAction(tx, events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
   )
   if (!claimed) return
-  const renewal = every(LEASE_MS / 3, async () => {
-    const isOurs = await renewClaim(tenant, ref, claimed.execution, clock()).catch(() => true)
-    if (!isOurs)
-      dependencies.log.warn(
-        { ...ref, tenantId: tenant.id },
-        'another process claimed an action while it was being sent',
+  const outcome = await whileClaimed(
+    'agent_action',
+    () => renewAction(tenant, claimed),
+    (lost) => {
+      // A mail on its way cannot be stopped. `storeOutcome` records nothing if another process has the claim.
+      lost.addEventListener('abort', () =>
+        log.warn({ ...ref, tenantId: tenant.id }, 'the claim of an action was lost while it was being sent'),
       )
-  })
-  let outcome: SendOutcome
-  try {
-    outcome = await attempt(tenant, dependencies, claimed)
-  } finally {
-    await renewal.stop()
-  }
+      return attempt(tenant, dependencies, claimed)
+    },
+  )
   await storeOutcome(tenant, dependencies, claimed, outcome)
 }
 
@@ -66,7 +62,10 @@ async function attempt(
     }
     return await senders.send(tenant, action)
   } catch (error) {
-    log.error({ err: error, tenantId: tenant.id, runId: action.runId }, 'could not execute an action; will retry')
+    log.error(
+      { err: error, tenantId: tenant.id, runId: action.runId },
+      'an action could not be executed; retrying shortly',
+    )
     const message = 'An internal error occurred. The action will be retried.'
     return { outcome: 'later', error: { code: 'internal_error', message }, mayHaveBeenSent: true }
   }
@@ -82,10 +81,10 @@ async function storeOutcome(
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const ending = endingOf(action, outcome)
     if (ending) {
-      const isWritten = await finish(tx, log.events, action, ending, now, action.execution.claim)
+      const isWritten = await finishAction(tx, log.events, action, ending, now, action.claim)
       if (!isWritten && ending.status === 'executed') await auditDeleted(tx, action, ending.result, now)
     } else if (outcome.outcome === 'later') {
-      await postpone(tx, dependencies.jobs, action, outcome, now)
+      await releaseAction(tx, dependencies.jobs, action, outcome, now)
     }
   })
 }
@@ -121,8 +120,8 @@ function endingOf({ execution }: ClaimedAction, outcome: SendOutcome): Ending | 
   return { status: 'failed', error, mayHaveArrived: outcome.mayHaveBeenSent }
 }
 
-/** Delays an action until its next attempt, and stores the reason. */
-async function postpone(
+/** Releases an action until its next attempt, and stores the reason. */
+async function releaseAction(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
   action: ClaimedAction,
@@ -132,22 +131,16 @@ async function postpone(
   const failures = action.execution.failures + (until === undefined ? 1 : 0)
   const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures - 1, 10))
   const dueAt = until ?? new Date(now.getTime() + pauseMs)
-  const execution = {
-    ...action.execution,
-    failures,
-    claimed_until: now.toISOString(),
-    may_have_been_sent: mayHaveBeenSent,
-  }
-  const { numUpdatedRows } = await tx.db
-    .updateTable('agent_actions')
-    .set({ due_at: dueAt, execution: JSON.stringify(execution), error: JSON.stringify(error satisfies ActionError) })
-    .where('run_id', '=', action.runId)
-    .where('contact_id', '=', action.contactId)
-    .where('action_index', '=', action.actionIndex)
-    .where('status', '=', 'approved')
-    .where(sql<string>`execution ->> 'claim'`, '=', action.execution.claim)
+  const execution = { ...action.execution, failures, may_have_been_sent: mayHaveBeenSent }
+  const { numUpdatedRows } = await ours(tx, action)
+    .set({
+      ...RELEASED,
+      due_at: dueAt,
+      execution: JSON.stringify(execution),
+      error: JSON.stringify(error satisfies ActionError),
+    })
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return
-  if (!mayHaveBeenSent) await forgetOutreach(tx, action)
+  if (!mayHaveBeenSent) await deleteOutreach(tx, action)
   await queueAction(tx, jobs, action, dueAt, now)
 }

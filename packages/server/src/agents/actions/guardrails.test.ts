@@ -1,5 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { actionOf, insertAgent, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
+import {
+  actionOf,
+  insertAgent,
+  insertIdentity,
+  insertMailbox,
+  MAIL,
+  NOTE,
+  propose,
+  type TestProposal,
+} from '../../../test/actions.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { type SuppressionReason, suppress } from '../../identities/suppressions.ts'
@@ -22,6 +31,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
   contactId = await tenant.contact(EMAIL)
   identityId = await insertIdentity(tenant.handle)
+  await insertMailbox(tenant.handle, identityId)
 })
 
 const proposeMail = (more: Partial<TestProposal> = {}) =>
@@ -73,10 +83,12 @@ test('an outreach that passes all guardrails waits for approval, and shows the c
       'bounced',
       'reachable',
       'identity',
+      'mailbox',
+      'mailbox_limit',
+      'daily_limit',
       'outreach_interval',
       'replied',
       'quiet_hours',
-      'daily_limit',
     ].map((rule) => [rule, true, 'proposal']),
   )
   expect((await actionOf(tenant.handle, proposed.ref)).guardrails).toEqual(proposed.guardrails)
@@ -226,9 +238,49 @@ describe('a reply', () => {
 describe('a problem that a person can still fix', () => {
   test('is shown with the proposal, which waits for approval', async () => {
     const proposed = await proposeMail({ type: 'social_message', params: { message: 'Hi' } })
-    expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['reachable']])
+    expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['reachable', 'social_profile']])
     const homeless = await proposeMail({ identityId: null, requireApproval: false })
     expect([homeless.status, failedRules(homeless)]).toEqual(['pending_approval', ['identity']])
+  })
+
+  test('includes the mailbox of the sender: none, or one whose login fails', async () => {
+    const failuresOf = async () => failedRules(await proposeMail())
+    expect(await failuresOf()).toEqual([])
+    await tenant.handle.db.updateTable('email_accounts').set({ error: 'SMTP: 535 no' }).execute()
+    expect(await failuresOf()).toEqual(['mailbox'])
+    await tenant.handle.db.deleteFrom('email_accounts').execute()
+    expect(await failuresOf()).toEqual(['mailbox'])
+  })
+
+  test('is checked again for each list of waiting actions, with the identity that an approval would use', async () => {
+    const agentId = await insertAgent(tenant.handle)
+    await proposeMail({ agentId, identityId: null })
+    const listed = async () => {
+      const { body } = await tenant.call('GET', '/v1/approvals')
+      return { ...body.actions[0], failures: failedRules(body.actions[0]) }
+    }
+    expect(await listed()).toMatchObject({ identity: null, failures: ['identity'] })
+    await tenant.handle.db.updateTable('agents').set({ identity_id: identityId }).execute()
+    expect(await listed()).toMatchObject({ identity: { identity_id: identityId }, failures: [] })
+    await tenant.handle.db.deleteFrom('email_accounts').execute()
+    expect((await listed()).failures).toEqual(['mailbox'])
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { unsubscribed: true } })
+    expect((await listed()).failures).toEqual(['unsubscribed', 'mailbox'])
+  })
+
+  test('a delay is no failure, and says how long it is', async () => {
+    await tenant.handle.db.updateTable('email_accounts').set({ spacing_seconds: 600 }).execute()
+    const values = { message_id: `${newId()}@mail.example`, identity_id: identityId, contact_id: contactId }
+    const at = new Date()
+    await tenant.handle.db
+      .insertInto('mail_sends')
+      .values({ ...values, recipient: EMAIL, status: 'sent', reserved_at: at, claimed_until: at })
+      .execute()
+    const { guardrails } = await proposeMail()
+    expect(guardrails.find(({ rule }) => rule === 'mailbox_limit')).toMatchObject({
+      passed: true,
+      waits_until: new Date(at.getTime() + 600_000).toISOString(),
+    })
   })
 
   test('includes an identity that was deleted during the run', async () => {
@@ -265,11 +317,11 @@ describe('quiet hours', () => {
     const quiet_hours = { from: `${two(hour - 1)}:00`, to: `${two(hour + 2)}:00` }
     await setAgentSettings(tenant.handle, { quiet_hours }, actor, new Date())
     const noteOf = async () => (await proposeMail()).guardrails.find(({ rule }) => rule === 'quiet_hours')?.message
-    expect(await noteOf()).toMatch(/waits till they end/)
+    expect(await noteOf()).toMatch(/waits until they end/)
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { timezone: 'Etc/GMT+12' } })
     expect(await noteOf()).toMatch(/outside the quiet hours .* Etc\/GMT\+12/)
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { timezone: 'nowhere' } })
-    expect(await noteOf()).toMatch(/waits till they end/)
+    expect(await noteOf()).toMatch(/waits until they end/)
   })
 })
 

@@ -6,7 +6,7 @@ import { filterText } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
 import { costOfMonth } from '../runs/costs.ts'
 import { Action } from './action-object.ts'
-import { approveAction, type Decided, type DecisionServices, decideMany, rejectAction } from './decide.ts'
+import { approveAction, type Decided, type DecisionServices, decideMany, readAction, rejectAction } from './decide.ts'
 import type { ActionRef } from './queue.ts'
 import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
@@ -44,7 +44,7 @@ const Decision = Type.Object(
     run_id: Id,
     contact_id: Id,
     action_index: Type.Integer(),
-    action: Nullable(Action, 'As decided; null if it could not be.'),
+    action: Nullable(Action, 'The action after the decision; null if it could not be decided.'),
     error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
   },
   { title: 'Decision' },
@@ -59,6 +59,17 @@ const SettingsOutput = {
 const actionOperation = operationsWith<ActionServices>()
 
 export const ACTION_OPERATIONS = [
+  actionOperation({
+    name: 'getAction',
+    tag,
+    http: `GET ${ACTION_PATH}`,
+    command: 'action get',
+    scope: 'agents:read',
+    summary: 'Get a proposed action with its status and result',
+    input: ActionPath,
+    output: { action: Action },
+    run: async ({ tenant }, path) => ({ action: await readAction(tenant, refOf(path)) }),
+  }),
   actionOperation({
     name: 'approveAction',
     tag,
@@ -106,19 +117,20 @@ export const ACTION_OPERATIONS = [
     command: 'approval list',
     scope: 'agents:read',
     summary: 'List the actions that wait for approval, newest first',
+    description: 'The guardrails are checked again for each response, so they say what an approval would meet now.',
     input: {
       ...pageParameters(20, 100),
-      agent_id: filterText('Only of this agent.', 200),
-      contact_id: filterText('Only about this contact.', 200),
+      agent_id: filterText('Only actions of this agent.', 200),
+      contact_id: filterText('Only actions for this contact.', 200),
     },
     output: { actions: Type.Array(ListedAction), pagination: Pagination },
-    async run({ tenant }, { page = 1, limit = 20, agent_id, contact_id }) {
+    async run({ tenant, now }, { page = 1, limit = 20, agent_id, contact_id }) {
       const filters = {
         ...(agent_id === undefined ? {} : { agentId: pathId(agent_id, 'agent') }),
         ...(contact_id === undefined ? {} : { contactId: pathId(contact_id, 'contact') }),
       }
       const offset = Math.min(offsetOf({ page, limit }), OFFSET_MAX)
-      const { actions, total } = await listWaitingActions(tenant, { limit, offset, ...filters })
+      const { actions, total } = await listWaitingActions(tenant, { limit, offset, ...filters }, now)
       return { actions, pagination: paginationOf({ page, limit }, total) }
     },
   }),

@@ -6,7 +6,8 @@ import { type ActionType, isOutbound } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import { auditAction } from './audit.ts'
 import { actionEvent } from './events.ts'
-import { checkGuardrails, type GuardedAction, type Guardrail, type Verdict } from './guardrails.ts'
+import type { GuardedAction, Guardrail, Verdict } from './guardrail.ts'
+import { checkGuardrails } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
 import { queueAction } from './queue.ts'
 import { lasting } from './record.ts'
@@ -39,16 +40,9 @@ export async function proposeAction(
   now: Date,
 ): Promise<Proposed> {
   const proposal = { ...sent, identityId: await existingIdentity(tx, sent.identityId) }
-  const verdict = await checkGuardrails(tx, proposal, 'proposal', now)
-  const { guardrails, blockedBy, waitUntil } = verdict
-  const status = statusOf(proposal, verdict)
+  const { status, guardrails, error, waitUntil } = await assess(tx, proposal, now)
   const decider = deciderOf(proposal, status)
   const dueAt = status === 'approved' ? (waitUntil ?? now) : null
-  const error: ActionError | null = blockedBy && {
-    code: 'guardrail',
-    rule: blockedBy.rule,
-    message: blockedBy.message,
-  }
   const { runId, contactId, actionIndex, agentId, identityId, type } = proposal
   await tx.db
     .insertInto('agent_actions')
@@ -81,8 +75,30 @@ export async function proposeAction(
   return { status, guardrails }
 }
 
+export interface Assessment extends Proposed {
+  /** Why it is rejected. */
+  error: ActionError | null
+  /** When it may execute; null: now. */
+  waitUntil: Date | null
+}
+
+/** Checks the guardrails of a proposal, and decides whether it waits for a person. It stores nothing. */
+export async function assess(
+  tenant: Tenant,
+  proposal: GuardedAction & Pick<Proposal, 'requireApproval'>,
+  now: Date,
+): Promise<Assessment> {
+  const verdict = await checkGuardrails(tenant, proposal, 'proposal', now)
+  const { guardrails, blockedBy, waitUntil } = verdict
+  const error = blockedBy && { code: 'guardrail', rule: blockedBy.rule, message: blockedBy.message }
+  return { status: statusOf(proposal, verdict), guardrails, error, waitUntil }
+}
+
 /** Without an identity, an action waits for a person even if the playbook requires no approval. */
-function statusOf({ type, requireApproval, identityId }: Proposal, { blockedBy }: Verdict): Proposed['status'] {
+function statusOf(
+  { type, requireApproval, identityId }: Pick<Proposal, 'type' | 'requireApproval' | 'identityId'>,
+  { blockedBy }: Verdict,
+): Proposed['status'] {
   if (blockedBy) return 'rejected'
   if (!isOutbound(type)) return 'approved'
   return requireApproval || identityId === null ? 'pending_approval' : 'approved'

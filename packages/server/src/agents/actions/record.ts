@@ -1,11 +1,11 @@
-import { sql } from 'kysely'
 import type { SystemEvent } from '../../journal/append.ts'
+import { isClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
 import { actionEvent } from './events.ts'
-import type { GuardedAction } from './guardrails.ts'
+import type { GuardedAction } from './guardrail.ts'
 import type { ActionRef } from './queue.ts'
 
 /** How an execution ended. */
@@ -19,7 +19,7 @@ export type Ending =
  * @param claim the claim of the execution. Nothing is recorded if another process has claimed the action.
  * @returns false if the action is no longer approved or is claimed by another process.
  */
-export async function finish(
+export async function finishAction(
   tx: Tenant,
   events: SystemEvent[],
   action: GuardedAction,
@@ -43,11 +43,11 @@ export async function finish(
     .where('contact_id', '=', action.contactId)
     .where('action_index', '=', action.actionIndex)
     .where('status', '=', 'approved')
-    .$if(claim !== undefined, (query) => query.where(sql<string>`execution ->> 'claim'`, '=', claim ?? ''))
+    .$if(claim !== undefined, (query) => query.where(isClaimed(claim ?? '')))
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   const nothingArrived = status === 'failed' && ending.mayHaveArrived !== true
-  if (nothingArrived && isOutbound(action.type)) await forgetOutreach(tx, action)
+  if (nothingArrived && isOutbound(action.type)) await deleteOutreach(tx, action)
   events.push(actionEvent(status, action, { status, ...(error ? { error } : {}) }, now))
   await auditAction(tx, status, action, { kind: 'service' }, { type: action.type, ...lasting(result, error) }, now)
   return true
@@ -63,7 +63,7 @@ export function lasting(result: Record<string, unknown> | null, error: ActionErr
 }
 
 /** Removes the outreach that was counted before an attempt that definitely sent nothing. */
-export async function forgetOutreach(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<void> {
+export async function deleteOutreach(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<void> {
   await tx.db
     .deleteFrom('agent_outreach')
     .where('run_id', '=', runId)

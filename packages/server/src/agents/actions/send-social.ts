@@ -5,7 +5,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionParams } from '../action-types.ts'
 import type { ClaimedAction } from './claim.ts'
-import { profileUrlOf } from './guardrails.ts'
+import { profileUrlOf } from './contact-guardrails.ts'
 import type { SendOutcome } from './send-outcome.ts'
 
 const DAY_MS = 86_400_000

@@ -20,10 +20,12 @@ const days = (description: string) =>
   })
 
 const FIELDS = {
-  outreach_interval_days: days('A contact gets at most one outreach in so many days, from all agents; 0: no limit.'),
+  outreach_interval_days: days(
+    'The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.',
+  ),
   quiet_hours: Nullable(
     Type.Object({ from: Type.String(), to: Type.String() }, { additionalProperties: false }),
-    'When no outreach is sent, as HH:MM; null: never.',
+    'The hours in which no outreach is sent, as HH:MM; null for none.',
   ),
   time_zone: Type.String({
     description: 'An IANA name, used for contacts without a `timezone` property and for daily limits.',
@@ -32,12 +34,12 @@ const FIELDS = {
   daily_limit_per_identity: Type.Integer({
     minimum: 1,
     maximum: DAILY_LIMIT_MAX,
-    description: 'Maximum outreach actions per day and identity.',
+    description: 'Maximum outreach actions per identity and day.',
   }),
-  reply_pause_days: days('After a reply, agents send nothing for so many days; 0: no pause.'),
+  reply_pause_days: days('The number of days after a reply in which agents send nothing; 0 for no pause.'),
   monthly_cost_cap_usd: Nullable(
     Type.Number({ minimum: 0, maximum: COST_CAP_MAX }),
-    'What models may cost in a calendar month (UTC); null: no cap.',
+    'The maximum cost of models in a calendar month (UTC); null for no cap.',
   ),
 }
 

@@ -3,7 +3,10 @@ import type { Properties } from '../../contacts/properties.ts'
 import { validationError } from '../../platform/errors.ts'
 import { Id, Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { ACTION_COLUMNS, Action, type ActionStatus, toActionObject } from './action-object.ts'
+import { type ActionType, isOutbound } from '../action-types.ts'
+import { ACTION_COLUMNS, Action, type ActionRow, toActionObject } from './action-object.ts'
+import type { Guardrail } from './guardrail.ts'
+import { checkGuardrails } from './guardrails.ts'
 
 const LIMIT_MAX = 100
 const OFFSET_MAX = 1_000_000_000
@@ -13,8 +16,6 @@ export interface WaitingFilters {
   offset: number
   agentId?: string
   contactId?: string
-  /** Default: pending_approval. */
-  status?: ActionStatus
 }
 
 /** An action with the context for a decision. */
@@ -47,18 +48,20 @@ export const ListedAction = Type.Intersect([
 export type ListedActionObject = Type.Static<typeof ListedAction>
 
 /**
- * The actions that wait for a person, newest first, with agent, contact, identity and the agent's reasoning.
+ * The actions that wait for a person, newest first, with agent, contact, identity and the agent's reasoning. The guardrails
+ * are checked again: a mailbox may have been connected, or a contact may have unsubscribed, since the proposal.
  * @throws ServiceError 400 for a limit outside 1 to 100 or a negative offset.
  */
 export async function listWaitingActions(
   tenant: Tenant,
-  { limit, offset, agentId, contactId, status = 'pending_approval' }: WaitingFilters,
+  { limit, offset, agentId, contactId }: WaitingFilters,
+  now: Date,
 ): Promise<{ actions: ListedActionObject[]; total: number }> {
   requireWhole('limit', limit, 1, LIMIT_MAX)
   requireWhole('offset', offset, 0, OFFSET_MAX)
   const waiting = tenant.db
     .selectFrom('agent_actions')
-    .where('agent_actions.status', '=', status)
+    .where('agent_actions.status', '=', 'pending_approval')
     .$if(agentId !== undefined, (query) => query.where('agent_actions.agent_id', '=', agentId ?? ''))
     .$if(contactId !== undefined, (query) => query.where('agent_actions.contact_id', '=', contactId ?? ''))
   const [rows, counted] = await Promise.all([
@@ -70,12 +73,22 @@ export async function listWaitingActions(
           .onRef('agent_run_contacts.contact_id', '=', 'agent_actions.contact_id'),
       )
       .leftJoin('contacts', 'contacts.contact_id', 'agent_actions.contact_id')
-      .leftJoin('identities', 'identities.identity_id', 'agent_actions.identity_id')
-      .leftJoin('email_accounts', 'email_accounts.identity_id', 'agent_actions.identity_id')
+      // The agent's identity may have been set after the proposal; an approval uses it then.
+      .leftJoin('identities', (join) =>
+        join.on(({ eb, fn }) =>
+          eb('identities.identity_id', '=', fn.coalesce('agent_actions.identity_id', 'agents.identity_id')),
+        ),
+      )
+      .leftJoin('email_accounts', 'email_accounts.identity_id', 'identities.identity_id')
       .select(ACTION_COLUMNS.map((column) => `agent_actions.${column}` as const))
       .select(['agents.name as agent_name', 'agent_run_contacts.reasoning'])
       .select(['contacts.contact_id as known_contact_id', 'contacts.email', 'contacts.properties'])
-      .select(['identities.first_name', 'identities.last_name', 'email_accounts.address'])
+      .select([
+        'identities.identity_id as sender_id',
+        'identities.first_name',
+        'identities.last_name',
+        'email_accounts.address',
+      ])
       .orderBy('agent_actions.created_at', 'desc')
       .orderBy('agent_actions.run_id', 'desc')
       .orderBy('agent_actions.contact_id')
@@ -85,15 +98,17 @@ export async function listWaitingActions(
       .execute(),
     waiting.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
-  const actions = rows.map((row) => ({
+  const guardrails = await Promise.all(rows.map((row) => guardrailsOf(tenant, row, now)))
+  const actions = rows.map((row, index) => ({
     ...toActionObject(row),
+    guardrails: guardrails[index] ?? [],
     agent: { agent_id: row.agent_id, name: row.agent_name },
     contact: row.known_contact_id === null ? null : compactContact(row.known_contact_id, row.email, row.properties),
     identity:
-      row.identity_id === null
+      row.sender_id === null
         ? null
         : {
-            identity_id: row.identity_id,
+            identity_id: row.sender_id,
             firstName: row.first_name ?? '',
             lastName: row.last_name ?? '',
             address: row.address,
@@ -101,6 +116,23 @@ export async function listWaitingActions(
     reasoning: row.reasoning,
   }))
   return { actions, total: Number(counted.total) }
+}
+
+async function guardrailsOf(
+  tenant: Tenant,
+  row: Pick<ActionRow, 'run_id' | 'contact_id' | 'action_index' | 'agent_id' | 'type'> & { sender_id: string | null },
+  now: Date,
+): Promise<Guardrail[]> {
+  const action = {
+    runId: row.run_id,
+    contactId: row.contact_id,
+    actionIndex: row.action_index,
+    agentId: row.agent_id,
+    identityId: isOutbound(row.type as ActionType) ? row.sender_id : null,
+    type: row.type as ActionType,
+  }
+  const { guardrails } = await checkGuardrails(tenant, action, 'proposal', now)
+  return guardrails
 }
 
 function compactContact(contactId: string, email: string | null, properties: unknown) {

@@ -47,7 +47,7 @@ export function textsOf(value: unknown): string[] {
 function checkText(path: string, text: string, own: readonly string[]): ErrorDetail[] {
   return unknownVariables(text, own).map((name) => ({
     path,
-    message: `uses the unknown variable {{${name.slice(0, 128)}}}; known are ${describeVariables(own)}`,
+    message: `uses the unknown variable {{${name.slice(0, 128)}}}; use one of ${describeVariables(own)}`,
   }))
 }
 
@@ -58,9 +58,9 @@ function checkVariables(variables: Record<string, unknown>): ErrorDetail[] {
   return entries.flatMap(([name, value]) => {
     const at = `${path}.${name.slice(0, 64)}`
     if (!VARIABLE_NAME.test(name)) {
-      return [{ path: at, message: 'a name has 1 to 64 of a-z, 0-9 and _, and begins with a letter' }]
+      return [{ path: at, message: 'a name must have 1 to 64 characters of a-z, 0-9 and _, and begin with a letter' }]
     }
     const fits = typeof value === 'string' && !hasMoreCharacters(value, VARIABLE_LENGTH_MAX)
-    return fits ? [] : [{ path: at, message: `must be a text of at most ${VARIABLE_LENGTH_MAX} characters` }]
+    return fits ? [] : [{ path: at, message: `must be a string of at most ${VARIABLE_LENGTH_MAX} characters` }]
   })
 }

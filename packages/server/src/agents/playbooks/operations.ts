@@ -44,7 +44,7 @@ const Playbooks = Type.Object(
     capabilities: Type.Array(Type.Object({ name: Type.String(), types: Type.Array(Type.Enum([...ACTION_TYPES])) })),
     default_model: Nullable(
       Type.Object({ provider: Type.String(), model: Type.String() }),
-      "The model of an agent that names none; null: the playbook's own messages are filled in.",
+      "The model of an agent that sets none; null if there is none, and the template provider fills in the playbook's messages.",
     ),
     configured_providers: Type.Array(Type.String(), { description: 'The providers that this service can use.' }),
     max_contacts: Type.Object({ min: Type.Integer(), max: Type.Integer(), default: Type.Integer() }),
@@ -74,11 +74,11 @@ export const PLAYBOOK_OPERATIONS = [
     http: 'POST /v1/playbooks/check',
     command: 'playbook check',
     scope: 'agents:read',
-    summary: 'Find the variables of a playbook that do not exist',
+    summary: 'Find the unknown variables of a playbook',
     input: {
       playbook_md: Type.String({ maxLength: PLAYBOOK_LENGTH_MAX, examples: ['Greet {{contact.firstname}}.'] }),
       playbook_template: Type.Optional(
-        Type.String({ maxLength: 200, description: 'A template whose variables are also known.' }),
+        Type.String({ maxLength: 200, description: 'A template whose variables are known too.' }),
       ),
       variables: Type.Optional(
         Type.Array(Type.String({ maxLength: 200 }), {

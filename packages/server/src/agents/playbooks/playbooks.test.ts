@@ -120,8 +120,9 @@ describe('the template provider', () => {
     const result = await run({ playbook_template: 'pricing_visitor_followup' }, [ada, bob])
     expect(result.summary).toMatchObject({ contacts_evaluated: 2, actions_proposed: 2, actions_auto_approved: 1 })
     const [first, second] = result.contact_results
-    expect(first.reasoning).toContain('Ada looked at the pricing page')
-    expect(first.reasoning).toContain('2 events are known (2 page_view)')
+    expect(first.reasoning).toBe(
+      'Viewed “Pricing” once, today. No email exchanged yet. Comparing plans and not a customer yet, so an offer to help fits.',
+    )
     expect(first.proposed_actions.map(({ type }: { type: string }) => type)).toEqual(['email_message', 'note'])
     expect(first.proposed_actions[1].params.content).toContain('last page: Pricing')
     expect(second).toMatchObject({ status: 'evaluated', proposed_actions: [] })
@@ -136,7 +137,7 @@ describe('the template provider', () => {
     const [first, second] = result.contact_results
     expect(first.proposed_actions).toMatchObject([{ params: { content: 'ada@example.com has pro for 9 EUR' } }])
     expect(second.proposed_actions).toEqual([])
-    expect(second.reasoning).toContain('Left out for want of contact.plan')
+    expect(second.reasoning).toContain('Left out the note, because contact.plan has no value.')
   })
 
   test('replaces a provider that is not configured, adds a notice, and requires approval', async () => {
@@ -146,10 +147,10 @@ describe('the template provider', () => {
     const agent = { identity_id, playbook_template: 'cold_outreach', playbook: { require_approval: false } }
     const standIn = await run({ ...agent, llm_config: { provider: 'openai' } }, [ada])
     expect(standIn.provider).toBe('template')
-    expect(standIn.notices.join()).toContain('The provider openai is not configured')
+    expect(standIn.notices.join()).toContain('The model provider openai is not configured')
     expect(standIn.contact_results[0].proposed_actions[0].status).toBe('pending_approval')
     const unnamed = await run({ ...agent, identity_id: null }, [ada])
-    expect(unnamed.notices.join()).toContain('No model provider is configured')
+    expect(unnamed.notices.join()).toContain('No language model is configured')
   })
 
   test('without a template and messages proposes nothing, and reports what is missing', async () => {
@@ -157,7 +158,7 @@ describe('the template provider', () => {
       await tenant.contact('a@example.com'),
     ])
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, actions_proposed: 0 } })
-    expect(result.notices.join()).toContain('playbook_template or playbook.messages')
+    expect(result.notices.join()).toContain('set a playbook_template, playbook.messages or a model')
   })
 
   test('evaluates more contacts than one batch, including a deleted one', async () => {

@@ -35,9 +35,9 @@ export async function chooseReasoner(
     return { reasoner, isStandIn: false }
   }
   const missing =
-    provider === undefined ? 'No model provider is configured' : `The provider ${provider} is not configured`
+    provider === undefined ? 'No language model is configured' : `The model provider ${provider} is not configured`
   const held = provider === undefined ? '' : ' Outbound actions wait for approval, because the agent asks for a model.'
-  const notice = `${missing}, so the template provider filled in the playbook's messages.${held}`
+  const notice = `${missing}, so the messages come from the agent's template.${held}`
   return { reasoner: { ...template, notices: [notice, ...template.notices] }, isStandIn: provider !== undefined }
 }
 

@@ -66,7 +66,7 @@ export function createModelReasoner(
     try {
       said = read()
     } catch {
-      return { text, answer: { problems: 'it is not one JSON object of the schema' } }
+      return { text, answer: { problems: 'it is not a JSON object that matches the schema' } }
     }
     return { text, answer: readAnswer(said, allowed) }
   }
@@ -141,7 +141,7 @@ export function createModelReasoner(
           answer = (await ask(messages, usage, signal)).answer
         }
         if ('problems' in answer) {
-          throw new EvaluationError(`The model's answer was not valid twice: ${answer.problems}.`, usage)
+          throw new EvaluationError(`The model gave an invalid answer twice: ${answer.problems}.`, usage)
         }
         return { ...answer, usage }
       }
@@ -160,7 +160,7 @@ async function reserveMore(
     await reserveCost(usage.costUsd + costAtMost)
   } catch (error) {
     if (!(error instanceof CapReached)) throw error
-    const message = `The model's answer was not valid: ${problems}. The cost cap did not allow another attempt.`
+    const message = `The model gave an invalid answer: ${problems}. The cost cap did not allow another attempt.`
     throw new EvaluationError(message, usage)
   }
 }

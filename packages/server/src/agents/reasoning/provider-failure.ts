@@ -9,7 +9,7 @@ const HOPELESS = [401, 403, 404]
 const MEANINGS: Record<number, string> = {
   400: 'it rejects a setting in the agent’s llm_config',
   402: 'its account has no credit left',
-  429: 'it allows no more requests for now, or its quota is used up',
+  429: 'its rate limit is reached, or its quota is used up',
   503: 'it is overloaded or down',
   529: 'it is overloaded',
 }
@@ -30,25 +30,26 @@ export class ProviderTimeout extends Error {
  */
 export function explain(error: unknown, usage: Usage, failuresInARow: number): Error {
   const last = (error as { lastError?: unknown }).lastError ?? error
-  if (last instanceof RefusedAddress) return new RunFailure(`The model's address is refused: ${last.message}`)
+  if (last instanceof RefusedAddress) return new RunFailure(`The model's URL is not allowed: ${last.message}`)
   const { statusCode } = last as { statusCode?: number }
   const what = inWords(last, statusCode)
   if (statusCode !== undefined && HOPELESS.includes(statusCode)) {
     return new RunFailure(`${what}: check its API key and the name of the model.`)
   }
   if (failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-    return new RunFailure(`${what} for ${failuresInARow} contacts in a row, so the run was ended.`)
+    return new RunFailure(`${what} for ${failuresInARow} contacts in a row, so the run ended.`)
   }
   return new EvaluationError(`${what}.`, usage)
 }
 
 function inWords(error: unknown, statusCode: number | undefined): string {
   if (error instanceof ProviderTimeout) {
-    const before = error.status === null || error.status === 200 ? '' : ` (before, it answered ${error.status})`
-    return `The model's provider gave no answer in ${CALL_MS_MAX / 1000} seconds${before}`
+    const before =
+      error.status === null || error.status === 200 ? '' : ` (an earlier attempt got status ${error.status})`
+    return `The model's provider did not respond within ${CALL_MS_MAX / 1000} seconds${before}`
   }
   if (statusCode === undefined) return "The model's provider could not be reached"
-  if (statusCode < 300) return "What the model's provider answered is not of its API: check its address"
+  if (statusCode < 300) return "The response of the model's provider does not match its API: check base_url"
   const meaning = MEANINGS[statusCode]
-  return `The model's provider answered ${statusCode}${meaning === undefined ? '' : ` (${meaning})`}`
+  return `The model's provider responded with status ${statusCode}${meaning === undefined ? '' : ` (${meaning})`}`
 }

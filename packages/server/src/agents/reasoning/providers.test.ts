@@ -96,14 +96,14 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
   test('that answers 401 ends the run with an error that says what to check', async () => {
     model.answer = () => ({ status: 401 })
     const { status, error } = await run(provider, 2)
-    expect([status, error]).toEqual(['failed', expect.stringContaining('answered 401: check its API key')])
+    expect([status, error]).toEqual(['failed', expect.stringContaining('status 401: check its API key')])
   })
 
   test('whose URL returns a web page is reported as not being an API', async () => {
     model.answer = () => ({ raw: '<html>Welcome</html>' })
     const result = await run(provider)
     expect(result.contact_results[0]).toMatchObject({ status: 'failed' })
-    expect(result.contact_results[0].error).toContain('check its address')
+    expect(result.contact_results[0].error).toContain('check base_url')
   })
 
   test.each([429, 503, 529])('that answers %d is called again after the requested delay', async (status) => {
@@ -114,14 +114,14 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
   })
 
   test.each([
-    [429, 'allows no more requests'],
+    [429, 'rate limit is reached'],
     [529, 'is overloaded'],
   ])('that keeps answering %d fails the contact with that error', async (status, words) => {
     model.answer = () => ({ status, headers: { 'retry-after': '0' } })
     const result = await run(provider)
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0, errors: 1 } })
     expect(result.contact_results[0]).toMatchObject({ status: 'failed' })
-    expect(result.contact_results[0].error).toContain(`answered ${status}`)
+    expect(result.contact_results[0].error).toContain(`status ${status}`)
     expect(result.contact_results[0].error).toContain(words)
   })
 

@@ -118,7 +118,7 @@ describe('an answer that is not valid', () => {
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 1 } })
     expect(result.usage.input_tokens).toBe(3_000)
     expect(result.contact_results[0]).toMatchObject({ status: 'failed', proposed_actions: [] })
-    expect(result.contact_results[0].error).toContain('not valid twice')
+    expect(result.contact_results[0].error).toContain('invalid answer twice')
     expect(result.contact_results[1]).toMatchObject({ status: 'evaluated' })
   })
 })
@@ -227,7 +227,7 @@ describe('a provider that fails', () => {
     model.answer = () => ({ status: 401 })
     const result = await run(await agent(), [ada, await tenant.contact('bob@example.com')])
     expect(result).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }, { status: 'skipped' }] })
-    expect(result.error).toContain('answered 401')
+    expect(result.error).toContain('status 401')
     expect(service.logged.join()).not.toContain('Zanzibar')
   })
 
@@ -252,7 +252,7 @@ test('an invalid answer with characters that cannot be stored fails one contact,
     await tenant.contact('ok@x.example'),
   ])
   expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 1 } })
-  expect(result.contact_results[0].error).toContain('not valid twice')
+  expect(result.contact_results[0].error).toContain('invalid answer twice')
 })
 
 describe('costs', () => {

@@ -1,10 +1,13 @@
+import { lastMailWith } from '../../conversations/last-mail.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { contactsMatching } from '../../segments/contacts-of.ts'
+import { eventsOf } from '../../segments/filter.ts'
 import { type ActionType, checkActionParams, type ProposedAction, typesOf } from '../action-types.ts'
+import { getAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
-import type { ContactContext } from './context.ts'
+import { activityWords } from './activity-words.ts'
 import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './reasoner.ts'
 import { type Sender, valuesFor } from './values.ts'
 
@@ -12,7 +15,7 @@ const BATCH = 50
 /** Contacts recorded at the same time; the evaluation itself takes no time. */
 const CONCURRENCY = 4
 const NO_MESSAGES =
-  'The template provider proposes nothing for this agent: give it a playbook_template or playbook.messages, or a model.'
+  'The template provider proposes nothing for this agent: set a playbook_template, playbook.messages or a model.'
 
 /** Fills in the playbook's messages for contacts that meet its conditions. It needs no model, and the same data gives the same result. */
 export function createTemplateReasoner(
@@ -25,6 +28,7 @@ export function createTemplateReasoner(
   const messages = { ...template?.messages, ...playbook.messages }
   const types = typesOf(capabilities).filter((type) => messages[type] !== undefined)
   const nothing = Object.keys(messages).length === 0
+  const topic = template && eventsOf(template.when).find(({ url_contains }) => url_contains)?.url_contains
   return {
     provider: 'template',
     model: null,
@@ -35,21 +39,18 @@ export function createTemplateReasoner(
     prepare: async (contexts, now) => {
       const contactIds = contexts.map(({ contactId }) => contactId)
       const meant = template ? await contactsMatching(tenant, template.when, contactIds, now) : new Set(contactIds)
+      const { time_zone: timeZone } = await getAgentSettings(tenant)
       return async (context) => {
         const values = valuesFor(configuration, context, sender, now)
-        const facts = factsOf(context)
+        const mail = await lastMailWith(tenant, context.contactId)
+        const facts = activityWords({ events: context.events, mail, topic }, timeZone, now)
         if (!meant.has(context.contactId)) {
-          return silent(
-            `No action proposed: the contact does not meet the conditions of the playbook ${playbook_template}. ${facts}`,
-          )
+          return silent(`${facts} Does not meet the conditions of “${template?.title}”, so nothing is proposed.`)
         }
-        if (types.length === 0)
-          return silent(`No action proposed: the playbook has no message for the contact. ${facts}`)
+        if (types.length === 0) return silent(`${facts} The agent may propose none of its messages.`)
         const proposals = types.map((type) => propose(type, messages[type], values))
         const actions = proposals.flatMap(({ action }) => action ?? [])
-        const missing = [...new Set(proposals.flatMap((proposal) => proposal.missing))]
-        const reasons = [reasonOf(template, values), facts]
-        if (missing.length > 0) reasons.push(`Left out for want of ${missing.join(', ')}.`)
+        const reasons = [facts, reasonOf(template, values), ...proposals.flatMap(leftOut)]
         return { reasoning: reasons.filter(Boolean).join(' '), actions, dropped: [], usage: NO_USAGE }
       }
     },
@@ -64,12 +65,17 @@ function reasonOf(template: PlaybookTemplate | undefined, values: VariableValues
   return template ? fillIn(template.reasoning, values).text : ''
 }
 
-/** The facts behind the decision, in one sentence. */
-function factsOf({ events }: ContactContext): string {
-  if (events.total === 0) return 'No events are known.'
-  const types = events.by_type.slice(0, 3).map(({ event, count }) => `${count} ${event}`)
-  const last = events.last === null ? '' : `, the last on ${events.last.slice(0, 10)}`
-  return `${events.total} ${events.total === 1 ? 'event is' : 'events are'} known (${types.join(', ')})${last}.`
+const TYPE_WORDS: Record<ActionType, string> = {
+  email_message: 'email',
+  social_message: 'social message',
+  social_connect: 'social invitation',
+  note: 'note',
+  crm_update: 'property update',
+}
+
+function leftOut({ type, missing }: { type: ActionType; missing: string[] }): string[] {
+  if (missing.length === 0) return []
+  return [`Left out the ${TYPE_WORDS[type]}, because ${[...new Set(missing)].join(' and ')} has no value.`]
 }
 
 /** A message with a variable that has neither a value nor a fallback is left out: half a greeting is worse than none. */
@@ -77,7 +83,7 @@ function propose(
   type: ActionType,
   params: Record<string, unknown> | undefined,
   values: VariableValues,
-): { action: ProposedAction | null; missing: string[] } {
+): { type: ActionType; action: ProposedAction | null; missing: string[] } {
   const missing: string[] = []
   const harmless = type === 'email_message' || type === 'note' ? escapeMarkdown : undefined
   const fill = (value: unknown, key: string): unknown => {
@@ -90,8 +96,8 @@ function propose(
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, fill(each, name)]))
   }
   const filled = fill(params, '')
-  if (missing.length > 0) return { action: null, missing }
+  if (missing.length > 0) return { type, action: null, missing }
   const [problem] = checkActionParams(type, filled)
   if (problem) throw new EvaluationError(`The playbook's ${type} is not valid: ${problem.path} ${problem.message}.`)
-  return { action: { type, params: filled } as ProposedAction, missing }
+  return { type, action: { type, params: filled } as ProposedAction, missing }
 }

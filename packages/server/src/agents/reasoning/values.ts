@@ -1,6 +1,7 @@
 import type { AgentConfiguration } from '../agent.ts'
 import { playbookTemplates } from '../playbooks/templates.ts'
 import type { VariableValues } from '../playbooks/variables.ts'
+import { activeSpan } from './activity-words.ts'
 import type { ContactContext } from './context.ts'
 
 const DAY_MS = 86_400_000
@@ -34,6 +35,7 @@ export function valuesFor(
   now: Date,
 ): VariableValues {
   const own = ownValues(configuration, sender)
+  const { first, last } = activeSpan(events)
   const name = [properties.firstname, properties.lastname].filter(Boolean).join(' ')
   const of = lookUp({
     contact: { ...properties, name: name || properties.email },
@@ -42,10 +44,9 @@ export function valuesFor(
       : { name: properties.company },
     activity: {
       total_events: events.total,
-      first_seen: events.first?.slice(0, 10),
-      last_seen: events.last?.slice(0, 10),
-      days_since_last_seen:
-        events.last === null ? null : Math.max(0, Math.floor((now.getTime() - Date.parse(events.last)) / DAY_MS)),
+      first_seen: first?.slice(0, 10),
+      last_seen: last?.slice(0, 10),
+      days_since_last_seen: last === null ? null : Math.max(0, Math.floor((now.getTime() - Date.parse(last)) / DAY_MS)),
       last_page: pageOf(events.latest.find(({ event }) => event === 'page_view')),
       top_page: pageOf(events.pages[0]),
     },

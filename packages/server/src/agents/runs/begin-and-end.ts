@@ -39,7 +39,7 @@ interface End {
 }
 
 /** Ends a run; contacts that were not evaluated are skipped. @throws NotOurs */
-export async function finish(
+export async function finishRun(
   tenant: Tenant,
   run: ClaimedRun,
   { status, error, notice }: End,

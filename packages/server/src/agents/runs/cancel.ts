@@ -1,6 +1,7 @@
 import { type Actor, audit } from '../../operations/audit.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { RELEASED } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { skipPending } from './claim.ts'
 
@@ -24,7 +25,7 @@ export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now
     }
     await tx.db
       .updateTable('agent_runs')
-      .set({ status: 'cancelled', claim: null, completed_at: now })
+      .set({ status: 'cancelled', ...RELEASED, completed_at: now })
       .where('run_id', '=', runId)
       .execute()
     // Contacts that were added in between.

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
 
-/** A process without a heartbeat for this long is considered dead, and another one continues its run. */
-export const SILENT_SECONDS_MAX = 30
 /** A run that makes no progress fails after this many restarts. */
 export const RESTARTS_MAX = 5
 
@@ -31,8 +30,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     .updateTable('agent_runs')
     .set({
       status: 'running',
-      claim,
-      heartbeat_at: sql`now()`,
+      ...newClaim('agent_run', claim),
       progressed_at: sql`now()`,
       started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
       // Reservations of the process that worked on it before.
@@ -40,12 +38,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     })
     .where('run_id', '=', runId)
     .where('status', 'in', ['queued', 'running'])
-    .where(({ or, eb }) =>
-      or([
-        eb('claim', 'is', null),
-        eb('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS_MAX})`),
-      ]),
-    )
+    .where(isFree)
     .returning(['agent_id', 'configuration', 'requested_contact_ids', 'provider'])
     .executeTakeFirst()
   if (!row) return null
@@ -60,8 +53,10 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
 }
 
 /** Renews the claim of this process. @returns false if it has lost the run. */
-export async function renew(tenant: Tenant, { runId, claim }: ClaimedRun): Promise<boolean> {
-  const { numUpdatedRows } = await ours(tenant, { runId, claim }).set({ heartbeat_at: sql`now()` }).executeTakeFirst()
+export async function renewRun(tenant: Tenant, run: ClaimedRun): Promise<boolean> {
+  const { numUpdatedRows } = await ours(tenant, run)
+    .set({ claimed_until: leaseEnd('agent_run') })
+    .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
@@ -70,14 +65,14 @@ export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' 
   return tenant.db
     .updateTable('agent_runs')
     .where('run_id', '=', runId)
-    .where('claim', '=', claim)
+    .where(isClaimed(claim))
     .where('status', '=', 'running')
 }
 
 /** Releases a run that is not finished, so that any process can continue it. */
-export async function release(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
+export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run).set({ claim: null, heartbeat_at: sql`now()` }).executeTakeFirst()
+    const { numUpdatedRows } = await ours(tx, run).set(RELEASED).executeTakeFirst()
     if (numUpdatedRows > 0n) await jobs.send(tx, RUN_QUEUE, { runId: run.runId })
   })
 }
@@ -96,8 +91,7 @@ export async function releaseAfterFailure(
   return tenant.transaction(async (tx) => {
     const row = await ours(tx, run)
       .set({
-        claim: null,
-        heartbeat_at: sql`now()`,
+        ...RELEASED,
         restarts: sql`restarts + 1`,
         status: sql`CASE WHEN ${isLast} THEN 'failed' ELSE status END`,
         error: sql`CASE WHEN ${isLast} THEN ${message}::text ELSE error END`,

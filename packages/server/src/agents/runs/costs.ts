@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 import { getAgentSettings } from '../actions/settings.ts'
-import type { ClaimedRun } from './claim.ts'
+import type { AgentConfiguration } from '../agent.ts'
+import { type Reasoner, RunFailure } from '../reasoning/reasoner.ts'
 
 /** The maximum cost of a run, and of all runs of the tenant in a calendar month (UTC), in US dollars; null for no cap. */
 export interface CostCaps {
@@ -9,12 +10,21 @@ export interface CostCaps {
   perMonth: number | null
 }
 
-export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun): Promise<CostCaps> {
+export async function costCapsOf(tenant: Tenant, configuration: AgentConfiguration): Promise<CostCaps> {
   const { monthly_cost_cap_usd: perMonth } = await getAgentSettings(tenant)
   return {
     perRun: configuration.playbook.max_cost_usd_per_run ?? null,
     perMonth,
   }
+}
+
+/** A cap that cannot be enforced is worse than none, because people rely on it. @throws RunFailure */
+export function requireKnownCosts({ knowsCosts, model }: Reasoner, { perRun, perMonth }: CostCaps): void {
+  if (knowsCosts || (perRun === null && perMonth === null)) return
+  const cap = perRun === null ? 'the monthly cost cap' : "the run's cost cap"
+  throw new RunFailure(
+    `The price of ${model} is not known, so ${cap} cannot be enforced. Set the price in CDS_LLM_PRICES (0 for a model of your own), or remove the cap.`,
+  )
 }
 
 /** Adds to the cost of the month. The row stays locked until the commit, so call this last. */

@@ -26,7 +26,7 @@ export const RUN_OPERATIONS = [
     http: 'POST /v1/agents/:agent_id/trigger',
     command: 'agent trigger',
     scope: 'agents:trigger',
-    summary: 'Queue a run of an agent, enabled or not',
+    summary: 'Queue a run of an agent, even if the agent is disabled',
     input: {
       ...AgentPath,
       contact_ids: Type.Optional(
@@ -38,7 +38,7 @@ export const RUN_OPERATIONS = [
       ),
     },
     output: {
-      job_id: Type.String({ format: 'uuid', description: 'The id of the run, readable at once.' }),
+      job_id: Type.String({ format: 'uuid', description: 'The id of the run, which can be read at once.' }),
     },
     errors: ['409 too_many_runs'],
     async run({ tenant, actor, now, jobs }, { agent_id, contact_ids: contactIds = null }) {
@@ -68,7 +68,7 @@ export const RUN_OPERATIONS = [
     summary: 'Get a run with the results of its first 25 contacts',
     input: {
       ...RunPath,
-      mode: oneOf(['summary', 'full'], 'Counts and status alone, or with the results of at most 25 contacts.', 'full'),
+      mode: oneOf(['summary', 'full'], 'Only status and counts, or also the results of at most 25 contacts.', 'full'),
     },
     output: { run: RunDetail },
     run: async ({ tenant }, { run_id, mode = 'full' }) => ({ run: await readRun(tenant, run_id, mode) }),

@@ -83,7 +83,6 @@ async function record(
   // The rows of the run and of the month come last, so that contacts wait for each other no longer than a commit takes.
   const counted = await ours(tx, run)
     .set({
-      heartbeat_at: sql`now()`,
       progressed_at: sql`now()`,
       restarts: 0,
       contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,

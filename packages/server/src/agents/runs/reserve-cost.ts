@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { isClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
@@ -33,7 +34,7 @@ export function reserveCostFor(
     if (caps.perRun === null && caps.perMonth === null) return
     while (!(await tryToReserve(tenant, run, caps, reserved, costUsdAtMost, clock()))) {
       if (signal.aborted) throw new NotOurs()
-      if (reserved.usd > 0) throw new CapReached('Answers under way may reach a cost cap.')
+      if (reserved.usd > 0) throw new CapReached('Model calls in progress may reach a cost cap.')
       await setTimeout(PAUSE_MS)
     }
     reserved.usd = costUsdAtMost
@@ -63,7 +64,7 @@ async function tryToReserve(
       .selectFrom('agent_runs')
       .select(['cost_usd', 'reserved_usd'])
       .where('run_id', '=', run.runId)
-      .where('claim', '=', run.claim)
+      .where(isClaimed(run.claim))
       .where('status', '=', 'running')
       .forUpdate()
       .executeTakeFirst()
@@ -79,7 +80,7 @@ async function tryToReserve(
       caps.push({ name: 'The monthly', usd: perMonth, spent: await costOfMonth(tx, now), reserved: ofOthers })
     }
     const reached = caps.find((cap) => cap.spent + usd > cap.usd)
-    if (reached) throw new CapReached(noticeOf(reached, usd))
+    if (reached) throw new CapReached(capNotice(reached, usd))
     if (caps.some((cap) => cap.spent + cap.reserved + usd > cap.usd)) return false
     await ours(tx, run)
       .set({ reserved_usd: sql`reserved_usd + ${usd - reserved.usd}::numeric` })
@@ -89,7 +90,7 @@ async function tryToReserve(
 }
 
 /** The reservations of all runs that a process is working on. */
-async function reservedByAll(tx: Tenant): Promise<number> {
+export async function reservedByAll(tx: Tenant): Promise<number> {
   const { usd } = await tx.db
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.sum('reserved_usd').as('usd'))
@@ -99,7 +100,8 @@ async function reservedByAll(tx: Tenant): Promise<number> {
   return Number(usd ?? 0)
 }
 
-function noticeOf({ name, usd: cap, spent }: Cap, usd: number): string {
+/** Why a run ends at a cap. @param usd the maximum cost of the next answer. */
+export function capNotice({ name, usd: cap, spent }: Pick<Cap, 'name' | 'usd' | 'spent'>, usd: number): string {
   const left = Math.max(0, cap - spent)
   return `${name} cost cap of $${cap} is reached: ${dollars(left)} is left, and the next answer may cost ${dollars(usd)}. The remaining contacts were skipped.`
 }

@@ -20,7 +20,7 @@ const FIELDS = {
   trigger: Word(['manual', 'schedule']),
   provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.' })),
   model: Nullable(Type.String()),
-  notices: Type.Array(Type.String({ description: 'A note for readers of the run.' })),
+  notices: Type.Array(Type.String({ description: 'Something that readers of the run should know.' })),
   error: Nullable(Type.String({ description: 'Why the run failed.' })),
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
@@ -72,7 +72,7 @@ export const ContactResult = Type.Object(
       }),
       {
         description:
-          'What was not proposed, each with the action of an earlier run that waits for approval in its place.',
+          'The actions that were not proposed, each with the action of an earlier run that waits for approval instead.',
       },
     ),
   },

@@ -55,10 +55,10 @@ test("a triggered run can be read immediately, and proposes the playbook's actio
     action_index: 0,
     type: 'email_message',
     status: 'pending_approval',
-    params: { subject: 'A question for Engines', message: expect.stringContaining('Hello Ada,') },
+    params: { subject: 'A question for Engines', message: expect.stringContaining('Hi Ada,') },
   })
   expect(second.proposed_actions).toEqual([])
-  expect(second.reasoning).toContain('does not meet the conditions of the playbook cold_outreach')
+  expect(second.reasoning).toContain('Does not meet the conditions of “Cold outreach”')
   const summary = (await tenant.call('GET', `/v1/agents/runs/${runId}?mode=summary`)).body.run
   expect(summary).not.toHaveProperty('contact_results')
   expect(summary).toMatchObject({ status: 'completed', summary: run.summary })

@@ -147,7 +147,6 @@ async function openRun(agentId: string, more: object = {}): Promise<{ runId: str
       created_at: now,
       provider: 'template',
       started_at: now,
-      heartbeat_at: new Date(),
       progressed_at: new Date(),
       ...more,
     })
@@ -166,17 +165,18 @@ const EVALUATION = {
   dropped: [],
   usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
 }
+const held = () => ({ claim: newId(), claimed_until: new Date(Date.now() + 60_000) })
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('a run', () => {
-  test('is claimed by one process; another can claim it only after the first stops its heartbeat', async () => {
+  test('is claimed by one process; another can claim it only after the first stops renewing its claim', async () => {
     const { runId } = await openRun(await agent())
     const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(tenant.handle, runId, now)))
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
     expect(await claimRun(tenant.handle, runId, now)).toBeNull()
     await tenant.handle.db
       .updateTable('agent_runs')
-      .set({ heartbeat_at: minutesAgo(1) })
+      .set({ claimed_until: minutesAgo(1) })
       .execute()
     expect(await claimRun(tenant.handle, runId, now)).not.toBeNull()
   })
@@ -186,7 +186,7 @@ describe('a run', () => {
     const dead = await claimRun(tenant.handle, runId, now)
     await tenant.handle.db
       .updateTable('agent_runs')
-      .set({ heartbeat_at: minutesAgo(1) })
+      .set({ claimed_until: minutesAgo(1) })
       .execute()
     const alive = await claimRun(tenant.handle, runId, now)
     if (!dead || !alive) throw new Error('not claimed')
@@ -198,16 +198,16 @@ describe('a run', () => {
   })
 
   test('whose process died is queued again and completes', async () => {
-    const { runId } = await openRun(await agent(), { claim: newId(), heartbeat_at: minutesAgo(1) })
+    const { runId } = await openRun(await agent(), { claim: newId(), claimed_until: minutesAgo(1) })
     await sweepRuns(timed(second))
     await swept(async () => (await read(runId)).status).toBe('completed')
   })
 
   test('that is stuck fails with a reason', async () => {
     const id = await agent()
-    const { runId } = await openRun(id, { claim: newId(), progressed_at: minutesAgo(16) })
-    const { runId: forgotten } = await openRun(id, { status: 'queued', heartbeat_at: minutesAgo(25 * 60) })
-    const { runId: fine } = await openRun(id, { claim: newId(), progressed_at: minutesAgo(14) })
+    const { runId } = await openRun(id, { ...held(), progressed_at: minutesAgo(16) })
+    const { runId: forgotten } = await openRun(id, { status: 'queued', progressed_at: minutesAgo(25 * 60) })
+    const { runId: fine } = await openRun(id, { ...held(), progressed_at: minutesAgo(14) })
     await sweepRuns(timed(first))
     await swept(() => read(runId)).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }] })
     expect((await read(runId)).error).toContain('made no progress')
@@ -218,7 +218,7 @@ describe('a run', () => {
   test('that is interrupted repeatedly fails in the end', async () => {
     const { runId } = await openRun(await agent(), {
       claim: newId(),
-      heartbeat_at: minutesAgo(1),
+      claimed_until: minutesAgo(1),
       restarts: RESTARTS_MAX,
     })
     await sweepRuns(timed(first))
@@ -300,7 +300,7 @@ describe('costs', () => {
     await waits(asked)
     await tenant.handle.db
       .updateTable('agent_runs')
-      .set({ heartbeat_at: minutesAgo(1) })
+      .set({ claimed_until: minutesAgo(1) })
       .where('run_id', '=', dead.runId)
       .execute()
     expect(await claimRun(tenant.handle, dead.runId, now)).not.toBeNull()

@@ -2,11 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
 import { nextRunOf } from '../agents.ts'
-import { RESTARTS_MAX, SILENT_SECONDS_MAX, skipPending } from './claim.ts'
+import { RESTARTS_MAX, skipPending } from './claim.ts'
 import { RUN_QUEUE } from './queue.ts'
 import { queueRun } from './trigger.ts'
 
@@ -89,9 +90,9 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
  */
 export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
-  const silent = sql<boolean>`claim IS NOT NULL AND heartbeat_at < now() - make_interval(secs => ${SILENT_SECONDS_MAX})`
+  const silent = sql<boolean>`claim IS NOT NULL AND ${isFree}`
   const stuck = sql<boolean>`CASE WHEN claim IS NULL
-    THEN coalesce(heartbeat_at, created_at) < now() - make_interval(hours => ${WAITING_HOURS})
+    THEN coalesce(progressed_at, created_at) < now() - make_interval(hours => ${WAITING_HOURS})
     ELSE progressed_at < now() - make_interval(mins => ${STUCK_MINUTES}) END`
   const open = await stores.database
     .selectFrom('agent_runs')
@@ -137,7 +138,7 @@ async function restartOrFail(
   } else if (run.silent) {
     await tx.db
       .updateTable('agent_runs')
-      .set({ claim: null, heartbeat_at: sql`now()`, restarts: sql`restarts + 1` })
+      .set({ ...RELEASED, restarts: sql`restarts + 1` })
       .where('run_id', '=', runId)
       .execute()
     await jobs.send(tx, RUN_QUEUE, { runId })
@@ -147,7 +148,7 @@ async function restartOrFail(
 async function fail(tx: Tenant, runId: string, error: string, now: Date): Promise<void> {
   await tx.db
     .updateTable('agent_runs')
-    .set({ status: 'failed', error, claim: null, completed_at: now })
+    .set({ status: 'failed', error, ...RELEASED, completed_at: now })
     .where('run_id', '=', runId)
     .execute()
   await skipPending(tx, runId)

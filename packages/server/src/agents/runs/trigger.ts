@@ -81,11 +81,12 @@ async function requireFewOpen(tx: Tenant): Promise<void> {
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('status', 'in', ['queued', 'running'])
-  const message = `${OPEN_MAX} runs are queued or running. Trigger again when some have ended.`
+  const message = `${OPEN_MAX} runs are already queued or running. Try again when one has ended.`
   await requireFewer(tx, 'runs', OPEN_MAX, () => open.executeTakeFirstOrThrow(), message)
 }
 
-async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {
+/** @throws ServiceError 400 naming the contacts that do not exist. */
+export async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {
   const distinct = [...new Set(contactIds.map((id) => id.toLowerCase()))]
   const known = await knownContacts(tx, distinct.filter(isUuid))
   const details = contactIds.flatMap((id, index) =>

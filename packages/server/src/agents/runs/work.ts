@@ -1,7 +1,7 @@
 import { ServiceError } from '../../platform/errors.ts'
-import { every } from '../../platform/every.ts'
 import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
+import { whileClaimed } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
@@ -13,16 +13,15 @@ import {
   type Reasoner,
   RunFailure,
 } from '../reasoning/reasoner.ts'
-import { begin, finish } from './begin-and-end.ts'
-import { type ClaimedRun, claimRun, NotOurs, release, releaseAfterFailure, renew } from './claim.ts'
-import { type CostCaps, costCapsOf } from './costs.ts'
+import { begin, finishRun } from './begin-and-end.ts'
+import { type ClaimedRun, claimRun, NotOurs, releaseAfterFailure, releaseRun, renewRun } from './claim.ts'
+import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
+import { messageOf } from './evaluation-error.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 
 /** A run works for this long before other runs get a turn. */
 const SLICE_MS = 60_000
-const RENEW_MS = 5_000
-const ERROR_LENGTH_MAX = 500
 
 export interface RunDependencies extends RecordDependencies, ReasonerDependencies {
   stores: Stores
@@ -44,29 +43,25 @@ export async function workOnRun(
   const { log, clock, jobs } = dependencies
   const run = await claimRun(tenant, runId, clock())
   if (!run) return
-  const ending = new AbortController()
-  const end = () => ending.abort()
-  signal.addEventListener('abort', end)
-  const renewing = every(RENEW_MS, async () => {
-    // A failed heartbeat is skipped. If another process has claimed the run, this one stops working on it.
-    if (!(await renew(tenant, run).catch(() => true))) end()
-  })
   try {
-    const isDone = await workThrough(tenant, dependencies, run, ending.signal)
-    if (!isDone) await release(tenant, jobs, run)
+    await whileClaimed(
+      'agent_run',
+      () => renewRun(tenant, run),
+      async (lost) => {
+        const isDone = await workThrough(tenant, dependencies, run, AbortSignal.any([signal, lost]))
+        if (!isDone) await releaseRun(tenant, jobs, run)
+      },
+    )
   } catch (error) {
     if (error instanceof NotOurs) return
     if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
-      await finish(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessNotOurs)
+      await finishRun(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessNotOurs)
       return
     }
     log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run failed; retrying shortly')
     const message = 'The run was interrupted repeatedly and made no progress. See the log of the service.'
     // The queue retries a job that throws.
     if (await releaseAfterFailure(tenant, run, message, clock())) throw error
-  } finally {
-    signal.removeEventListener('abort', end)
-    await renewing.stop()
   }
 }
 
@@ -81,31 +76,22 @@ async function workThrough(
   const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
   if (isStandIn) run.configuration.playbook.require_approval = true
   if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
-  const caps = await costCapsOf(tenant, run)
+  const caps = await costCapsOf(tenant, run.configuration)
   requireKnownCosts(reasoner, caps)
   const until = Date.now() + SLICE_MS
   while (!signal.aborted && Date.now() < until) {
     const contactIds = await nextContacts(tenant, run, reasoner.batch)
     if (contactIds.length === 0) {
-      await finish(tenant, run, { status: 'completed' }, clock())
+      await finishRun(tenant, run, { status: 'completed' }, clock())
       return true
     }
     const notice = await workOnBatch(tenant, dependencies, run, reasoner, caps, contactIds, signal)
     if (notice !== null) {
-      await finish(tenant, run, { status: 'completed', notice }, clock())
+      await finishRun(tenant, run, { status: 'completed', notice }, clock())
       return true
     }
   }
   return false
-}
-
-/** A cap that cannot be enforced is worse than none, because people rely on it. */
-function requireKnownCosts({ knowsCosts, model }: Reasoner, { perRun, perMonth }: CostCaps): void {
-  if (knowsCosts || (perRun === null && perMonth === null)) return
-  const cap = perRun === null ? 'the monthly cost cap' : "the run's cost cap"
-  throw new RunFailure(
-    `The price of ${model} is not known, so ${cap} cannot be enforced. Set the price in CDS_LLM_PRICES (0 for a model of your own), or remove the cap.`,
-  )
 }
 
 async function nextContacts(tenant: Tenant, { runId }: ClaimedRun, limit: number): Promise<string[]> {
@@ -191,17 +177,4 @@ function unlessNotOurs(error: unknown): void {
 function isOfTheRun(error: unknown): boolean {
   if (error instanceof NotOurs || error instanceof RunFailure || error instanceof CapReached) return true
   return error instanceof ServiceError && error.status === 503
-}
-
-function messageOf(error: unknown): string {
-  // Only messages written for users are shown; anything else is in the log.
-  const isOurs = error instanceof EvaluationError || error instanceof ServiceError
-  return isOurs
-    ? storable(error.message.slice(0, ERROR_LENGTH_MAX))
-    : 'The contact could not be evaluated. See the log of the service.'
-}
-
-/** An error may quote the model, whose text may contain characters that PostgreSQL cannot store. */
-function storable(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd').toWellFormed()
 }

@@ -55,7 +55,7 @@ async function stateOf(ids: readonly string[]) {
 describe('a merge is rejected', () => {
   test('into itself, with an unknown field or without an id', async () => {
     const [a] = await contacts('a')
-    expect(await answerOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be another contact'])
+    expect(await answerOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be a different contact'])
     for (const body of [{}, { into: 7 }, { into: newId(), x: 1 }]) {
       expect((await tenant.call('POST', `/v1/contacts/${a}/merge`, body)).status, JSON.stringify(body)).toBe(400)
     }
@@ -247,10 +247,10 @@ test("a source that sends a merged contact's id updates the survivor", async () 
   const { writing } = service
   const segments = {
     ...writing.segments,
-    leave: async (tx: typeof tenant.handle, contactId: string) => {
+    leave: async (tx: typeof tenant.handle, contactIds: readonly string[]) => {
       reached.resolve()
       await released.promise
-      return writing.segments.leave(tx, contactId)
+      return writing.segments.leave(tx, contactIds)
     },
   }
   const merging = mergeContacts(

@@ -48,7 +48,7 @@ export async function mergeContacts(
   { contactId, into }: { contactId: string; into: string },
   actor: Actor,
 ): Promise<ContactRow> {
-  if (contactId === into) throw validationError([{ path: 'into', message: 'must be another contact' }])
+  if (contactId === into) throw validationError([{ path: 'into', message: 'must be a different contact' }])
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const contents = await lockContents(tx, [contactId, into])
@@ -75,7 +75,7 @@ export async function mergeContacts(
       })
       .execute()
     await storeAliases(tx, contactId, merged)
-    log.events.push(...(await dependencies.segments.leave(tx, contactId)))
+    log.events.push(...(await dependencies.segments.leave(tx, [contactId])))
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
     const row = await storeContent(tx, after)
 

@@ -89,7 +89,7 @@ describe('a contact has at most 1,000 visitors', () => {
     })
     expect([tracked.status, tracked.body.warnings]).toEqual([
       200,
-      [expect.stringMatching(/^identify was left out: .*500/)],
+      [expect.stringMatching(/^identify was ignored: .*500/)],
     ])
     const claimed = await tenant.track({ visitor_id: 'w', external_contact_id: 'user-42', events: [{ event: 'e' }] })
     expect([claimed.status, claimed.body.accepted]).toEqual([200, 1])
@@ -117,7 +117,7 @@ describe('a contact has at most 1,000 visitors', () => {
     })
     expect([tracked.status, tracked.body.warnings]).toEqual([
       200,
-      [expect.stringMatching(/^identify was left out: .*5000/)],
+      [expect.stringMatching(/^identify was ignored: .*5000/)],
     ])
     const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'w' })
     expect(verified.status).toBe(200)

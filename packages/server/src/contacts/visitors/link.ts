@@ -178,7 +178,7 @@ function visitorsMax(source: string): number {
 
 function tooManyVisitors(source: string) {
   const max = visitorsMax(source)
-  const message = `The contact would have more than ${max} visitors, or have had more than ${max * PAST_VISITORS_FACTOR}. Do many people share this id or e-mail address?`
+  const message = `The contact would have more than ${max} visitors now, or more than ${max * PAST_VISITORS_FACTOR} over time. Check whether several people share this id or email address.`
   return conflict('too_many_visitors', message)
 }
 

@@ -150,5 +150,7 @@ function explain({ status, body }: JsonAnswer, token: string): string {
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .toWellFormed()
     .slice(0, 300)
-  return cleaned === '' ? `Intercom answered ${status}.` : `Intercom answered ${status}: ${cleaned}`
+  return cleaned === ''
+    ? `Intercom responded with status ${status}.`
+    : `Intercom responded with status ${status}: ${cleaned}`
 }

@@ -29,20 +29,22 @@ export interface ConnectionDescription {
   next_pull_at: string
 }
 
-export interface ConnectDependencies {
-  secrets: SecretBox
-  api: JsonApi
-  /** For tests: the base URL of Intercom. */
-  intercomUrl?: string
-}
-
 /**
  * Connects Intercom after it has accepted the access token. A running service starts pulling immediately.
  * @throws ServiceError 400 `intercom_login_failed` with Intercom's reply.
  */
 export async function connectIntercom(
   tenant: Tenant,
-  { secrets, api, intercomUrl }: ConnectDependencies,
+  {
+    secrets,
+    api,
+    intercomUrl,
+  }: {
+    secrets: SecretBox
+    api: JsonApi
+    /** For tests: the base URL of Intercom. */
+    intercomUrl?: string
+  },
   actor: Actor,
   { token, region }: { token: string; region: string },
   now: Date,

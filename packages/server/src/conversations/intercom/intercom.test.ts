@@ -272,7 +272,10 @@ describe('a manual pull', () => {
     intercom.token = 'another-token-of-the-workspace'
     try {
       await pull()
-      expect(await status()).toMatchObject({ state: 'failed', error: 'Intercom answered 401: Access Token Invalid' })
+      expect(await status()).toMatchObject({
+        state: 'failed',
+        error: 'Intercom responded with status 401: Access Token Invalid',
+      })
     } finally {
       intercom.token = before
     }
@@ -325,7 +328,7 @@ test('a token is checked before it is stored, and errors name the problem', asyn
   await expect(connect('wrong-token-of-somebody')).rejects.toMatchObject({
     status: 400,
     code: 'intercom_login_failed',
-    message: 'Intercom answered 401: Access Token Invalid',
+    message: 'Intercom responded with status 401: Access Token Invalid',
   })
   await expect(connect('short')).rejects.toMatchObject({ code: 'validation_error' })
   await expect(

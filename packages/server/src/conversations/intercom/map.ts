@@ -1,7 +1,7 @@
 import { hasMoreCharacters } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import type { IncomingRecord } from '../../sources/apply-records.ts'
 import { parseRecord } from '../../sources/requests.ts'
-import type { IncomingRecord } from '../../sources/write-records.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
 import { isObject } from './api.ts'
 

@@ -3,7 +3,7 @@ import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonApi } from '../../platform/outbound/json-api.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { noteSource } from '../../sources/source-kinds.ts'
+import { noteConnector } from '../../sources/connectors.ts'
 import { writeRecords } from '../../sources/write-records.ts'
 import { recordMessages } from '../record.ts'
 import { type Intercom, IntercomError, openIntercom, RateLimited, REGIONS, type Region } from './api.ts'
@@ -24,7 +24,7 @@ export interface PullDependencies {
   api: JsonApi
   pullMinutes: number
   /** For tests: the base URL of Intercom. */
-  intercomUrl?: string
+  intercomUrl?: string | undefined
 }
 
 /**
@@ -98,7 +98,7 @@ async function pull(
     await store({ position: JSON.stringify(position) })
   }
   let run = position.run ?? { startedAt: Math.floor(writing.clock().getTime() / 1000), phase: 'contacts', cursor: null }
-  if (position.run === null) await noteSource(tenant, SOURCE, 'messaging', writing.clock())
+  if (position.run === null) await noteConnector(tenant, SOURCE, 'messaging', writing.clock())
   for (;;) {
     const { phase } = run
     const after = phase === 'contacts' ? position.contactsAfter : position.conversationsAfter
@@ -163,5 +163,5 @@ function openToken(secrets: SecretBox, sealed: string, tenantId: string): string
 function explain(error: unknown): string {
   if (error instanceof IntercomError) return error.message
   if (error instanceof OutboundError) return `Intercom could not be reached: ${error.message}`.slice(0, 500)
-  return 'The pull failed with an internal error. See the log.'
+  return 'The pull failed with an internal error. See the log of the service.'
 }

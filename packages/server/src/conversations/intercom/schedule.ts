@@ -22,21 +22,21 @@ export const PULL_QUEUE = jobQueue<{ source: string }>('messaging-pull', {
   deleteAfterSeconds: 3_600,
 })
 
-interface Dependencies extends PullDependencies {
-  stores: Stores
-  jobs: Jobs
-  log: Logger
-}
-
 /** Schedules and runs the pulls of all connected tools. Several processes may run it at the same time. */
-export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(): Promise<void> }> {
+export async function schedulePulls(
+  dependencies: PullDependencies & {
+    stores: Stores
+    jobs: Jobs
+    log: Logger
+  },
+): Promise<{ stop(): Promise<void> }> {
   const { stores, jobs, log, pullMinutes } = dependencies
   const stopping = new AbortController()
   await jobs.work(PULL_QUEUE, CONCURRENCY, async ({ tenantId, source }, { signal }) => {
     const either = AbortSignal.any([signal, stopping.signal])
     if (source !== SOURCE) return
     await pullIntercom(openTenant(stores, tenantId), dependencies, either).catch((error: unknown) => {
-      log.warn({ err: error, tenant: tenantId }, 'a pull of Intercom failed and will be retried')
+      log.warn({ err: error, tenant: tenantId }, 'a pull of Intercom failed; retrying shortly')
       throw error
     })
   })
@@ -64,7 +64,7 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
       const failures = await eachAlone(due, ({ tenant_id, source }) => sendPull(openTenant(stores, tenant_id), source))
       if (failures.length > 0) throw failures[0]
     } catch (error) {
-      log.warn({ err: error }, 'could not schedule pulls of messaging tools; will retry')
+      log.warn({ err: error }, 'pulls of messaging tools could not be scheduled; retrying shortly')
     }
   })
   return {

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/postgres/database.ts'
-
-/** A claim expires if it is not renewed for this long, because its process is presumed dead. */
-export const CLAIM_SECONDS = 60
+import { isClaimed, isFree, leaseEnd } from '../../platform/postgres/lease.ts'
 
 /** A claimed mailbox. `setting` is a digest of its account's settings. */
 export interface ClaimedMailbox {
@@ -37,31 +35,31 @@ export async function syncWithAccounts(database: Database): Promise<void> {
       AND jsonb_typeof(account.settings -> 'imap') IS DISTINCT FROM 'object'`.execute(database)
 }
 
-const IS_FREE = sql`mailboxes.next_attempt_at <= now() AND (mailboxes.claimed_until IS NULL OR mailboxes.claimed_until < now())`
+const IS_DUE = sql`mailboxes.next_attempt_at <= now() AND ${isFree}`
 
 /**
  * The mailboxes that a process has claimed or could claim, ranked: the first of every tenant comes before the second of
  * any. Claimed ones come before free ones, so that none is released for a mailbox of equal rank.
  */
-function rankedMailboxes(processId: string) {
+function rankedMailboxes(claim: string) {
   return sql`
     SELECT tenant_id, identity_id, is_claimed, next_attempt_at,
       row_number() OVER (PARTITION BY tenant_id ORDER BY is_claimed DESC, next_attempt_at, identity_id) AS tenant_rank
     FROM (
       SELECT tenant_id, identity_id, next_attempt_at,
-        claimed_by IS NOT DISTINCT FROM ${processId} AND claimed_until >= now() AS is_claimed
-      FROM mailboxes WHERE (claimed_by = ${processId} AND claimed_until >= now()) OR (${IS_FREE})) AS readable`
+        claim IS NOT DISTINCT FROM ${claim} AND claimed_until >= now() AS is_claimed
+      FROM mailboxes WHERE (${isClaimed(claim)} AND claimed_until >= now()) OR (${IS_DUE})) AS readable`
 }
 
 /** Claims free mailboxes that are due, by rank. */
-export async function claimMailboxes(database: Database, processId: string, max: number): Promise<ClaimedMailbox[]> {
+export async function claimMailboxes(database: Database, claim: string, max: number): Promise<ClaimedMailbox[]> {
   if (max <= 0) return []
   const { rows } = await sql<ClaimedMailbox>`
-    UPDATE mailboxes SET claimed_by = ${processId}, claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+    UPDATE mailboxes SET claim = ${claim}, claimed_until = ${leaseEnd('mailbox')}
     FROM email_accounts AS account
     WHERE (mailboxes.tenant_id, mailboxes.identity_id) IN (
-        SELECT tenant_id, identity_id FROM mailboxes JOIN (${rankedMailboxes(processId)}) AS ranked USING (tenant_id, identity_id)
-        WHERE NOT is_claimed AND ${IS_FREE}
+        SELECT tenant_id, identity_id FROM mailboxes JOIN (${rankedMailboxes(claim)}) AS ranked USING (tenant_id, identity_id)
+        WHERE NOT is_claimed AND ${IS_DUE}
         ORDER BY tenant_rank, ranked.next_attempt_at LIMIT ${max} FOR UPDATE OF mailboxes SKIP LOCKED)
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
     RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
@@ -73,23 +71,23 @@ export async function claimMailboxes(database: Database, processId: string, max:
 /** The claimed mailboxes that a process limited to `max` must release, so that waiting tenants get their share. */
 export async function mailboxesOverShare(
   database: Database,
-  processId: string,
+  claim: string,
   max: number,
 ): Promise<Pick<ClaimedMailbox, 'tenantId' | 'identityId'>[]> {
   const { rows } = await sql<Pick<ClaimedMailbox, 'tenantId' | 'identityId'>>`
     SELECT tenant_id AS "tenantId", identity_id AS "identityId" FROM (
       SELECT *, row_number() OVER (ORDER BY tenant_rank, is_claimed DESC, next_attempt_at) AS overall_rank
-      FROM (${rankedMailboxes(processId)}) AS ranked) AS ranked_overall
+      FROM (${rankedMailboxes(claim)}) AS ranked) AS ranked_overall
     WHERE is_claimed AND overall_rank > ${max}`.execute(database)
   return rows
 }
 
-/** Renews the claims of a process. @returns the mailboxes that it still claims. */
-export async function renewClaims(database: Database, processId: string): Promise<ClaimedMailbox[]> {
+/** Renews the claim of a process. @returns the mailboxes that it still claims. */
+export async function renewMailboxes(database: Database, claim: string): Promise<ClaimedMailbox[]> {
   const { rows } = await sql<ClaimedMailbox>`
-    UPDATE mailboxes SET claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+    UPDATE mailboxes SET claimed_until = ${leaseEnd('mailbox')}
     FROM email_accounts AS account
-    WHERE claimed_by = ${processId} AND claimed_until >= now()
+    WHERE ${isClaimed(claim)} AND claimed_until >= now()
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
     RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
     database,
@@ -100,7 +98,7 @@ export async function renewClaims(database: Database, processId: string): Promis
 /** Stores the state, unless another process has claimed the mailbox. */
 export async function noteState(
   database: Database,
-  processId: string,
+  claim: string,
   { tenantId, identityId }: ClaimedMailbox,
   state: 'connecting' | 'reading' | 'watching',
 ): Promise<void> {
@@ -111,31 +109,31 @@ export async function noteState(
       failures = CASE WHEN ${isWatching}::boolean THEN 0 ELSE failures END,
       synced_at = CASE WHEN ${isWatching}::boolean THEN now() ELSE synced_at END,
       connected_at = CASE WHEN ${state === 'reading'}::boolean AND state = 'connecting' THEN now() ELSE connected_at END
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
 }
 
 /** Releases a failed mailbox until its next attempt, with exponential backoff and jitter. */
-export async function noteFailure(
+export async function releaseAfterFailure(
   database: Database,
-  processId: string,
+  claim: string,
   { tenantId, identityId, setting }: ClaimedMailbox,
   { error, firstDelaySeconds }: { error: string; firstDelaySeconds: number },
 ): Promise<void> {
   await sql`
     UPDATE mailboxes SET state = 'failed', error = ${error}, failures = failures + 1,
-      failed_setting = ${setting}, claimed_by = NULL, claimed_until = NULL,
+      failed_setting = ${setting}, claim = NULL, claimed_until = NULL,
       next_attempt_at = now() + make_interval(
         secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
 }
 
 /** Releases a mailbox, so that any process can claim it immediately. */
 export async function releaseMailbox(
   database: Database,
-  processId: string,
+  claim: string,
   { tenantId, identityId }: ClaimedMailbox,
 ): Promise<void> {
   await sql`
-    UPDATE mailboxes SET state = 'waiting', claimed_by = NULL, claimed_until = NULL, next_attempt_at = now()
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+    UPDATE mailboxes SET state = 'waiting', claim = NULL, claimed_until = NULL, next_attempt_at = now()
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
 }

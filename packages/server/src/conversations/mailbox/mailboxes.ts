@@ -23,7 +23,7 @@ export const MailboxDescription = Type.Object(
 export type MailboxDescription = Type.Static<typeof MailboxDescription>
 
 /**
- * Makes a mailbox be read from the start again, for example to find earlier mails of new contacts, which were left out.
+ * Makes a mailbox be read from the start again, for example to find earlier mails of new contacts, which were ignored.
  * Stored messages are left unchanged.
  * @throws ServiceError 404 if the identity receives no mail.
  */

@@ -13,7 +13,7 @@ export const MAILBOX_OPERATIONS = [
     http: 'GET /v1/mailboxes',
     command: 'mailbox list',
     scope: 'identities:read',
-    summary: 'List the mailboxes of identities and the state of reading them',
+    summary: 'List the mailboxes of the identities and their state',
     input: pageParameters(100, 100),
     output: { mailboxes: Type.Array(MailboxDescription), pagination: Pagination },
     async run({ tenant }, { page = 1, limit = 100 }) {

@@ -8,40 +8,25 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
+import { mayBeLost } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import {
-  CLAIM_SECONDS,
   type ClaimedMailbox,
   claimMailboxes,
   mailboxesOverShare,
-  noteFailure,
   noteState,
+  releaseAfterFailure,
   releaseMailbox,
-  renewClaims,
+  renewMailboxes,
   syncWithAccounts,
 } from './claim.ts'
 import { watchMailbox } from './watch-mailbox.ts'
 
 /** Changes of accounts are announced. The interval is for mailboxes that become free or due. */
 const EVERY_MS = 5_000
-/** A process that cannot renew its claims must stop before another process claims the mailboxes. */
-const RENEW_WITHIN_MS = (CLAIM_SECONDS * 1000 * 2) / 3
 const FIRST_DELAY_SECONDS = 5
 /** Providers lock accounts after too many logins with a wrong password. */
 const FIRST_DELAY_AFTER_REJECTED_LOGIN_SECONDS = 60
-
-export interface MailboxDependencies {
-  stores: Stores
-  secrets: SecretBox
-  connector: Connector
-  tokenApi: ApiFetch
-  writing: WriteDependencies
-  firstSyncDays: number
-  pollSeconds: number
-  /** The maximum number of mailboxes that this process reads at the same time. */
-  mailboxesMax: number
-  log: Logger
-}
 
 export interface MailboxReaders {
   /** Checks for mailboxes that were set, changed or removed. */
@@ -60,12 +45,23 @@ interface Watch {
  * claims of a dead process expire. A mailbox that fails is released and retried later. If there are more mailboxes than
  * the process may read, it divides its capacity among the tenants.
  */
-export function startMailboxReaders(dependencies: MailboxDependencies): MailboxReaders {
+export function startMailboxReaders(dependencies: {
+  stores: Stores
+  secrets: SecretBox
+  connector: Connector
+  tokenApi: ApiFetch
+  writing: WriteDependencies
+  firstSyncDays: number
+  pollSeconds: number
+  /** The maximum number of mailboxes that this process reads at the same time. */
+  mailboxesMax: number
+  log: Logger
+}): MailboxReaders {
   const { stores, log, mailboxesMax } = dependencies
   const { database } = stores
-  const processId = newId()
+  const claim = newId()
   const watches = new Map<string, Watch>()
-  let renewedAt = Date.now()
+  let renewedAt = performance.now()
   let stopped = false
   let running: Promise<void> = Promise.resolve()
   let isRoundQueued = false
@@ -74,21 +70,22 @@ export function startMailboxReaders(dependencies: MailboxDependencies): MailboxR
     try {
       await syncWithAccounts(database)
       if (watches.size > 0) await renew()
-      renewedAt = Date.now()
+      renewedAt = performance.now()
       if (stopped) return
-      for (const claimed of await claimMailboxes(database, processId, mailboxesMax - watches.size)) start(claimed)
+      for (const claimed of await claimMailboxes(database, claim, mailboxesMax - watches.size)) start(claimed)
       if (watches.size < mailboxesMax) return
       // When one has stopped, the next round claims a waiting mailbox in its place.
-      for (const claimed of await mailboxesOverShare(database, processId, mailboxesMax))
+      for (const claimed of await mailboxesOverShare(database, claim, mailboxesMax))
         watches.get(keyOf(claimed))?.stopping.abort()
     } catch (error) {
-      log.warn({ err: error }, 'could not claim or renew mailboxes; will retry')
-      if (Date.now() - renewedAt > RENEW_WITHIN_MS) for (const { stopping } of watches.values()) stopping.abort()
+      log.warn({ err: error }, 'mailboxes could not be claimed or renewed; retrying shortly')
+      // Another process may claim the mailboxes, so this one must stop reading them before.
+      if (mayBeLost('mailbox', renewedAt)) for (const { stopping } of watches.values()) stopping.abort()
     }
   }
 
   async function renew(): Promise<void> {
-    const settings = new Map((await renewClaims(database, processId)).map((each) => [keyOf(each), each.setting]))
+    const settings = new Map((await renewMailboxes(database, claim)).map((each) => [keyOf(each), each.setting]))
     for (const [key, watch] of watches) if (settings.get(key) !== watch.claimed.setting) watch.stopping.abort()
   }
 
@@ -98,7 +95,7 @@ export function startMailboxReaders(dependencies: MailboxDependencies): MailboxR
     const before = watches.get(key)?.done ?? Promise.resolve()
     const done = before
       .then(() => watch(claimed, stopping.signal))
-      .catch((error) => log.warn({ err: error }, 'could not release a mailbox; its claim will expire'))
+      .catch((error) => log.warn({ err: error }, 'a mailbox could not be released; its claim will expire'))
       .finally(() => {
         if (watches.get(key)?.stopping === stopping) watches.delete(key)
         // It may have been stopped to restart with new settings.
@@ -112,31 +109,31 @@ export function startMailboxReaders(dependencies: MailboxDependencies): MailboxR
     const tenant = openTenant(stores, claimed.tenantId)
     const opening = { ...dependencies, clock: dependencies.writing.clock }
     const account = await openEmailAccount(tenant, opening, claimed.identityId).catch((error) => {
-      log.warn({ err: error, identity: claimed.identityId }, 'could not decrypt the secrets of a mailbox')
+      log.warn({ err: error, identity: claimed.identityId }, 'the secrets of a mailbox could not be decrypted')
       return 'sealed' as const
     })
     if (account === 'sealed') {
       const error = 'The stored password cannot be decrypted with the current CDS_SECRET_KEY. Set the account again.'
-      return noteFailure(database, processId, claimed, {
+      return releaseAfterFailure(database, claim, claimed, {
         error,
         firstDelaySeconds: FIRST_DELAY_AFTER_REJECTED_LOGIN_SECONDS,
       })
     }
     const imap = account?.imap
-    if (!account || !imap) return releaseMailbox(database, processId, claimed)
+    if (!account || !imap) return releaseMailbox(database, claim, claimed)
     try {
-      await noteState(database, processId, claimed, 'connecting')
+      await noteState(database, claim, claimed, 'connecting')
       await watchMailbox(tenant, { ...dependencies, signal }, { ...account, imap }, (state) =>
-        noteState(database, processId, claimed, state),
+        noteState(database, claim, claimed, state),
       )
-      await releaseMailbox(database, processId, claimed)
+      await releaseMailbox(database, claim, claimed)
     } catch (error) {
       const { text, isRefusedAddress } = serverError(error, imap.login)
       const isLogin = (error as { authenticationFailed?: boolean }).authenticationFailed === true
       const isRejected = isRefusedAddress || isLogin || error instanceof TokenRefused
-      log.info({ identity: claimed.identityId, error: text }, 'could not read a mailbox; will retry')
+      log.info({ identity: claimed.identityId, error: text }, 'a mailbox could not be read; retrying shortly')
       const firstDelaySeconds = isRejected ? FIRST_DELAY_AFTER_REJECTED_LOGIN_SECONDS : FIRST_DELAY_SECONDS
-      await noteFailure(database, processId, claimed, { error: text, firstDelaySeconds })
+      await releaseAfterFailure(database, claim, claimed, { error: text, firstDelaySeconds })
     }
   }
 

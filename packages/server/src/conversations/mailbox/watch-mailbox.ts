@@ -11,12 +11,6 @@ import { type SyncDependencies, syncFolder } from './sync-folder.ts'
 /** Without a response for this long, the connection counts as dead. */
 const IDLE_MS_MAX = 150_000
 
-export interface WatchDependencies extends SyncDependencies {
-  connector: Connector
-  /** How often all folders are polled. INBOX announces new mails if the server supports IDLE. */
-  pollSeconds: number
-}
-
 export type OnState = (state: 'reading' | 'watching') => Promise<void>
 
 /**
@@ -26,7 +20,11 @@ export type OnState = (state: 'reading' | 'watching') => Promise<void>
  */
 export async function watchMailbox(
   tenant: Tenant,
-  dependencies: WatchDependencies,
+  dependencies: SyncDependencies & {
+    connector: Connector
+    /** How often all folders are polled. INBOX announces new mails if the server supports IDLE. */
+    pollSeconds: number
+  },
   account: EmailAccount & { imap: NonNullable<EmailAccount['imap']> },
   onState: OnState,
 ): Promise<void> {

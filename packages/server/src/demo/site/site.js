@@ -9,6 +9,15 @@ addEventListener('DOMContentLoaded', () => {
   })
   find('[data-command=opt-out]')?.addEventListener('click', () => service.push(['optOut']))
 
+  // The tracker has set the cookie by the time the first event is sent.
+  const showMe = setInterval(() => {
+    const [, visitor] = /(?:^|; )service_visitor_id=([^;]+)/.exec(document.cookie) || []
+    if (!visitor) return
+    clearInterval(showMe)
+    find('#me').href = `/visitors/${visitor}`
+    find('#me').hidden = false
+  }, 200)
+
   const showLamp = () => {
     const [, lamp] = /^#\/lamp\/(\w+)$/.exec(location.hash) || []
     if (!find('#lamp')) return

@@ -124,7 +124,7 @@ async function requestTokens(
     }
   }
   const reply = redacted([answer.error, answer.error_description], [refreshToken, clientSecret ?? '', accessToken])
-  const problem = `${TOKEN_PROBLEM}the token endpoint answered ${response.status}${reply === '' ? '' : `: ${reply}`}`
+  const problem = `${TOKEN_PROBLEM}the token endpoint responded with status ${response.status}${reply === '' ? '' : `: ${reply}`}`
   // An overloaded or failing endpoint does not mean that the account has a problem.
   const isTransient = response.status === 429 || response.status >= 500
   throw isTransient ? new Error(problem) : new TokenRefused(problem)
@@ -133,7 +133,7 @@ async function requestTokens(
 function reasonOf(error: Error): string {
   const cause = error.cause instanceof AggregateError ? error.cause.errors[0] : (error.cause ?? error)
   return error.name === 'TimeoutError'
-    ? `no complete answer within ${REQUEST_MS_MAX / 1000} seconds`
+    ? `no complete response within ${REQUEST_MS_MAX / 1000} seconds`
     : (cause as Error).message
 }
 

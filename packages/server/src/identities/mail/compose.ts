@@ -1,11 +1,9 @@
 import type { EmailAccount } from '../email-account.ts'
-import { toHtml, toPlainText } from './markdown.ts'
 import type { OutgoingMail } from './outgoing.ts'
+import { type RenderedMail, renderContent, withFooter } from './render.ts'
 
-export interface ComposedMail {
-  /** The sender's text without the footer: the unsubscribe link is for the recipient only. */
-  text: string
-  html: string
+/** Its bodies are without the footer: the unsubscribe link is for the recipient only. */
+export interface ComposedMail extends RenderedMail {
   /** The complete MIME message. */
   raw: Buffer
 }
@@ -18,9 +16,7 @@ export async function composeMail(
   date: Date,
 ): Promise<ComposedMail> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
-  const [text, html] = await Promise.all([toPlainText(mail.markdown), toHtml(mail.markdown)])
-  const line = unsubscribeUrl === null ? '' : `\n\nUnsubscribe: ${unsubscribeUrl}`
-  const footer = unsubscribeUrl === null ? '' : `<p><small><a href="${unsubscribeUrl}">Unsubscribe</a></small></p>`
+  const content = await renderContent(mail.markdown)
   const { references = [], inReplyTo } = mail
   const composer = new MailComposer({
     from: { name, address },
@@ -30,8 +26,7 @@ export async function composeMail(
     ...(inReplyTo === undefined ? {} : { inReplyTo: `<${inReplyTo}>` }),
     ...(references.length === 0 ? {} : { references: references.map((id) => `<${id}>`) }),
     date,
-    text: `${text}${line}\n`,
-    html: `<!doctype html><html><head><meta charset="utf-8"></head><body>${html}${footer}</body></html>`,
+    ...withFooter(content, unsubscribeUrl),
     // RFC 8058: mail programs show their own unsubscribe button, which sends a POST.
     ...(unsubscribeUrl === null
       ? {}
@@ -45,5 +40,5 @@ export async function composeMail(
     disableUrlAccess: true,
     newline: 'windows',
   })
-  return { text, html, raw: await composer.compile().build() }
+  return { ...content, raw: await composer.compile().build() }
 }

@@ -21,7 +21,7 @@ export interface SentCopy extends Pick<ComposedMail, 'text' | 'html'> {
 
 /** Services for sending mail. */
 export interface MailDependencies {
-  /** Decrypts the secrets of e-mail accounts. */
+  /** Decrypts the secrets of email accounts. */
   secrets: SecretBox
   /** Connects to mail servers. Users choose their hosts, so it refuses private addresses. */
   connector: Connector

@@ -5,7 +5,7 @@ const RETRY_AT = 'retryAt'
 
 /** 409: the identity cannot send mail. */
 export function identityWithoutEmail(): ServiceError {
-  return conflict('identity_without_email', 'This identity has no e-mail account. Set one first.')
+  return conflict('identity_without_email', 'This identity has no email account. Set one up first.')
 }
 
 /** 409: the address is suppressed. */
@@ -22,7 +22,8 @@ export function limitReached(code: 'mail_daily_limit' | 'mail_spacing', retryAt:
 }
 
 /** 409: another process is sending this mail. */
-export function beingSent(retryAt: Date, now: Date): ServiceError {
+export function beingSent(waitMs: number, now: Date): ServiceError {
+  const retryAt = new Date(now.getTime() + waitMs)
   return waiting(409, 'mail_in_progress', 'This mail is already being sent.', retryAt, now)
 }
 

@@ -34,17 +34,17 @@ const REFERENCES_MAX = 30
 export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   const details: ErrorDetail[] = []
   const to = parseEmail(mail.to)
-  const subject = mail.subject.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
-  if (to === null) details.push({ path: 'to', message: 'is not a valid e-mail address' })
+  const subject = oneLine(mail.subject)
+  if (to === null) details.push({ path: 'to', message: 'is not a valid email address' })
   if (subject === '' || hasMoreCharacters(subject, SUBJECT_LENGTH_MAX) || !isStorableText(mail.subject)) {
-    details.push({ path: 'subject', message: `must be a text of 1 to ${SUBJECT_LENGTH_MAX} characters` })
+    details.push({ path: 'subject', message: `must be a string of 1 to ${SUBJECT_LENGTH_MAX} characters` })
   }
   if (
     mail.markdown.trim() === '' ||
     hasMoreCharacters(mail.markdown, MARKDOWN_LENGTH_MAX) ||
     !isStorableText(mail.markdown)
   ) {
-    details.push({ path: 'markdown', message: `must be a text of 1 to ${MARKDOWN_LENGTH_MAX} characters` })
+    details.push({ path: 'markdown', message: `must be a string of 1 to ${MARKDOWN_LENGTH_MAX} characters` })
   }
   if (!MESSAGE_ID.test(mail.messageId)) {
     details.push({ path: 'messageId', message: 'must look like uuid@example.com, without angle brackets' })
@@ -60,6 +60,11 @@ export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
     ...answered,
     references: limitReferences(references.filter((id) => FOREIGN_ID.test(id))),
   }
+}
+
+/** A subject as it is sent. */
+export function oneLine(subject: string): string {
+  return subject.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
 }
 
 /** Keeps the first reference, which started the thread, and the latest ones. */

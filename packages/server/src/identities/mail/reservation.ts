@@ -2,21 +2,20 @@ import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
 import { notFound } from '../../platform/errors.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
+import { leaseEnd, leaseLeftMs } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { EmailAccount } from '../email-account.ts'
 import { suppressionOf } from '../suppressions.ts'
 import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed } from './errors.ts'
+import { DAY_MS, nextSend } from './limits.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
-const DAY_MS = 24 * 3_600_000
 const RETENTION_MS = 400 * DAY_MS
-/** Longer than any session with a mail server. */
-const LEASE_MS = 5 * 60_000
 
 export type MailSend = Selectable<TenantTables['mail_sends']>
 
 /** A new reservation, or the record of an earlier one. */
-export type Reservation = { isNew: true } | { isNew: false; send: MailSend }
+export type Reservation = { isNew: true } | { isNew: false; send: MailSend; leaseLeftMs: number | null }
 
 /**
  * Reserves one of the mails that an identity may send. Reservations of an identity are serialized across processes, so
@@ -38,10 +37,11 @@ export async function reserveSend(
       .forUpdate()
       .executeTakeFirst()
     if (!locked) throw identityWithoutEmail()
-    const send = await findSend(tx, mail.messageId)
-    if (send) {
+    const earlier = await findSend(tx, mail.messageId)
+    if (earlier) {
+      const { lease_left_ms, ...send } = earlier
       if (send.identity_id !== account.identityId || send.recipient !== mail.to) throw messageIdTaken()
-      return { isNew: false, send }
+      return { isNew: false, send, leaseLeftMs: lease_left_ms }
     }
     const suppression = await suppressionOf(tx, mail.to)
     if (suppression) throw recipientSuppressed(suppression)
@@ -57,7 +57,7 @@ export async function reserveSend(
         recipient: mail.to,
         status: 'sending',
         reserved_at: now,
-        lease_until: new Date(now.getTime() + LEASE_MS),
+        claimed_until: leaseEnd('mail_send'),
         unsubscribe_hash: unsubscribeHash,
       })
       .execute()
@@ -95,27 +95,14 @@ export async function markRecorded(tenant: Tenant, messageId: string, now: Date)
   await tenant.db.updateTable('mail_sends').set({ recorded_at: now }).where('message_id', '=', messageId).execute()
 }
 
-async function findSend(tx: Tenant, messageId: string): Promise<MailSend | undefined> {
-  return tx.db.selectFrom('mail_sends').selectAll().where('message_id', '=', messageId).executeTakeFirst()
+async function findSend(tx: Tenant, messageId: string) {
+  const sends = tx.db.selectFrom('mail_sends').where('message_id', '=', messageId)
+  return sends.selectAll().select(leaseLeftMs.as('lease_left_ms')).executeTakeFirst()
 }
 
-/** Mails with an unknown outcome count, because they may have been sent. */
 async function requireLimits(tx: Tenant, account: EmailAccount, now: Date): Promise<void> {
-  const { identityId, dailyLimit, spacingSeconds } = account
-  const latest = await tx.db
-    .selectFrom('mail_sends')
-    .select('reserved_at')
-    .where('identity_id', '=', identityId)
-    .where('reserved_at', '>', new Date(now.getTime() - DAY_MS))
-    .orderBy('reserved_at', 'desc')
-    .limit(dailyLimit)
-    .execute()
-  const [newest] = latest
-  const oldest = latest[dailyLimit - 1]
-  if (oldest) throw limitReached('mail_daily_limit', new Date(oldest.reserved_at.getTime() + DAY_MS), now)
-  if (!newest) return
-  const allowedAt = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
-  if (allowedAt > now) throw limitReached('mail_spacing', allowedAt, now)
+  const reached = await nextSend(tx, account, now)
+  if (reached) throw limitReached(reached.code, reached.at, now)
 }
 
 /** After this time the unsubscribe link has expired, and no caller retries the mail. */

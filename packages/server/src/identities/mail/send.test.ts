@@ -96,6 +96,23 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(raw).not.toMatch(/^(Bcc|List-Unsubscribe)/im)
   })
 
+  test('the preview of an outreach is the mail that is sent, apart from its unsubscribe link', async () => {
+    const message = 'Hi **Olga**,\n\nTwo paragraphs,\nand a line break.\n\nBest regards\nAda <b>Lovelace</b>'
+    const { body } = await tenant.call('POST', '/v1/mail-previews', { subject: ' Your\n trial ', message })
+    await send(to({ markdown: message, subject: ' Your\n trial ', isOutreach: true }))
+    const mail = await PostalMime.parse(bench.servers.smtp.accepted[0]?.raw ?? '')
+    const withoutLink = (part = '') =>
+      part
+        .replace(/\/unsubscribe\/[\w.-]+/g, '')
+        .replaceAll('\r\n', '\n')
+        .trim()
+    expect(body.preview.subject).toBe(mail.subject)
+    expect(withoutLink(body.preview.text)).toBe(withoutLink(mail.text))
+    expect(withoutLink(body.preview.html)).toBe(withoutLink(mail.html))
+    expect(body.preview.html).toContain('<br />and a line break')
+    expect(body.preview.html).toContain('/unsubscribe/')
+  })
+
   test('a line break in a subject or a body injects no header', async () => {
     await send(to({ subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', markdown: '.\r\n.\r\nQUIT\r\n.' }))
     const [mail] = bench.servers.smtp.accepted

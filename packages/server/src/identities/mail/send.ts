@@ -8,7 +8,15 @@ import { type Delivery, deliver } from './deliver.ts'
 import type { MailDependencies } from './dependencies.ts'
 import { beingSent, identityWithoutEmail, mailRefused, mailUnavailable, outcomeUnknown } from './errors.ts'
 import { checkOutgoing, type OutgoingMail } from './outgoing.ts'
-import { type MailSend, markRecorded, markSent, markUnknown, releaseSend, reserveSend } from './reservation.ts'
+import {
+  type MailSend,
+  markRecorded,
+  markSent,
+  markUnknown,
+  type Reservation,
+  releaseSend,
+  reserveSend,
+} from './reservation.ts'
 import { findSentMessage, type SentFolderEntry, saveToSentFolder } from './sent-folder.ts'
 
 /** A mail that the identity's mail server accepted. */
@@ -46,7 +54,7 @@ export async function sendMail(
   const reservation = await reserveSend(tenant, account, mail, unsubscribe?.hash ?? null, now)
   const send = reservation.isNew
     ? await transmit(tenant, dependencies, account, mail, composed)
-    : await resolveEarlier(tenant, dependencies, account, reservation.send)
+    : await resolveEarlier(tenant, dependencies, account, reservation)
   const sentAt = send.sent_at ?? now
   if (send.recorded_at === null) {
     const { text, html } = composed
@@ -80,7 +88,7 @@ async function saveCopy(
   await saveToSentFolder(dependencies, account, sent, raw).catch((error) =>
     dependencies.log.warn(
       { err: error, identityId: account.identityId },
-      'could not save a sent mail to the Sent folder',
+      'a sent mail could not be saved to the Sent folder',
     ),
   )
 }
@@ -130,11 +138,10 @@ async function resolveEarlier(
   tenant: Tenant,
   dependencies: MailDependencies,
   account: EmailAccount,
-  send: MailSend,
+  { send, leaseLeftMs }: Extract<Reservation, { isNew: false }>,
 ): Promise<MailSend> {
   if (send.status === 'sent') return send
-  const now = dependencies.clock()
-  if (send.status === 'sending' && send.lease_until > now) throw beingSent(send.lease_until, now)
+  if (send.status === 'sending' && leaseLeftMs !== null) throw beingSent(leaseLeftMs, dependencies.clock())
   await markUnknown(tenant, send.message_id)
   return findInSentFolder(tenant, dependencies, account, send.message_id)
 }

@@ -51,12 +51,12 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
     const answer = await outbound.post(`${base}${path}`, headers, body, signal).catch((error) => {
       // The code is enough; the error's message may contain an address.
       const code = error instanceof OutboundError ? error.code : 'failed'
-      throw new SocialUnavailable(`The gateway's ${path} did not answer (${code}).`, true)
+      throw new SocialUnavailable(`The gateway's ${path} did not respond (${code}).`, true)
     })
     const { status } = answer
     if (status === 200) return parse(path, answer.body)
     const isTransient = status === 408 || status === 429 || status >= 500
-    throw new SocialUnavailable(`The gateway's ${path} answered ${status}.`, isTransient)
+    throw new SocialUnavailable(`The gateway's ${path} responded with status ${status}.`, isTransient)
   }
 
   const login = async (
@@ -134,5 +134,5 @@ function toOutcome(path: string, { outcome, external_id, reason }: Json): SendOu
 
 /** The message does not quote the answer, which may echo the request. */
 function invalidAnswer(path: string): SocialUnavailable {
-  return new SocialUnavailable(`The gateway's answer to ${path} does not conform to docs/social-gateway.md.`, false)
+  return new SocialUnavailable(`The gateway's response to ${path} does not conform to docs/social-gateway.md.`, false)
 }

@@ -75,7 +75,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       tag,
       http: `POST ${base}/code/:session_id`,
       scope,
-      summary: `Submit the two-factor code that the network asked for${alias}`,
+      summary: `Submit the two-factor code that the network requested${alias}`,
       input: { ...SessionPath, ...Code },
       output: CodeAnswer,
       example: { code: '123456' },

@@ -15,7 +15,7 @@ export const LoginInput = {
     Type.String({
       maxLength: 10,
       default: 'US',
-      description: 'Where the login should appear to come from: an ISO 3166-1 alpha-2 code.',
+      description: 'The country that the login should appear to come from: an ISO 3166-1 alpha-2 code.',
     }),
   ),
   max_verification_wait_time: Type.Optional(
@@ -23,7 +23,7 @@ export const LoginInput = {
       minimum: 1,
       maximum: WAIT_SECONDS_MAX,
       default: WAIT_SECONDS_DEFAULT,
-      description: 'Seconds from the login call until the login fails.',
+      description: 'Seconds from the login call after which the login fails.',
     }),
   ),
 }
@@ -78,10 +78,10 @@ export const LoginStatus = {
         code: Type.String(),
         message: Type.String(),
         http_status: Type.Integer({
-          description: 'The HTTP status of other calls of this flow that return this error.',
+          description: 'The HTTP status with which other calls of this flow return this error.',
         }),
       },
-      { description: 'Why the login failed. With `awaiting_2fa`: the last code was rejected.' },
+      { description: 'Why the login failed. With `awaiting_2fa`: the latest code was rejected.' },
     ),
   ),
   login_result: LoginResult,

@@ -17,7 +17,8 @@ import { createApiKey } from '../../access/api-keys.ts'
 import { QUEUES } from '../../assembly/workers.ts'
 import { openJobs } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
-import { openConnector, startSocialLogins } from './open.ts'
+import { startIdentityWorkers } from '../workers.ts'
+import { openConnector } from './open.ts'
 import { SOCIAL_LOGINS, startLogin } from './sessions.ts'
 import { runStep } from './steps.ts'
 import { sweepLogins } from './sweep.ts'
@@ -57,7 +58,7 @@ async function newInstallation() {
   const startWorker = async (service: TestService) => {
     const connector = openConnector(service.config, clock, outbound)
     const jobs = await openJobs(service.postgres.address, QUEUES, service.log)
-    const logins = await startSocialLogins({ ...service, social: connector.social, jobs, clock })
+    const logins = await startIdentityWorkers({ ...service, social: connector.social, jobs, clock })
     open.push({
       close: async () => {
         await logins.stop()

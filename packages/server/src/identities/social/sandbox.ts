@@ -191,5 +191,5 @@ function profileIdOf(tenant: Tenant, scenario: Scenario, username: string): stri
 }
 
 function unreachable(): SocialUnavailable {
-  return new SocialUnavailable('The sandbox simulates a network that does not answer.', true)
+  return new SocialUnavailable('The sandbox simulates a network that does not respond.', true)
 }

@@ -87,7 +87,7 @@ const REFUSALS: Record<RefusalReason, string> = {
   recipient_not_found: 'The network does not know this profile. Check the recipient_profile_url.',
   not_connected: 'The network delivers only to connections of this identity. Send a connection request first.',
   limit_reached: "The network's limit for this identity is reached. Try again later.",
-  not_allowed: "The network refused this. Check the profile on the network's own site.",
+  not_allowed: "The network refused the request. Check the profile on the network's own site.",
 }
 
 /** Converts SocialUnavailable. Any other error is a bug of ours and is returned unchanged. */
@@ -114,10 +114,10 @@ function checkEnvelope({ recipientProfileUrl, idempotencyKey }: SocialInvitation
   checkText('idempotencyKey', idempotencyKey, 1, KEY_LENGTH_MAX)
   checkText('recipientProfileUrl', recipientProfileUrl, 1, URL_LENGTH_MAX)
   const isWeb = URL.canParse(recipientProfileUrl) && /^https?:$/.test(new URL(recipientProfileUrl).protocol)
-  if (!isWeb) throw validationError([{ path: 'recipientProfileUrl', message: "must be a profile's https:// address" }])
+  if (!isWeb) throw validationError([{ path: 'recipientProfileUrl', message: 'must be the https:// URL of a profile' }])
 }
 
 function checkText(path: string, text: string, min: number, max: number): void {
   if (!hasFewerCharacters(text, min) && !hasMoreCharacters(text, max) && isStorableText(text)) return
-  throw validationError([{ path, message: `must be a text of ${min} to ${max} characters` }])
+  throw validationError([{ path, message: `must be a string of ${min} to ${max} characters` }])
 }

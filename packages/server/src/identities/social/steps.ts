@@ -1,11 +1,9 @@
 import { type Actor, audit } from '../../operations/audit.ts'
-import type { SecretBox } from '../../platform/crypto/secret-box.ts'
-import type { Jobs, TenantJob } from '../../platform/jobs/jobs.ts'
+import type { TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
 import { subject } from '../identities.ts'
-import { type LoginState, type SocialConnector, SocialUnavailable } from './connector.ts'
+import { type LoginState, SocialUnavailable } from './connector.ts'
 import { storeCheck, storeProfile } from './profiles.ts'
 import {
   codePlace,
@@ -15,6 +13,7 @@ import {
   LOST_AFTER_MS,
   type SessionRow,
   SOCIAL_LOGINS,
+  type SocialDependencies,
 } from './sessions.ts'
 
 /** With the polling interval of the queue, about two seconds. */
@@ -22,12 +21,8 @@ const PAUSE_SECONDS = 1
 /** Consecutive unanswered calls after which a login fails. */
 const FAILURES_MAX = 3
 
-export interface StepDependencies {
+export interface StepDependencies extends SocialDependencies {
   stores: Stores
-  social: SocialConnector
-  jobs: Jobs
-  secrets: SecretBox
-  clock: Clock
   log: Logger
 }
 
@@ -59,7 +54,7 @@ export async function runStep(
       await releaseStep(tenant, session)
       throw error
     }
-    log.warn({ err: error, session_id: sessionId }, 'the social network gave no usable answer to a login')
+    log.warn({ err: error, session_id: sessionId }, 'the social network gave no valid response to a login')
     answer = { state: 'no_answer', isTransient: error.isTransient }
   }
   await recordAnswer(dependencies, tenant, session, answer)

@@ -50,7 +50,7 @@ export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): P
   failures.push(...failuresOfLost)
   if (failures.length > 0) {
     const failed = { err: failures[0], count: failures.length }
-    log.warn(failed, 'could not sweep some social logins; the next round will retry')
+    log.warn(failed, 'some social logins could not be swept; retrying in the next round')
   }
 
   const old = new Date(now.getTime() - RETENTION_MS)
@@ -61,7 +61,7 @@ export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): P
 export function startSweeping(dependencies: Dependencies): Repeated {
   return every(EVERY_MS, () =>
     sweepLogins(dependencies).catch((error) => {
-      dependencies.log.warn({ err: error }, 'could not sweep social logins; the next round will retry')
+      dependencies.log.warn({ err: error }, 'social logins could not be swept; retrying in the next round')
     }),
   )
 }

@@ -32,7 +32,7 @@ export async function unsubscribe(
 ): Promise<void> {
   const now = writing.clock()
   await changeContacts(tenant, writing, async (tx, log) => {
-    const details = 'used the link in a mail'
+    const details = 'used the unsubscribe link in a mail'
     await suppress(tx, { address, reason: 'unsubscribed', details }, now)
     const contact = contactId === null ? undefined : await lockContactOrSurvivor(tx, contactId)
     if (!contact) return

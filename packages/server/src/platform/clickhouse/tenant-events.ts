@@ -1,6 +1,6 @@
 import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
-import { callerLeft, type Lane, type PostgresLane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
+import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOptions } from '../read-lanes.ts'
 import type { ClickHouse } from './connect.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
@@ -66,7 +66,7 @@ export interface TenantEvents {
 
 interface Engine {
   clickhouse: ClickHouse
-  reads: ReadTurns
+  reads: ReadLanes
   barrier(tenantId: string): Promise<void>
 }
 

@@ -1,31 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import {
-  appendFile,
-  chmod,
-  chown,
-  copyFile,
-  mkdtemp,
-  open,
-  readFile,
-  rename,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, chown, copyFile, mkdtemp, open, readFile, stat, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { prepareCluster, ROLE } from './cluster.ts'
 import { EmbeddedError } from './embedded-error.ts'
 import { endOrphan, removeSocketDirectory, socketDirectoryPrefix } from './orphan.ts'
 import { placeCluster } from './places.ts'
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
-import { type ServerUser, serverUser } from './unprivileged-user.ts'
+import { asUser, environment, type ServerUser, serverUser } from './unprivileged-user.ts'
 
-const ROLE = 'cds'
 const DATABASE = 'cds'
 /** Only part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
@@ -68,8 +52,7 @@ export async function startEmbeddedPostgres({
   const user = serverUser()
   const binaries = await findPostgresBinaries(user, onProgress)
   const cluster = await placeCluster(dataDirectory, user, onProgress)
-  if (existsSync(cluster)) await requireSameVersion(cluster, binaries)
-  else await createCluster(cluster, binaries, user, onProgress)
+  await prepareCluster(cluster, binaries, user, onProgress)
   await endOrphan(cluster, user, onProgress)
 
   const socketDirectory = await mkdtemp(await socketDirectoryPrefix(cluster))
@@ -121,48 +104,6 @@ export async function startEmbeddedPostgres({
   }
   watch()
   return { cluster, connection, stop }
-}
-
-async function requireSameVersion(cluster: string, { majorVersion }: PostgresBinaries): Promise<void> {
-  const version = (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim()
-  if (version === majorVersion) return
-  const message = `The data in ${cluster} is from PostgreSQL ${version}, but this release has ${majorVersion}. Start the earlier release, dump the data with pg_dump, and load it into a new data directory.`
-  throw new EmbeddedError('cluster_version_mismatch', message)
-}
-
-/** Created beside its path and then renamed, so that an existing cluster is complete. */
-async function createCluster(
-  cluster: string,
-  { initdb }: PostgresBinaries,
-  user: ServerUser,
-  onProgress: (message: string) => void,
-): Promise<void> {
-  const unfinished = `${cluster}.new`
-  await rm(unfinished, { recursive: true, force: true })
-  const args = ['-D', unfinished, '-U', ROLE, '-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
-  args.push('--locale=C', '--data-checksums', '--auth-local=peer', '--auth-host=reject', '--no-instructions')
-  try {
-    const created = runToEnd(initdb, args, user)
-    onProgress('creating the PostgreSQL database')
-    await created
-  } catch (cause) {
-    const message = `PostgreSQL's data could not be created: ${(cause as Error).message}`
-    throw new EmbeddedError('initdb_failed', message, { cause })
-  }
-  // Peer authentication: only the service's own user maps to the role.
-  const serviceUser = process.getuid?.() === 0 ? 'root' : user.name
-  await writeFile(join(unfinished, 'pg_hba.conf'), 'local all all peer map=service\n')
-  await appendFile(join(unfinished, 'pg_ident.conf'), `service "${serviceUser}" ${ROLE}\n`)
-  await rename(unfinished, cluster)
-}
-
-/** @throws Error with the program's output, unless it exits with 0. */
-async function runToEnd(program: string, args: string[], user: ServerUser): Promise<void> {
-  // A separate process group: Ctrl-C in a terminal is for the service, which stops once it has started.
-  const how = { ...asUser(user), env: environment(), detached: true }
-  const child = spawn(program, args, { ...how, stdio: ['ignore', 'ignore', 'pipe'] })
-  const [said, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
-  if (code !== 0) throw new Error(said.trim() || `${program} ended with ${code ?? signal}`)
 }
 
 interface Launch {
@@ -219,7 +160,7 @@ const SETTINGS = {
   checkpoint_completion_target: 0.9,
   autovacuum_naptime: '20s',
   log_min_messages: 'warning',
-  // Details contain values of rows, such as e-mail addresses. The service gets them with the error.
+  // Details contain values of rows, such as email addresses. The service gets them with the error.
   log_error_verbosity: 'terse',
   timezone: 'UTC',
 }
@@ -285,13 +226,4 @@ async function end(server: ChildProcess): Promise<void> {
   const insist = setTimeout(() => server.kill('SIGQUIT'), 30_000)
   await exited
   clearTimeout(insist)
-}
-
-function asUser(user: ServerUser) {
-  return user.isOther ? { uid: user.uid, gid: user.gid, cwd: '/' } : { cwd: '/' }
-}
-
-/** The caller's environment (PGDATA, locale, LD_PRELOAD) must not affect the server. */
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }

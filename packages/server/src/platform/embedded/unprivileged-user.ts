@@ -44,3 +44,13 @@ export function canEnter(user: ServerUser, directory: string): boolean {
   })
   return status === 0
 }
+
+/** The options with which a program runs as a user. */
+export function asUser(user: ServerUser) {
+  return user.isOther ? { uid: user.uid, gid: user.gid, cwd: '/' } : { cwd: '/' }
+}
+
+/** The caller's environment (PGDATA, locale, LD_PRELOAD) must not affect the server. */
+export function environment(): NodeJS.ProcessEnv {
+  return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+}

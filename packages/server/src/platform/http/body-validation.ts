@@ -32,7 +32,7 @@ export function compileBodyCheck(schema: TSchema): Check {
     // A body that fails the check is never valid, even if TypeBox reports no errors.
     return details.length > 0
       ? details
-      : [{ path: '', message: 'does not match the schema of this endpoint; see /docs' }]
+      : [{ path: '', message: 'does not match the schema of this endpoint; see /docs/api' }]
   }
 }
 
@@ -79,7 +79,7 @@ function expectation(schema: JsonSchema | undefined): string | undefined {
   if (schema.type === 'integer') return `must be a whole number${range}`
   if (schema.type === 'number') return `must be a number${range}`
   if (schema.type === 'boolean') return 'must be true or false'
-  if (schema.type === 'string') return `must be a text${rangeOf(schema.minLength, schema.maxLength, ' characters')}`
+  if (schema.type === 'string') return `must be a string${rangeOf(schema.minLength, schema.maxLength, ' characters')}`
   if (schema.type === 'array') return `must be a list${rangeOf(schema.minItems, schema.maxItems, ' items')}`
   if (schema.type === 'object') return 'must be an object'
   return undefined

@@ -77,7 +77,7 @@ export function applyConventions(app: FastifyInstance): void {
 }
 
 function routeNotFound({ method, url }: FastifyRequest): ServiceError {
-  const message = `There is no route ${method} ${url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
+  const message = `There is no route ${method} ${url.split('?')[0]?.slice(0, 200)}. See /docs/api for all routes.`
   return new ServiceError(404, 'route_not_found', message)
 }
 
@@ -97,7 +97,7 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
   }
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Routes of a plugin (the API reference) handle this themselves.
+    // Routes of a plugin handle this themselves.
     if (config?.access === undefined) return
     const methods = methodsByUrl.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
@@ -147,7 +147,8 @@ function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: st
   }
 }
 
-function toServiceError(error: FastifyError | ServiceError): ServiceError {
+/** The error that is answered for one that a route or the framework threw. */
+export function toServiceError(error: FastifyError | ServiceError): ServiceError {
   if (error instanceof ServiceError) return error
   const cause = error
   switch (error.code) {
@@ -167,14 +168,9 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   const unavailable = asUnavailable(error)
   if (unavailable) return unavailable
   if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
-  return new ServiceError(
-    500,
-    'internal_error',
-    'Something went wrong on our side. Quote the request_id to the operator.',
-    {
-      cause,
-    },
-  )
+  return new ServiceError(500, 'internal_error', 'An internal error occurred. Report the request_id to the operator.', {
+    cause,
+  })
 }
 
 /** Answers requests that Fastify rejects before routing, such as a path with invalid percent-encoding. */

@@ -7,8 +7,8 @@ const DAYS_USUALLY = 28
 
 /** The `from` and `to` of a request about a range of days. */
 export const rangeParameters = {
-  from: timestampBound('lower', 'From this time on. Default: 28 days before the end.'),
-  to: timestampBound('upper', 'Up to this time. Default: now.'),
+  from: timestampBound('lower', 'Start of the range. Default: 28 days before the end.'),
+  to: timestampBound('upper', 'End of the range. Default: now.'),
 }
 
 export interface Range {

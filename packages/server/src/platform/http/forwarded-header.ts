@@ -10,7 +10,7 @@ export function warnOfIgnoredHeader(app: FastifyInstance, trustedProxies: number
     if (isDone || headers['x-forwarded-for'] === undefined) return
     isDone = true
     log.warn(
-      'a request has X-Forwarded-For, which is ignored because CDS_TRUST_PROXY is 0. If this service is behind a proxy, set CDS_TRUST_PROXY to the number of proxies: until then, all clients behind it share the limits of one address',
+      'a request has the header X-Forwarded-For, which is ignored because CDS_TRUST_PROXY is 0. If this service is behind a proxy, set CDS_TRUST_PROXY to the number of proxies: until then, all clients behind it share the limits of one address',
     )
   })
 }

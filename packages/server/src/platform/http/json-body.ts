@@ -4,21 +4,33 @@ import { ServiceError, validationError } from '../errors.ts'
 const MAX_DEPTH = 32
 
 /**
- * Parses a JSON body and rejects values that cannot be stored as sent: NUL characters (PostgreSQL cannot store them),
- * lone surrogates (invalid UTF-8), prototype keys, and nesting beyond 32 levels.
+ * Parses a JSON body and rejects what `requireStorable` does.
  * @throws ServiceError 400 `invalid_json` or `validation_error` naming the path.
  */
 export function parseJsonBody(text: string): unknown {
-  let body: unknown
-  try {
-    body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
-  } catch (cause) {
-    throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON. Send one JSON object.', { cause })
-  }
+  const body = parseJson(text)
   // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their
   // strings.
   checkTree(body, '', 0, text.includes('\\u'))
   return body
+}
+
+/** Parses JSON without a check of its values. @throws ServiceError 400 `invalid_json`. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch (cause) {
+    throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON. Send one JSON object.', { cause })
+  }
+}
+
+/**
+ * Rejects values that cannot be stored as sent: NUL characters (PostgreSQL cannot store them), lone surrogates (invalid
+ * UTF-8), prototype keys, and nesting beyond 32 levels.
+ * @throws ServiceError 400 `validation_error` naming the path.
+ */
+export function requireStorable(value: unknown): void {
+  checkTree(value, '', 0, true)
 }
 
 /** Whether a text can be stored unchanged: no NUL, no lone surrogate. */

@@ -14,7 +14,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every answer has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Answers are at most 16 MiB; larger ones return 400 `answer_too_large`.',
+          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`.',
       },
       servers: [{ url: config.publicUrl }],
       components: {

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
-import type { ErrorDetail } from '../errors.ts'
+import { type ErrorDetail, validationError } from '../errors.ts'
 import { WORDS_MAX, wordsOf } from '../search-words.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
@@ -56,6 +56,32 @@ export function flag(description: string, fallback?: boolean) {
 /** A filter text: not empty, at most `maxLength` characters. */
 export function filterText(description: string, maxLength = 1_000) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
+}
+
+/** A filter in the language of segments. */
+export function filterJson(description: string) {
+  return Type.Optional(
+    Type.String({
+      description: `A filter of segments as JSON. ${description}`,
+      minLength: 1,
+      maxLength: 10_000,
+      examples: ['{"match":"all","conditions":[{"property":"country","operator":"equals","value":"FR"}]}'],
+    }),
+  )
+}
+
+const IDS_MAX = 100
+
+/** A comma-separated list of ids; `idsIn` reads it. */
+export function idList(description: string) {
+  return filterText(`${description} A comma-separated list of at most ${IDS_MAX}.`, IDS_MAX * 40)
+}
+
+/** The ids of an `idList`; an invalid one matches nothing. @throws ServiceError 400 for too many. */
+export function idsIn(text: string, path: string): string[] {
+  const ids = [...new Set(text.split(',').map((id) => id.trim().toLowerCase()))].filter((id) => id !== '')
+  if (ids.length > IDS_MAX) throw validationError([{ path, message: `has ${ids.length} ids; at most ${IDS_MAX}` }])
+  return ids
 }
 
 /** Search words. Without any, there is no filter. */

@@ -17,16 +17,18 @@ export interface RateLimiter {
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
+  /** Counts a request with a write key. @throws ServiceError 429 `rate_limited`. */
+  checkSource(sourceId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkScript(ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
-  /** @param person the form's visitor or e-mail address. @throws ServiceError 429 `rate_limited`. */
+  /** @param person the form's visitor or email address. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
   /** Counts a sign-in attempt by address, for any person. @throws ServiceError 429 `rate_limited`. */
   checkSignIn(ip: string, reply: FastifyReply): void
   /**
-   * Counts the attempt for the person, by e-mail address or id: from this address, and from all addresses together,
+   * Counts the attempt for the person, by email address or id: from this address, and from all addresses together,
    * which rejects only those that the person has not signed in from before.
    * @param knownBy which of the person's accounts have signed in from this address.
    * @returns whether the other accounts may be tried too. @throws ServiceError 429 `rate_limited`.
@@ -50,6 +52,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const invalidKeys = createLimit(limits?.invalidKeyPerIpPerMinute)
   const trackers = createLimit(limits?.trackPerIpPerMinute)
   const trackedTenants = createLimit(limits?.trackPerTenantPerMinute)
+  const sources = createLimit(limits?.sourcePerMinute)
   const scripts = createLimit(limits?.scriptPerIpPerMinute)
   const forms = createLimit(limits?.formPerIpPerMinute)
   const formPersons = createLimit(limits?.formPerPersonPerMinute)
@@ -90,6 +93,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       count(trackedTenants, tenantId, reply)
       count(trackers, `${tenantId} ${hostOf(ip)}`, reply)
     },
+    checkSource: (sourceId, reply) => count(sources, sourceId, reply),
     checkScript: (ip, reply) => count(scripts, hostOf(ip), reply),
     checkForm: (tenantId, formId, ip, reply) => {
       count(formTenants, tenantId, reply)

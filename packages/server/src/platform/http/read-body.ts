@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
-import { parseJsonBody } from './json-body.ts'
+import { parseJson, parseJsonBody } from './json-body.ts'
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -15,11 +15,24 @@ const ENCODINGS = 'gzip, br or deflate'
 
 /** A parser for JSON bodies of any content type. An absent body is undefined. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
+  const text = await readText(request, payload)
+  return text === '' ? undefined : parseJsonBody(text)
+}
+
+/**
+ * The same for routes that check each part of the body with `requireStorable`, so that one bad part does not reject the
+ * others.
+ */
+export async function readUncheckedJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
+  const text = await readText(request, payload)
+  return text === '' ? undefined : parseJson(text)
+}
+
+async function readText(request: FastifyRequest, payload: Readable): Promise<string> {
   const bytes = await readBody(request, payload)
-  if (bytes.length === 0) return undefined
   // Decoding would replace invalid bytes and store a text that was never sent.
   if (!isUtf8(bytes)) throw new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.')
-  return parseJsonBody(bytes.toString('utf8'))
+  return bytes.toString('utf8')
 }
 
 /**
@@ -32,11 +45,16 @@ async function readBody(request: FastifyRequest, payload: Readable): Promise<Buf
   const { bodyLimit } = request.routeOptions
   const limit = bodyLimit ?? 0
   if (Number(request.headers['content-length']) > limit) throw tooLarge()
-  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
-  if (encoding === '' || encoding === 'identity') return collect(payload, limit)
+  return collect(payload, limit, decoderOf(request) ?? undefined)
+}
+
+/** Decompresses a request's body; null if it is not compressed. @throws ServiceError 415 `unsupported_content_encoding`. */
+export function decoderOf({ headers }: Pick<FastifyRequest, 'headers'>): Transform | null {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return null
   const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
   if (createDecoder === undefined) throw unknownEncoding(encoding)
-  return collect(payload, limit, createDecoder())
+  return createDecoder()
 }
 
 /** Collects the bytes of a stream, decoded if necessary, up to a limit. */

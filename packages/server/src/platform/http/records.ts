@@ -8,8 +8,8 @@ const RECORDS_MAX = 100
 /**
  * A list of records in a body, each of which fails alone: `recordCheck` validates them instead of the body's schema.
  */
-export function recordList(record: TSchema) {
-  return Type.Array(Type.Unknown({ 'x-record': record }), { minItems: 1, maxItems: RECORDS_MAX })
+export function recordList(record: TSchema, maxItems = RECORDS_MAX) {
+  return Type.Array(Type.Unknown({ 'x-record': record }), { minItems: 1, maxItems })
 }
 
 /** Creates a function that validates a record by its schema, compiled on first use. */
@@ -28,7 +28,7 @@ export function failure({ code, message }: ServiceError): Failure {
   return { status: 'failed', error: { code, message } }
 }
 
-/** A record's key as sent, for its result; null if it is not a text. */
+/** A record's key as sent, for its result; null if it is not a string. */
 export function keyOf(record: unknown, name: string): string | null {
   const value = (record as Record<string, unknown> | null)?.[name]
   return typeof value === 'string' ? value : null

@@ -26,7 +26,7 @@ export const ErrorAnswer = Type.Object(
     status: Type.Literal('error'),
     error: Type.Object({
       code: Type.String({ description: 'Stable, machine-readable.' }),
-      message: Type.String({ description: 'What to do, in a sentence.' }),
+      message: Type.String({ description: 'What went wrong and what to do, for people.' }),
       details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
       request_id: Type.String(),
     }),

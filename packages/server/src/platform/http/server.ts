@@ -1,6 +1,5 @@
 import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import type { Config } from '../../config.ts'
@@ -15,17 +14,10 @@ import { warnOfIgnoredHeader } from './forwarded-header.ts'
 import { observeRequests } from './observe.ts'
 import { describeApi } from './openapi.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
+import { boundSlowBodies } from './slow-bodies.ts'
 import { boundUnreadResponses } from './unread-responses.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
-const REQUEST_TIMEOUT_MS = 60_000
-
-interface Dependencies {
-  config: Config
-  clock: Clock
-  log: Logger
-  metrics: Metrics
-}
 
 /** An HTTP server without routes. */
 export interface Server {
@@ -37,8 +29,18 @@ export interface Server {
   done(): void
 }
 
-/** Makes the HTTP server with what holds for every route: limits, errors, headers, metrics and the API reference. */
-export async function createServer({ config, clock, log, metrics }: Dependencies): Promise<Server> {
+/** Makes the HTTP server with what holds for every route: limits, errors, headers, metrics and openapi.json. */
+export async function createServer({
+  config,
+  clock,
+  log,
+  metrics,
+}: {
+  config: Config
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}): Promise<Server> {
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -46,8 +48,8 @@ export async function createServer({ config, clock, log, metrics }: Dependencies
     bodyLimit: BODY_BYTES_MAX,
     // Hops count from the socket, so entries that a client forges are never trusted.
     trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
-    // A body that never arrives must not occupy its connection.
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // See slow-bodies.ts.
+    requestTimeout: 0,
     http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
     // Requests that still arrive while the service stops are answered, and their connections closed.
@@ -57,6 +59,7 @@ export async function createServer({ config, clock, log, metrics }: Dependencies
     frameworkErrors: answerFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
+  boundSlowBodies(app)
   boundUnreadResponses(app, config.unreadResponseSeconds)
   warnOfIgnoredHeader(app, config.trustedProxies)
   applyConventions(app)
@@ -66,14 +69,12 @@ export async function createServer({ config, clock, log, metrics }: Dependencies
   // An Expect header other than 100-continue is no reason to refuse a request.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   await app.register(helmet, {
-    // The API reference brings its own policy.
+    // Pages have policies of their own.
     contentSecurityPolicy: false,
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // Whether a host is HTTPS only is up to the operator of its proxy.
     strictTransportSecurity: false,
   })
   await app.register(swagger, describeApi(config))
-  // Swagger UI stops rendering when 128 operations are expanded.
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { docExpansion: 'none' } })
   return { app, rateLimiter: createRateLimiter(config.rateLimits, clock), isClosing, done: otherMethods.done }
 }

@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import { fromKysely, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
 import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/address.ts'
+import type { Database } from '../postgres/database.ts'
 import type { Tenant } from '../tenant.ts'
 
 const SCHEMA = 'pgboss'
@@ -96,7 +98,7 @@ export async function openJobs(
     useListenNotify: works,
     schedule: false,
   })
-  boss.on('error', (error) => log.warn({ err: error }, 'the job queue had an error and continues'))
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue had an error; it continues'))
   await boss.start()
   for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
   const workers = new Map<string, string[]>()
@@ -148,4 +150,17 @@ export async function openJobs(
       await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
     },
   }
+}
+
+/**
+ * Deletes a tenant's waiting and finished jobs whose data or result contains one of some strings. A running job stays:
+ * its worker finds its data gone, and the next call deletes it.
+ * @returns how many.
+ */
+export async function deleteJobs(database: Database, tenantId: string, texts: readonly string[]): Promise<number> {
+  const { numAffectedRows } = await sql`DELETE FROM pgboss.job
+    WHERE data ->> 'tenantId' = ${tenantId} AND state <> 'active' AND EXISTS (
+      SELECT FROM unnest(${texts}::text[]) AS text
+      WHERE strpos(lower(coalesce(data::text, '') || coalesce(output::text, '')), lower(text)) > 0)`.execute(database)
+  return Number(numAffectedRows ?? 0)
 }

@@ -20,6 +20,9 @@ export class RefusedAddress extends ServiceError {
   }
 }
 
+/** Thrown for an address outside the public internet, which a setting of the service can allow. */
+export class PrivateAddress extends RefusedAddress {}
+
 export interface UrlRules {
   /** For development and tests: allows private and local addresses, and nothing else. */
   allowPrivate: boolean
@@ -62,6 +65,6 @@ export function checkHost(host: string): void {
 }
 
 /** The error for an address outside the public internet. */
-export function notPublic(host: string, reason: string): RefusedAddress {
-  return new RefusedAddress(`${host} is not a public internet address (${reason}).`)
+export function notPublic(host: string, reason: string): PrivateAddress {
+  return new PrivateAddress(`${host} is not a public internet address (${reason}).`)
 }

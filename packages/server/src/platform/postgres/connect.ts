@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
@@ -46,6 +47,7 @@ export function openPool<Tables>(
 ): Pick<Postgres<Tables>, 'pool' | 'db'> {
   const pool = new pg.Pool({
     ...address,
+    Client: NotingClient,
     max: poolSize,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -64,21 +66,21 @@ export function openPool<Tables>(
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
+/** The errors of the connections to PostgreSQL: others, as of a file or of another host, have the same codes. */
+const ofConnections = new WeakSet<object>()
+
+class NotingClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    const { connection } = this as unknown as { connection: EventEmitter }
+    connection.on('error', (error: object) => ofConnections.add(error))
+  }
+}
+
 /** pg's own errors, which have no code. */
 const LOST_CONNECTION =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
 const DISK_FULL = '53100'
-const SYSTEM_ERRORS = [
-  'EAGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOENT',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-]
 
 /**
  * The 503 for an error that means PostgreSQL is currently unavailable: no connection, SQLSTATE classes 08 and 57P (it
@@ -86,17 +88,12 @@ const SYSTEM_ERRORS = [
  * null for any other error.
  */
 export function asUnavailable(error: unknown): ServiceError | null {
-  const {
-    code = '',
-    message = '',
-    syscall,
-    severity,
-  } = error as { [Key in 'code' | 'message' | 'syscall' | 'severity']?: string }
+  const { code = '', message = '', severity } = error as { [Key in 'code' | 'message' | 'severity']?: string }
   if (severity !== undefined) {
     if (code === DISK_FULL) return storageFull('PostgreSQL', error)
     return /^(08|57P|53|57014)/.test(code) ? storeUnavailable('PostgreSQL', error) : null
   }
-  const isLost = LOST_CONNECTION.test(message) || (syscall !== undefined && SYSTEM_ERRORS.includes(code))
+  const isLost = LOST_CONNECTION.test(message) || ofConnections.has(error as object)
   return isLost ? storeUnavailable('PostgreSQL', error) : null
 }
 
@@ -108,7 +105,7 @@ const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10
  * they were opened through, so they prove nothing.
  */
 export async function pingPostgres(address: PostgresAddress, withinMs: number): Promise<void> {
-  const client = new pg.Client({
+  const client = new NotingClient({
     ...address,
     application_name: 'customer-data-service readiness',
     connectionTimeoutMillis: withinMs,

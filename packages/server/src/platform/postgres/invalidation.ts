@@ -100,7 +100,7 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
 
 /**
  * Has every process forget what it cached, once the transaction commits. Call it with each change of a table that
- * something caches: API keys, domains, identification settings, webhook subscriptions, e-mail accounts.
+ * something caches: API keys, domains, identification settings, webhook subscriptions, email accounts.
  */
 export async function announceChange<Tables>(transaction: Kysely<Tables>): Promise<void> {
   await sql`SELECT pg_notify(${CHANNEL}, '')`.execute(transaction)

@@ -21,12 +21,24 @@ export type LockName =
   | 'segments'
   | 'sent_mails'
   | 'setup'
+  | 'sources'
   | 'views'
   | 'webhook_subscriptions'
 
 /** Waits until no other transaction has this lock, and keeps it until the caller's transaction ends. */
 export async function lock<Tables>(transaction: Kysely<Tables>, name: LockName, ...of: string[]): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${[name, ...of].join('/')}, 0))`.execute(transaction)
+}
+
+/** Takes several locks of a name and a tenant, in an order in which two transactions cannot block each other. */
+export async function lockAll<Tables>(
+  transaction: Kysely<Tables>,
+  name: LockName,
+  tenantId: string,
+  objects: readonly string[],
+): Promise<void> {
+  const names = objects.map((object) => [name, tenantId, object].join('/')).sort()
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(unnest(${names}::text[]), 0))`.execute(transaction)
 }
 
 /** Runs `work` while its session has a lock; other processes wait. A crash ends the session and releases the lock. */

@@ -36,7 +36,7 @@ export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): O
   const { email: sentEmail, ...properties } = toProperties(body.contact_data)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail === undefined) details.push({ path: 'contact_data.email', message: 'is required' })
-  else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid e-mail address' })
+  else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid email address' })
   details.push(...within('contact_data', checkProperties(properties)))
   const company = parseCompany(toProperties(body.company_data ?? {}), details)
   if (email === null || details.length > 0) throw validationError(details)
@@ -53,7 +53,7 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
     details.push({ path: 'company_data.domain', message })
   }
   if (name !== undefined && typeof name !== 'string') {
-    details.push({ path: 'company_data.name', message: 'must be a text' })
+    details.push({ path: 'company_data.name', message: 'must be a string' })
   }
   details.push(...within('company_data', checkProperties(properties)))
   return domain === null

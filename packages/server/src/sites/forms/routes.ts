@@ -7,7 +7,10 @@ import type { App } from '../../platform/http/app-types.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { isUuid } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import type { ProblemRecorder } from '../problems/record.ts'
+import { watchForProblems } from '../problems/watch.ts'
 import { sendingHost } from '../track/location.ts'
 import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
 import { sessionOf } from '../track/session.ts'
@@ -21,14 +24,16 @@ const URL_LENGTH_MAX = 16_384
 const PATH = '/v1/public/form-submission/:tenant_id/:form_id'
 const Path = Type.Object({ tenant_id: Type.String(), form_id: Type.String() })
 
-export interface FormDependencies extends SubmissionDependencies {
-  stores: Stores
-  findTenantOfHost: FindTenantOfHost
-  rateLimiter: RateLimiter
-}
-
 /** Forms on the tenant's pages. The page's domain decides who may submit. */
-export async function formRoutes(app: App, dependencies: FormDependencies): Promise<void> {
+export async function formRoutes(
+  app: App,
+  dependencies: SubmissionDependencies & {
+    stores: Stores
+    findTenantOfHost: FindTenantOfHost
+    rateLimiter: RateLimiter
+    problems: ProblemRecorder
+  },
+): Promise<void> {
   const { stores, findTenantOfHost, rateLimiter } = dependencies
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -37,10 +42,16 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
     const tenantId = host === null ? null : await findTenantOfHost(host)
     // An unknown tenant gets the same response as a foreign domain, so that nobody learns which tenants exist.
     if (tenantId === null || tenantId !== tenant_id.toLowerCase()) throw domainNotAllowed(host)
+    request.siteTenantId = tenantId
     allowPage(request, reply)
     if (request.method !== 'OPTIONS') rateLimiter.checkForm(tenantId, form_id, request.ip, reply)
   })
 
+  app.decorateRequest('siteTenantId', '')
+  watchForProblems(app, dependencies.problems, ({ siteTenantId, params }) => ({
+    tenantId: siteTenantId || tenantOfPath(params as Type.Static<typeof Path>),
+    isVerified: siteTenantId !== '',
+  }))
   app.options(PATH, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
 
   app.post(
@@ -82,7 +93,12 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
   )
 }
 
-/** The visitor and e-mail address in a body that is not validated yet. */
+/** The tenant that a form names; null if it is no id. */
+function tenantOfPath({ tenant_id }: Type.Static<typeof Path>): string | null {
+  return isUuid(tenant_id) ? tenant_id.toLowerCase() : null
+}
+
+/** The visitor and email address in a body that is not validated yet. */
 function personsOf(body: unknown): string[] {
   const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
   // `Email` counts as `email`.

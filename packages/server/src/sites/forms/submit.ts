@@ -1,10 +1,10 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { CompanyOfForm } from '../../companies/form-changes.ts'
-import { upsertCompanyOfForm } from '../../companies/write.ts'
+import { upsertCompany } from '../../companies/write.ts'
 import { changeContact, insertContact, lockContactOfEmail, type SourceWrite } from '../../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
 import { recordFirstTouch } from '../../contacts/first-touch.ts'
-import { leftOutWarnings } from '../../contacts/left-out.ts'
+import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { linkVisitorsThatFit, registerVisitors } from '../../contacts/visitors/link.ts'
 import { beginningOf } from '../../journal/beginnings.ts'
@@ -59,8 +59,8 @@ export async function submitForm(
   const isUnlinked = requiresSignature && visitorId !== null
   const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
   await registerVisitors(tenant, visitorIds, now)
-  const { leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
-    const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
+  const { ignored, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+    const upserted = company ? await upsertCompany(tx, company, { isVerified: false }, now) : null
     const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
     const known = await lockContactOfEmail(tx, email)
     const row = known
@@ -73,12 +73,12 @@ export async function submitForm(
     // If the visitor was never seen, the form's page is its first.
     const beginning = beginningOf([record])
     if (linking.linked > 0 && beginning) await recordFirstTouch(tx, log, linking.row, beginning, now)
-    const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
-    const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
-    const leftOut = [...ofContact, ...ofCompany]
-    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, leftOut }
+    const ofContact = log.ignored.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
+    const ofCompany = upserted?.ignored.map((key) => `company_data.${key}`) ?? []
+    const ignored = [...ofContact, ...ofCompany]
+    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, ignored }
   })
-  return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...leftOutWarnings(leftOut)] }
+  return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...ignoredWarnings(ignored)] }
 }
 
 /** The event has the form and the names of the submitted fields; their values are stored with the contact only. */

@@ -14,12 +14,6 @@ import { parseUserAgent } from './user-agent.ts'
 
 const USER_AGENT_LENGTH_MAX = 2_000
 
-interface Dependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
-  stores: Stores
-  groupCommit: GroupCommit
-  seenNetworks: SeenNetworks
-}
-
 /** The page and the browser that sent events. */
 export interface Sender {
   tenantId: string
@@ -44,7 +38,13 @@ export type Collect = (sender: Sender, sent: TrackBody) => Promise<Collected>
  * Records what a page sends: first the identification, so that the events belong to the contact from the start, then the
  * events. The ids of visitor and session are those sent, else those of the cookies, else new ones.
  */
-export function createCollector(dependencies: Dependencies): Collect {
+export function createCollector(
+  dependencies: Omit<IdentificationDependencies, 'externalContactIds'> & {
+    stores: Stores
+    groupCommit: GroupCommit
+    seenNetworks: SeenNetworks
+  },
+): Collect {
   const { stores, groupCommit, seenNetworks, clock, log } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
   const watchFirstTouch = createFirstTouchWatch(dependencies)
@@ -71,7 +71,7 @@ export function createCollector(dependencies: Dependencies): Collect {
     const warnings = isIdentified ? await identifyVisitor(tenant, identification, visitorId, sent) : []
     const noted = seenNetworks.note(tenant, visitorId, address)
     if (events.length > 0) {
-      await groupCommit.record({ tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds })
+      await groupCommit.record([{ tenantId, visitorId, sender: senderOf(namedVisitor), events, sentIds }])
     }
     await noted
     // The events are recorded: a failure from here on must not make the page send them again.

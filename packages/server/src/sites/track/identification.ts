@@ -1,6 +1,6 @@
 import type { FindIdentificationKeys, IdentificationKeys } from '../../access/identification-settings.ts'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
-import { leftOutWarnings } from '../../contacts/left-out.ts'
+import { ignoredWarnings } from '../../contacts/ignored-properties.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { usableTraits } from '../../contacts/traits.ts'
@@ -48,22 +48,22 @@ export async function identifyVisitor(
   if (claim && !('problem' in claim)) {
     const trust = trustOf(claim, hash, keys, dependencies.clock())
     const warnings = [...claim.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
-    if (trust === 'unverified' && keys.requiresSignature) return [...warnings, leftOut(NOT_SIGNED)]
+    if (trust === 'unverified' && keys.requiresSignature) return [...warnings, ignored(NOT_SIGNED)]
     const { userId, email, properties } = claim
     const visitorIds = [visitorId]
     const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
     const answer = await identify(tenant, dependencies, identification).catch(problemOf)
-    return [...warnings, ...(typeof answer === 'string' ? [leftOut(answer)] : warningsOf(answer, trust))]
+    return [...warnings, ...(typeof answer === 'string' ? [ignored(answer)] : warningsOf(answer, trust))]
   }
-  const warnings = claim ? [leftOut(claim.problem)] : []
+  const warnings = claim ? [ignored(claim.problem)] : []
   if (externalContactId === undefined) return warnings
-  if (keys.requiresSignature) return [...warnings, `external_contact_id was left out: ${NOT_SIGNED}`]
+  if (keys.requiresSignature) return [...warnings, `external_contact_id was ignored: ${NOT_SIGNED}`]
   await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
   return warnings
 }
 
-function leftOut(problem: string): string {
-  return `identify was left out: ${problem}`
+function ignored(problem: string): string {
+  return `identify was ignored: ${problem}`
 }
 
 function trustOf({ userId, email }: PageClaim, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
@@ -77,8 +77,8 @@ function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[]
   return [`user_hash was ignored: ${secret}. The identification counts as unsigned.`]
 }
 
-function warningsOf({ trust, leftOut: keys }: Identified, sent: Trust): string[] {
-  const warnings = leftOutWarnings(keys.map((key) => `traits.${key}`))
+function warningsOf({ trust, ignored: keys }: Identified, sent: Trust): string[] {
+  const warnings = ignoredWarnings(keys.map((key) => `traits.${key}`))
   if (trust === sent) return warnings
   return [
     'user_hash covers external_user_id only, and traits.email belongs to another contact: the identification counts as unsigned.',
@@ -101,9 +101,9 @@ function parseClaim(claim: unknown): PageClaim | { problem: string } {
   const userId = unlessBlank(sentUserId)
   const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
-  if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
+  if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid email address' }
   if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))) {
-    return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
+    return { problem: `external_user_id must be a string of 1 to ${USER_ID_LENGTH_MAX} characters` }
   }
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const { properties, problems } = usableTraits(otherTraits)
@@ -120,9 +120,9 @@ function unlessBlank(value: unknown): unknown {
 function partWarnings(problems: readonly ErrorDetail[]): string[] {
   const named = problems
     .slice(0, WARNINGS_MAX)
-    .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was left out: ${message}.`)
+    .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was ignored: ${message}.`)
   const more = problems.length - named.length
-  return more > 0 ? [...named, `${more} more parts of identify were left out.`] : named
+  return more > 0 ? [...named, `${more} more parts of identify were ignored.`] : named
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -36,7 +36,7 @@ export const TrackBody = Type.Object(
       Type.Unknown({
         'x-null': 'absent',
         description:
-          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`; `address: {city}` is `address.city`), if a page may change them. Unusable values are left out with a warning.',
+          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`; `address: {city}` is `address.city`), if a page may change them. Invalid values are ignored with a warning.',
         examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
       }),
     ),
@@ -82,4 +82,3 @@ export const RecoverVisitorBody = Type.Object(
 )
 
 export type TrackBody = Type.Static<typeof TrackBody>
-export type TrackedEvent = Type.Static<typeof Event>

@@ -10,6 +10,8 @@ import { readJsonBody } from '../../platform/http/read-body.ts'
 import { success } from '../../platform/http/responses.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import type { ProblemRecorder } from '../problems/record.ts'
+import { watchForProblems } from '../problems/watch.ts'
 import { createCollector } from './collect.ts'
 import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
@@ -19,17 +21,6 @@ import { sessionCookie } from './session.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 
-export interface CollectorDependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
-  stores: Stores
-  secrets: SecretBox
-  groupCommit: GroupCommit
-  findTenantOfHost: FindTenantOfHost
-  rateLimiter: RateLimiter
-  metrics: Metrics
-  /** The path that accepts events in addition to /track; recover-visitor is beside it. */
-  collectPath: string
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** The tenant that has verified the domain of the page that sent this request. */
@@ -38,7 +29,20 @@ declare module 'fastify' {
 }
 
 /** The endpoints that pages call. The page's domain decides who may use them. */
-export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
+export async function collectorRoutes(
+  app: App,
+  dependencies: Omit<IdentificationDependencies, 'externalContactIds'> & {
+    stores: Stores
+    secrets: SecretBox
+    groupCommit: GroupCommit
+    findTenantOfHost: FindTenantOfHost
+    rateLimiter: RateLimiter
+    metrics: Metrics
+    problems: ProblemRecorder
+    /** The path that accepts events in addition to /track; recover-visitor is beside it. */
+    collectPath: string
+  },
+): Promise<void> {
   const { stores, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
   const seenNetworks = createSeenNetworks(dependencies)
   const collect = createCollector({ ...dependencies, seenNetworks })
@@ -54,6 +58,11 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
   app.addHook('onError', async (_request, _reply, error) => {
     metrics.eventsRejected.inc({ code: error instanceof ServiceError ? error.code : 'other' })
   })
+
+  watchForProblems(app, dependencies.problems, ({ siteTenantId }) => ({
+    tenantId: siteTenantId || null,
+    isVerified: siteTenantId !== '',
+  }))
 
   const trackPaths = new Set(['/track', dependencies.collectPath])
   const recoverPaths = new Set([...trackPaths].map((path) => path.replace(/[^/]+$/, 'recover-visitor')))
@@ -71,7 +80,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           operationId: 'track',
           summary: 'Record up to 10 events of a visitor',
           description:
-            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable; every read that starts after the answer sees them.',
+            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Responds once the events are durable; every read that starts after the response sees them.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/track',
@@ -106,9 +115,9 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         bodyLimit: BODY_BYTES_MAX,
         schema: {
           operationId: 'recoverVisitor',
-          summary: 'Find the visitor of a device whose cookie is gone',
+          summary: 'Find the visitor of a device that has lost its cookie',
           description:
-            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the answer is then the visitor_id sent, else a new visitor.',
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the response then has the visitor_id sent, else a new visitor.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/recover-visitor',

@@ -1,18 +1,20 @@
 import type { App } from '../../platform/http/app-types.ts'
+import type { Compressed } from '../../platform/http/compressed.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { type FindTenantOfHost, tenantOfPage } from './page.ts'
-import { sendTrackerScript, type TrackerScript } from './script.ts'
-
-export interface ScriptDependencies {
-  script: TrackerScript
-  /** The path that serves the script in addition to /tracker.js. */
-  scriptPath: string
-  findTenantOfHost: FindTenantOfHost
-  rateLimiter: RateLimiter
-}
+import { sendTrackerScript } from './script.ts'
 
 /** The tracker script. Pages that send an Origin or Referer must be on a verified domain; others are served. */
-export async function scriptRoutes(app: App, dependencies: ScriptDependencies): Promise<void> {
+export async function scriptRoutes(
+  app: App,
+  dependencies: {
+    script: Compressed
+    /** The path that serves the script in addition to /tracker.js. */
+    scriptPath: string
+    findTenantOfHost: FindTenantOfHost
+    rateLimiter: RateLimiter
+  },
+): Promise<void> {
   const { script, scriptPath, findTenantOfHost, rateLimiter } = dependencies
   app.addHook('onRequest', async (request, reply) => {
     rateLimiter.checkScript(request.ip, reply)
@@ -28,7 +30,7 @@ export async function scriptRoutes(app: App, dependencies: ScriptDependencies): 
           operationId: 'trackerScript',
           summary: 'The tracker script',
           description:
-            'Minified, as brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag.',
+            'Minified, compressed with brotli or gzip if the browser accepts it, with an ETag. Include it with one async script tag.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/tracker.js',

@@ -172,7 +172,7 @@ describe('the page determines the tenant', () => {
     const { addVerifiedDomain } = await import('../../access/domains.ts')
     const { addDomain } = await import('../../access/domains-of-tenant.ts')
     const domain = `new-${newId()}.example`
-    await addDomain(tenant.handle, domain, new Date())
+    await addDomain(tenant.handle, domain, service.url, new Date())
     const send = () => tenant.track({ events: [{ event: 'x' }] }, { origin: `https://${domain}` })
     expect((await send()).status).toBe(403)
     await addVerifiedDomain(service.stores.database, tenant.id, domain, new Date())

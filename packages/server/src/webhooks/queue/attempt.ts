@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/log.ts'
 import { type Outbound, OutboundError } from '../../platform/outbound/client.ts'
 import type { Clock } from '../../platform/time.ts'
 import type { CustomHeader } from '../custom-headers.ts'
-import { type SigningSecrets, signatureHeaders } from '../signature.ts'
+import { deliveryHeaders, type SigningSecrets, USER_AGENT } from '../signature.ts'
 import { headersPlace, secretPlace } from '../subscriptions.ts'
 import type { Batch, Claimed, Target } from './claim.ts'
 import type { Outcome } from './finish.ts'
@@ -12,17 +12,20 @@ import type { Outcome } from './finish.ts'
 const ERROR_LENGTH_MAX = 500
 const SUBSCRIPTIONS_REMEMBERED_MAX = 1_000
 
-interface Dependencies {
+/** Attempts a delivery once. @returns the outcome, or null if `stopping` aborted the request. */
+export type Sender = (delivery: Claimed, stopping: AbortSignal) => Promise<Outcome | null>
+
+export function createSender({
+  outbound,
+  secrets,
+  clock,
+  log,
+}: {
   outbound: Outbound
   secrets: SecretBox
   clock: Clock
   log: Logger
-}
-
-/** Attempts a delivery once. @returns the outcome, or null if `stopping` aborted the request. */
-export type Sender = (delivery: Claimed, stopping: AbortSignal) => Promise<Outcome | null>
-
-export function createSender({ outbound, secrets, clock, log }: Dependencies): Sender {
+}): Sender {
   const unsealed = unsealOnce(secrets)
   return async (delivery, stopping) => {
     const at = clock()
@@ -43,7 +46,7 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
         ...ended(),
         statusCode: answer.status,
         body: storable(text),
-        error: succeeded ? null : `The receiver answered ${answer.status}.`,
+        error: succeeded ? null : `The receiver responded with status ${answer.status}.`,
         address: answer.address,
         succeeded,
       }
@@ -56,7 +59,7 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
 
 /** The parts of a subscription that are stored encrypted. */
 interface Unsealed {
-  /** The headers of all its requests. */
+  /** Its own headers, which are on all its requests. */
   headers: Record<string, string>
   secret: string
   /** null unless a rotation overlaps. */
@@ -83,10 +86,8 @@ function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
         : (JSON.parse(secrets.open(headersSealed, headersPlace(tenantId, subscriptionId))) as CustomHeader[])
     const unsealed = {
       headers: {
-        'user-agent': 'Customer-Data-Service-Webhooks/1',
+        'user-agent': USER_AGENT,
         ...Object.fromEntries(custom.map(({ name, value }) => [name.toLowerCase(), value])),
-        'content-type': 'application/json',
-        'x-service-subscription': subscriptionId,
       },
       secret: secrets.open(secretSealed, place),
       previousSecret: previousSecretSealed && isOverlapping ? secrets.open(previousSecretSealed, place) : null,
@@ -118,14 +119,12 @@ function isSuccess(status: number): boolean {
 function headersOf(delivery: Claimed, unsealed: Unsealed, at: Date, body: Buffer): Record<string, string> {
   return {
     ...unsealed.headers,
-    'x-service-event': headerSafe(delivery.event),
-    ...signatureHeaders(secretsOf(delivery, unsealed, at), { messageId: delivery.eventId, at, body }),
+    ...deliveryHeaders(
+      { event: delivery.event, subscriptionId: delivery.batch.subscriptionId },
+      secretsOf(delivery, unsealed, at),
+      { messageId: delivery.eventId, at, body },
+    ),
   }
-}
-
-/** Percent-encodes an event's name if it has characters that a header cannot have. */
-function headerSafe(event: string): string {
-  return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }
 
 function secretsOf({ batch: { target } }: Claimed, { secret, previousSecret }: Unsealed, at: Date): SigningSecrets {

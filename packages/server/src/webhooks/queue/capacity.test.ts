@@ -10,7 +10,7 @@ const target = {
   previousUntil: null,
   switchAt: null,
 }
-const batch = { tenantId: 't', subscriptionId: 's', batchId: 'b', leaseUntil: new Date(60_000), attempt: 1, target }
+const batch = { tenantId: 't', subscriptionId: 's', batchId: 'b', claimedUntil: new Date(60_000), attempt: 1, target }
 const delivery: Claimed = { batch, deliveryId: 'd', eventId: 'e', event: 'x', payload: '{}', attemptsBefore: 0 }
 
 /** Fills the receiver's slots, and answers all requests after the time that it takes for that many at once. */

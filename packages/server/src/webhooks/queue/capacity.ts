@@ -152,12 +152,12 @@ export function createSlots(): Slots {
       // Payloads may be larger than expected.
       let excess = occupied - SLOTS
       return removeUnless((delivery) => {
-        const { tenantId, subscriptionId, leaseUntil } = delivery.batch
+        const { tenantId, subscriptionId, claimedUntil } = delivery.batch
         if (excess > 0 && (slotsOfTenants.get(tenantId) ?? 0) >= PER_TENANT) {
           excess -= slotsOf(delivery)
           return false
         }
-        return paces.isQuick(subscriptionId) && leaseUntil.getTime() > latest
+        return paces.isQuick(subscriptionId) && claimedUntil.getTime() > latest
       })
     },
     removeBuffered: () => removeUnless(() => false),

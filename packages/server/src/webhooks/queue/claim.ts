@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { EventRecord } from '../../journal/event-record.ts'
+import { leaseMs } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
 
@@ -13,13 +14,17 @@ export interface Target {
   switchAt: Date | null
 }
 
-/** The deliveries of one queue row, leased to this process. */
+/** The deliveries of one queue row that this process has claimed. */
 export interface Batch {
   tenantId: string
   subscriptionId: string
   batchId: string
-  /** The end of the lease. While the queue row has this exact time, no other process has claimed it. */
-  leaseUntil: Date
+  /**
+   * The end of the lease, and the proof of the claim: while the queue row is due at this time, no other process has
+   * claimed it. The queue has no columns for a claim, because its primary key, which sorts by `due_at`, finds retries and
+   * expired claims in one scan.
+   */
+  claimedUntil: Date
   /** The number of the deliveries' next attempt, from 1. */
   attempt: number
   target: Target
@@ -76,19 +81,19 @@ interface ClaimedRow {
 
 /** Queue rows of a subscription whose average size estimates how many rows to lock. */
 const ROWS_SAMPLED = 32
-/** Deliveries in a leased row. Each time the attempts of some are recorded, the rest of the row is rewritten. */
+/** Deliveries in a claimed row. Each time the attempts of some are recorded, the rest of the row is rewritten. */
 const BATCH = 64
 
 /**
- * Claims due deliveries for `leaseMs`. The free slots are divided among the subscriptions with due deliveries, so that no
+ * Claims due deliveries. The free slots are divided among the subscriptions with due deliveries, so that no
  * queue delays another. Deliveries without a payload get theirs before they are sent, so that every attempt of every
  * process sends the same bytes.
  */
-export async function claimDeliveries(stores: Stores, capacity: Capacity, now: Date, leaseMs: number): Promise<Claims> {
+export async function claimDeliveries(stores: Stores, capacity: Capacity, now: Date): Promise<Claims> {
   const subscriptions = await dueSubscriptions(stores, capacity, now)
   if (subscriptions.length === 0) return { deliveries: [], wereDue: false }
-  const leaseUntil = new Date(now.getTime() + leaseMs)
-  const rows = await leaseRows(stores, subscriptions, capacity, { now, leaseUntil })
+  const claimedUntil = new Date(now.getTime() + leaseMs('webhook_batch'))
+  const rows = await claimRows(stores, subscriptions, capacity, { now, claimedUntil })
   const owners = new Map(
     subscriptions.map((row) => [row.subscription_id, { tenantId: row.tenant_id, target: toTarget(row) }]),
   )
@@ -96,7 +101,7 @@ export async function claimDeliveries(stores: Stores, capacity: Capacity, now: D
   const batchOf = ({ subscription_id: subscriptionId, batch_id: batchId, attempt }: ClaimedRow): Batch | undefined => {
     const [known, owner] = [batches.get(batchId), owners.get(subscriptionId)]
     if (known || !owner) return known
-    const batch = { ...owner, subscriptionId, batchId, leaseUntil, attempt }
+    const batch = { ...owner, subscriptionId, batchId, claimedUntil, attempt }
     batches.set(batchId, batch)
     return batch
   }
@@ -144,7 +149,7 @@ async function dueSubscriptions(
 }
 
 /**
- * Moves due deliveries of some subscriptions to leased rows of this process.
+ * Moves due deliveries of some subscriptions to rows that this process has claimed.
  *
  * Rows that another process has locked are skipped. How many deliveries a row lists is known only once it is locked, so
  * the average of the next rows decides how many are locked, and a row that lists too many is split. The deliveries get new
@@ -154,11 +159,11 @@ async function dueSubscriptions(
  * by key would read the whole queue for each row. A row that was changed just before it was locked has another ctid; it is
  * left for the next poll.
  */
-async function leaseRows(
+async function claimRows(
   stores: Stores,
   subscriptions: readonly SubscriptionRow[],
   { slots, perSubscription, free }: Capacity,
-  { now, leaseUntil }: { now: Date; leaseUntil: Date },
+  { now, claimedUntil }: { now: Date; claimedUntil: Date },
 ): Promise<ClaimedRow[]> {
   const share = Math.max(1, Math.floor(slots / subscriptions.length))
   const limits = subscriptions.map(({ subscription_id }) =>
@@ -203,9 +208,9 @@ async function leaseRows(
     ), batches AS MATERIALIZED (
       SELECT tenant_id, subscription_id, attempt, batch, gen_random_uuid() AS batch_id,
         array_agg(delivery_id) AS delivery_ids FROM claimed GROUP BY tenant_id, subscription_id, attempt, batch
-    ), leased AS (
-      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, is_leased)
-      SELECT tenant_id, subscription_id, ${leaseUntil}, batch_id, attempt, delivery_ids, true FROM batches
+    ), moved AS (
+      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, is_claimed)
+      SELECT tenant_id, subscription_id, ${claimedUntil}, batch_id, attempt, delivery_ids, true FROM batches
     )
     SELECT subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
     FROM claimed JOIN batches USING (tenant_id, subscription_id, attempt, batch)`.execute(stores.database)

@@ -21,8 +21,8 @@ export interface Attempted {
 
 /**
  * Records attempts in one statement: a line of the log each, and a queue row for those that are retried. Each delivery is
- * removed from its leased row. If the lease has ended and another process has claimed the delivery, that process finishes
- * it: only the process that finds the row under its own lease records anything.
+ * removed from its claimed row. If the lease has ended and another process has claimed the delivery, that process finishes
+ * it: only the process that finds the row with its own claim records anything.
  */
 export async function finishAttempts(database: Database, attempted: readonly Attempted[]): Promise<void> {
   const { batches, numbers } = batchesOf(attempted.map(({ delivery }) => delivery))
@@ -35,9 +35,9 @@ export async function finishAttempts(database: Database, attempted: readonly Att
         ${column(({ outcome }) => outcome.statusCode)}::integer[], ${column(({ outcome }) => outcome.body)}::text[],
         ${column(({ outcome }) => outcome.error)}::text[], ${column(({ outcome }) => outcome.address)}::text[]
       ) AS leaving (batch, delivery_id, next_at, at, latency_ms, status_code, body, error, address)
-    ), ${leasedBatches(batches)}, finished AS (
-      SELECT leased.tenant_id, leased.subscription_id, leased.attempt, leaving.* FROM leaving JOIN leased USING (batch)
-      WHERE leaving.delivery_id = ANY (leased.delivery_ids)
+    ), ${claimedBatches(batches)}, finished AS (
+      SELECT claimed.tenant_id, claimed.subscription_id, claimed.attempt, leaving.* FROM leaving JOIN claimed USING (batch)
+      WHERE leaving.delivery_id = ANY (claimed.delivery_ids)
     ), logged AS (
       INSERT INTO webhook_attempts (tenant_id, subscription_id, delivery_id, attempt, at, latency_ms, status_code, body,
         error, address, is_last)
@@ -57,10 +57,10 @@ export async function releaseDeliveries(database: Database, deliveries: readonly
   await sql`WITH leaving AS (
       SELECT * FROM unnest(${numbers}::integer[], ${deliveries.map(({ deliveryId }) => deliveryId)}::uuid[])
         AS leaving (batch, delivery_id)
-    ), ${leasedBatches(batches)}, released AS (
+    ), ${claimedBatches(batches)}, released AS (
       INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids)
       SELECT tenant_id, subscription_id, ${now}, gen_random_uuid(), attempt, array_agg(delivery_id)
-      FROM leaving JOIN leased USING (batch) WHERE leaving.delivery_id = ANY (leased.delivery_ids)
+      FROM leaving JOIN claimed USING (batch) WHERE leaving.delivery_id = ANY (claimed.delivery_ids)
       GROUP BY tenant_id, subscription_id, batch, attempt
     ), ${remainingBatches}`.execute(database)
 }
@@ -76,12 +76,12 @@ function batchesOf(deliveries: readonly Claimed[]): { batches: Batch[]; numbers:
   return { batches: [...found.keys()], numbers }
 }
 
-/** Locks the queue rows of those batches that this process still leases, in the order in which all code locks them. */
-function leasedBatches(batches: readonly Batch[]) {
-  return sql`leased AS (
+/** Locks the queue rows of those batches that this process still has, in the order in which all code locks them. */
+function claimedBatches(batches: readonly Batch[]) {
+  return sql`claimed AS (
       SELECT own.batch, queued.* FROM unnest(
         ${batches.map(({ tenantId }) => tenantId)}::uuid[], ${batches.map(({ subscriptionId }) => subscriptionId)}::uuid[],
-        ${batches.map(({ leaseUntil }) => leaseUntil.toISOString())}::timestamptz[],
+        ${batches.map(({ claimedUntil }) => claimedUntil.toISOString())}::timestamptz[],
         ${batches.map(({ batchId }) => batchId)}::uuid[]
       ) WITH ORDINALITY AS own (tenant_id, subscription_id, due_at, batch_id, batch)
       JOIN webhook_queue AS queued USING (tenant_id, subscription_id, due_at, batch_id)
@@ -89,11 +89,11 @@ function leasedBatches(batches: readonly Batch[]) {
     )`
 }
 
-/** Removes the deliveries in `leaving` from the leased rows, and the rows that list no others. */
+/** Removes the deliveries in `leaving` from the claimed rows, and the rows that list no others. */
 const remainingBatches = sql`remaining AS (
-      SELECT leased.*, ARRAY(SELECT each FROM unnest(leased.delivery_ids) AS each
+      SELECT claimed.*, ARRAY(SELECT each FROM unnest(claimed.delivery_ids) AS each
         WHERE each <> ALL (removed.delivery_ids)) AS remaining_ids
-      FROM leased
+      FROM claimed
       JOIN (SELECT batch, array_agg(delivery_id) AS delivery_ids FROM leaving GROUP BY batch) AS removed USING (batch)
     ), emptied AS (
       DELETE FROM webhook_queue AS queued USING remaining WHERE remaining_ids = '{}'

@@ -50,7 +50,7 @@ export function startDeliveryRetention(database: Database, days: number, clock: 
     try {
       await deleteOldDeliveries(database, clock(), days)
     } catch (error) {
-      log.warn({ err: error }, 'old webhook deliveries could not be deleted; the next round tries again')
+      log.warn({ err: error }, 'old webhook deliveries could not be deleted; retrying in the next round')
     }
   })
 }

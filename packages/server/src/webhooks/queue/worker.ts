@@ -27,6 +27,7 @@ import { every } from '../../platform/every.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Outbound } from '../../platform/outbound/client.ts'
+import { leaseMs } from '../../platform/postgres/lease.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { createSender } from './attempt.ts'
@@ -34,8 +35,6 @@ import { createSlots, type Slot } from './capacity.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
 import { type Attempted, finishAttempts, releaseDeliveries } from './finish.ts'
 
-/** Longer than any attempt. The deliveries of a killed process are due again after it. */
-const LEASE_MS = 20_000
 /** Retries come due without a notification. */
 const POLL_EVERY_MS = 1_000
 /** Capacity that accumulates before the next poll, because a poll costs PostgreSQL as much as a hundred deliveries. */
@@ -54,17 +53,15 @@ export interface DeliveryWorker {
   stop(): Promise<void>
 }
 
-interface Dependencies {
+/** Starts sending deliveries. Any number of processes may: they share the queue. */
+export function startDeliveryWorker(dependencies: {
   stores: Stores
   outbound: Outbound
   secrets: SecretBox
   clock: Clock
   log: Logger
   metrics: Metrics
-}
-
-/** Starts sending deliveries. Any number of processes may: they share the queue. */
-export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
+}): DeliveryWorker {
   const { stores, clock, log, metrics } = dependencies
   const slots = createSlots()
   const attempt = createSender(dependencies)
@@ -109,12 +106,12 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
         const capacity = slots.capacity(isNextPollShort)
         isNextPollShort = true
         if (capacity.slots <= 0) return
-        const { deliveries, wereDue } = await claimDeliveries(stores, capacity, clock(), LEASE_MS)
+        const { deliveries, wereDue } = await claimDeliveries(stores, capacity, clock())
         for (const delivery of deliveries) start(delivery)
         // More may be due than one claim's share, or another process was about to claim the same ones.
         if (wereDue) wakeSoon()
       } catch (error) {
-        log.warn({ err: error }, 'due webhook deliveries could not be claimed; the next poll tries again')
+        log.warn({ err: error }, 'due webhook deliveries could not be claimed; retrying at the next poll')
         return
       }
     }
@@ -168,13 +165,13 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   /** Stops trying when the leases have ended: other workers then repeat the attempts. */
   async function record(attempted: Attempted[]): Promise<void> {
-    const endsAt = performance.now() + LEASE_MS
+    const endsAt = performance.now() + leaseMs('webhook_batch')
     do {
       try {
         await finishAttempts(stores.database, attempted)
         return
       } catch (error) {
-        log.warn({ err: error }, 'webhook attempts could not be recorded; the worker tries again')
+        log.warn({ err: error }, 'webhook attempts could not be recorded; retrying shortly')
         if (stopped) return
         await sleep(RECORD_AGAIN_AFTER_MS)
       }

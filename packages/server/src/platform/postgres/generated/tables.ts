@@ -31,6 +31,8 @@ export interface AgentActions {
   action_index: number;
   agent_id: string;
   auto_approved: Generated<boolean>;
+  claim: string | null;
+  claimed_until: Timestamp | null;
   contact_id: string;
   created_at: Timestamp;
   decided_at: Timestamp | null;
@@ -89,6 +91,7 @@ export interface AgentRuns {
   actions_skipped: Generated<number>;
   agent_id: string;
   claim: string | null;
+  claimed_until: Timestamp | null;
   completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
@@ -96,7 +99,6 @@ export interface AgentRuns {
   created_at: Timestamp;
   error: string | null;
   errors: Generated<number>;
-  heartbeat_at: Timestamp | null;
   input_tokens: Generated<Int8>;
   model: string | null;
   notices: Generated<Json>;
@@ -164,6 +166,7 @@ export interface Companies {
   company_id: string;
   created_at: Timestamp;
   domain: string | null;
+  external_id: string | null;
   facets: Generated<string[] | null>;
   form_keys: Generated<string[]>;
   name: string | null;
@@ -293,6 +296,7 @@ export interface Domains {
   tenant_id: string;
   txt_value: string;
   verified_at: Timestamp | null;
+  verified_by: string | null;
 }
 
 export interface EmailAccounts {
@@ -352,6 +356,24 @@ export interface EventIds1 {
 export interface EventIds2 {
   key: string;
   sender: string;
+  tenant_id: string;
+}
+
+export interface EventImports {
+  claim: string | null;
+  claimed_by: string | null;
+  claimed_until: Timestamp | null;
+  digest: string;
+  errors_bytes: Generated<Int8>;
+  failed: Generated<number>;
+  finished_at: Timestamp | null;
+  format: string;
+  lines_done: Generated<number>;
+  lines_read: Generated<number>;
+  lines_recorded: Generated<number>;
+  people: Generated<number>;
+  recorded: Generated<number>;
+  started_at: Timestamp;
   tenant_id: string;
 }
 
@@ -417,6 +439,71 @@ export interface IdentityLinks {
   visitor_id: string;
 }
 
+export interface ImportChanges {
+  contact_id: string;
+  import_id: string;
+  is_undone: Generated<boolean>;
+  kept: Json | null;
+  position: Generated<Int8>;
+  replaced: Json | null;
+  tenant_id: string;
+  written_at: Timestamp;
+}
+
+export interface ImportChunks {
+  chunk_id: string;
+  created: number;
+  failed: number;
+  import_id: string;
+  rows: Json;
+  tenant_id: string;
+  unchanged: number;
+  updated: number;
+}
+
+export interface ImportCompanies {
+  company_id: string;
+  import_id: string;
+  tenant_id: string;
+}
+
+export interface ImportFailedRows {
+  code: string;
+  import_id: string;
+  message: string;
+  row: number;
+  tenant_id: string;
+}
+
+export interface Imports {
+  attempts: Generated<number>;
+  columns: Json;
+  created_at: Timestamp;
+  created_by: Json;
+  delimiter: string;
+  encoding: string;
+  error_code: string | null;
+  error_message: string | null;
+  expires_at: Timestamp;
+  file_name: string;
+  finished_at: Timestamp | null;
+  has_file: Generated<boolean>;
+  import_id: string;
+  mapping: Json;
+  preview: Json | null;
+  progress: Generated<number>;
+  recognized_as: string | null;
+  row_count: number | null;
+  size_bytes: Int8;
+  started_at: Timestamp | null;
+  state: string;
+  tenant_id: string;
+  undone_companies: Generated<number>;
+  undone_deleted: Generated<number>;
+  undone_kept: Generated<number>;
+  undone_restored: Generated<number>;
+}
+
 export interface Installation {
   installation_id: string;
   single: Generated<boolean>;
@@ -446,7 +533,7 @@ export interface Journal {
 }
 
 export interface Mailboxes {
-  claimed_by: string | null;
+  claim: string | null;
   claimed_until: Timestamp | null;
   connected_at: Timestamp | null;
   error: string | null;
@@ -481,9 +568,9 @@ export interface MailboxSkipped {
 }
 
 export interface MailSends {
+  claimed_until: Timestamp;
   contact_id: string | null;
   identity_id: string | null;
-  lease_until: Timestamp;
   message_id: string;
   recipient: string;
   recorded_at: Timestamp | null;
@@ -534,6 +621,22 @@ export interface RefusedEvents {
   table_name: string;
 }
 
+export interface RequestProblems {
+  at: Timestamp;
+  body: string | null;
+  code: string;
+  messages: string[];
+  method: string;
+  page_host: string | null;
+  path: string;
+  problem_id: string;
+  skipped: number;
+  status: number;
+  tenant_id: string;
+  user_agent: string;
+  visitor_id: string | null;
+}
+
 export interface SavedViews {
   columns: string[];
   created_at: Timestamp;
@@ -575,6 +678,7 @@ export interface SegmentMetConditions {
 }
 
 export interface Segments {
+  claim: string | null;
   claimed_until: Timestamp | null;
   created_at: Timestamp;
   description: string | null;
@@ -670,12 +774,21 @@ export interface SocialSessions {
   wake_by: Timestamp;
 }
 
+export interface SourceHours {
+  events: Int8;
+  hour: Timestamp;
+  source_id: string;
+  tenant_id: string;
+}
+
 export interface Sources {
   created_at: Timestamp;
-  kind: string;
-  last_write_at: Timestamp;
-  source: string;
+  kind: string | null;
+  last_seen_at: Timestamp | null;
+  name: string;
+  source_id: string;
   tenant_id: string;
+  type: string;
 }
 
 export interface Tenants {
@@ -820,7 +933,7 @@ export interface WebhookQueue {
   batch_id: string;
   delivery_ids: string[];
   due_at: Timestamp;
-  is_leased: Generated<boolean>;
+  is_claimed: Generated<boolean>;
   subscription_id: string;
   tenant_id: string;
 }
@@ -840,6 +953,16 @@ export interface WebhookSubscriptions {
   updated_at: Timestamp;
   url: string;
   url_filter: Json | null;
+}
+
+export interface WriteKeys {
+  created_at: Timestamp;
+  expires_at: Timestamp | null;
+  hint: string;
+  key_hash: Buffer;
+  key_id: string;
+  source_id: string;
+  tenant_id: string;
 }
 
 export interface DB {
@@ -870,12 +993,18 @@ export interface DB {
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;
+  event_imports: EventImports;
   exports: Exports;
   fingerprints: Fingerprints;
   idempotency_keys: IdempotencyKeys;
   identification_settings: IdentificationSettings;
   identities: Identities;
   identity_links: IdentityLinks;
+  import_changes: ImportChanges;
+  import_chunks: ImportChunks;
+  import_companies: ImportCompanies;
+  import_failed_rows: ImportFailedRows;
+  imports: Imports;
   installation: Installation;
   invitations: Invitations;
   journal: Journal;
@@ -887,6 +1016,7 @@ export interface DB {
   notes: Notes;
   owner_links: OwnerLinks;
   refused_events: RefusedEvents;
+  request_problems: RequestProblems;
   saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
@@ -901,6 +1031,7 @@ export interface DB {
   social_sandbox_logins: SocialSandboxLogins;
   social_sandbox_outbox: SocialSandboxOutbox;
   social_sessions: SocialSessions;
+  source_hours: SourceHours;
   sources: Sources;
   tenant_users: TenantUsers;
   tenants: Tenants;
@@ -917,4 +1048,5 @@ export interface DB {
   webhook_deliveries: WebhookDeliveries;
   webhook_queue: WebhookQueue;
   webhook_subscriptions: WebhookSubscriptions;
+  write_keys: WriteKeys;
 }

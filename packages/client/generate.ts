@@ -1,0 +1,204 @@
+/**
+ * Generates src/generated from openapi.json: the types by @hey-api/openapi-ts, and a class with a method for each
+ * operation. `npm run generate` writes them; a test compares them.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient } from '@hey-api/openapi-ts'
+
+interface Schema {
+  type?: string
+  $ref?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  description?: string
+  items?: Schema
+  anyOf?: Schema[]
+  allOf?: Schema[]
+}
+
+type Content = Record<string, { schema: Schema } | undefined>
+
+interface Described {
+  operationId: string
+  summary: string
+  description?: string
+  parameters?: { in: string; name: string; required?: boolean; description?: string; schema: Schema }[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, { content?: Content }>
+}
+
+interface Document {
+  info: object
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+interface Method {
+  name: string
+  /** Such as `GET /v1/contacts/{contact_id}`. */
+  http: string
+  comment: string
+  /** The path's parameters, then the query's or the body's, as one object. */
+  input: Schema | null
+  isInputRequired: boolean
+  answer: Schema
+  /** The field of the answer that has the records of a page, and how callers ask for the next one. */
+  list: { field: string; by: 'page' | 'offset' } | null
+  /** Whether the body is text instead of JSON. */
+  isText: boolean
+}
+
+/** What browsers call, and the browser's script instead of a client. */
+const LEFT_OUT = ['track', 'recoverVisitor', 'submitForm', 'trackerScript']
+
+/** Writes types.gen.ts and operations.ts into a folder. It takes a few seconds. */
+export async function generateClient(folder: string, openapiFile = 'openapi.json'): Promise<void> {
+  const document: Document = JSON.parse(readFileSync(openapiFile, 'utf8'))
+  const methods = methodsOf(document)
+  await createClient({
+    input: typesOnly(document, methods) as Record<string, unknown>,
+    output: {
+      path: folder,
+      clean: true,
+      entryFile: false,
+      source: { enabled: false },
+      header: '// Generated from openapi.json by `npm run generate`.',
+      postProcess: [],
+    },
+    plugins: ['@hey-api/typescript'],
+    logs: { level: 'silent', file: false },
+  })
+  const types = join(folder, 'types.gen.ts')
+  // It describes a client that is not generated.
+  writeFileSync(types, readFileSync(types, 'utf8').replace(/^export type ClientOptions = \{\n.*\n\};\n\n/m, ''))
+  writeFileSync(join(folder, 'operations.ts'), renderOperations(methods))
+}
+
+/** A document of schemas alone, with each operation's input and answer under a name, because callers use no other types. */
+function typesOnly({ info, components }: Document, methods: Method[]): object {
+  // Callers catch one class of errors; a type `Error` would hide the language's own.
+  const { Error: _, ...schemas } = components.schemas
+  for (const { name, input, answer } of methods) {
+    if (input) schemas[inputName(name)] = input
+    schemas[answerName(name)] = answer
+  }
+  return { openapi: '3.1.0', info, paths: {}, components: { schemas } }
+}
+
+function methodsOf({ paths, components }: Document): Method[] {
+  return Object.entries(paths)
+    .flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, described]) =>
+        methodOf(`${method.toUpperCase()} ${path}`, described, components.schemas),
+      ),
+    )
+    .filter(({ name }) => !LEFT_OUT.includes(name))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+function methodOf(http: string, described: Described, schemas: Record<string, Schema>): Method {
+  const { operationId: name, summary, description, parameters = [], requestBody, responses } = described
+  const [mediaType, body] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const isText = mediaType !== undefined && mediaType !== 'application/json'
+  const given = parameters.filter((each) => each.in === 'path' || each.in === 'query')
+  if (body && !isText && given.some((each) => each.in === 'query')) {
+    throw new Error(`${name} has parameters in the query and in a JSON body; a client could not tell them apart.`)
+  }
+  const fields = isText ? [['body', { ...body?.schema, description: 'The text to send.' }] as const] : []
+  const direct: Schema = {
+    type: 'object',
+    properties: Object.fromEntries([
+      ...given.map((each) => [each.name, { ...each.schema, description: each.description ?? '' }]),
+      ...fields,
+    ]),
+    required: [...given.filter((each) => each.required).map((each) => each.name), ...fields.map(([field]) => field)],
+  }
+  const jsonBody = isText ? undefined : body?.schema
+  const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content?.['application/json']
+  if (!answer) throw new Error(`${name} documents no answer.`)
+  return {
+    name,
+    http,
+    comment: [summary, description].filter(Boolean).join('.\n\n'),
+    input: inputOf(direct, jsonBody),
+    isInputRequired: direct.required?.length !== 0 || isRequired(jsonBody),
+    answer: answer.schema,
+    list: listOf(
+      answer.schema,
+      given.map((each) => each.name),
+      schemas,
+    ),
+    isText,
+  }
+}
+
+/** One object of the path's and query's parameters and the body's fields. */
+function inputOf(direct: Schema, body: Schema | undefined): Schema | null {
+  const hasFields = Object.keys(direct.properties ?? {}).length > 0
+  if (!body) return hasFields ? direct : null
+  if (!body.properties) return hasFields ? { allOf: [direct, body] } : body
+  return {
+    type: 'object',
+    properties: { ...direct.properties, ...body.properties },
+    required: [...(direct.required ?? []), ...(body.required ?? [])],
+  }
+}
+
+/** A body that is one of several schemas always has required fields. */
+function isRequired(body: Schema | undefined): boolean {
+  return body !== undefined && (body.properties === undefined || (body.required ?? []).length > 0)
+}
+
+function listOf(answer: Schema, names: string[], schemas: Record<string, Schema>): Method['list'] {
+  const { properties = {} } = answer.$ref ? (schemas[answer.$ref.split('/').at(-1) ?? ''] ?? {}) : answer
+  const by = names.includes('page') && properties.pagination ? 'page' : names.includes('offset') ? 'offset' : null
+  const fields = Object.keys(properties).filter((field) => field !== 'warnings' && isList(properties[field]))
+  const [field] = fields
+  return by === null || field === undefined || fields.length > 1 ? null : { field, by }
+}
+
+function isList(schema: Schema | undefined): boolean {
+  return schema?.type === 'array' || (schema?.anyOf?.every(isList) ?? false)
+}
+
+const answerName = (name: string) => `${typeName(name)}Response`
+const inputName = (name: string) => `${typeName(name)}Input`
+const typeName = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+
+function renderOperations(methods: Method[]): string {
+  const types = methods.flatMap(({ name, input }) => [...(input ? [inputName(name)] : []), answerName(name)])
+  return `// Generated from openapi.json by \`npm run generate\`.
+
+import { Caller, type List, type RequestOptions } from '../call.ts'
+import type {
+${types.map((type) => `  ${type},`).join('\n')}
+} from './types.gen.ts'
+
+/** A method for each operation of the API, under its name in the API reference. */
+export class Operations extends Caller {
+${methods.map(renderMethod).join('\n\n')}
+}
+`
+}
+
+function renderMethod({ name, http, comment, input, isInputRequired, list, isText }: Method): string {
+  const answer = answerName(name)
+  const parameters = input ? [`input: ${inputName(name)}${isInputRequired ? '' : ' = {}'}`] : []
+  const given = input ? 'input' : '{}'
+  const call = `'${http}', ${given}, options`
+  const listed = list && `List<${answer}, NonNullable<${answer}['${list.field}']>[number]>`
+  return [
+    '  /**',
+    ...comment
+      .replaceAll('*/', '*\\/')
+      .split('\n')
+      .map((line) => `   * ${line}`.trimEnd()),
+    '   */',
+    `  ${name}(${[...parameters, 'options?: RequestOptions'].join(', ')}): ${listed ?? `Promise<${answer}>`} {`,
+    list
+      ? `    return this.list(${call}, '${list.field}', '${list.by}')`
+      : `    return this.call(${call}${isText ? ", 'text'" : ''})`,
+    '  }',
+  ].join('\n')
+}

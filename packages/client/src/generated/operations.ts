@@ -1,0 +1,1896 @@
+// Generated from openapi.json by `npm run generate`.
+
+import { Caller, type List, type RequestOptions } from '../call.ts'
+import type {
+  AddDomainInput,
+  AddDomainResponse,
+  AddSuppressionInput,
+  AddSuppressionResponse,
+  AggregateInput,
+  AggregateResponse,
+  ApproveActionInput,
+  ApproveActionResponse,
+  ApproveActionsInput,
+  ApproveActionsResponse,
+  BatchActivityInput,
+  BatchActivityResponse,
+  BatchDetailsInput,
+  BatchDetailsResponse,
+  CancelImportInput,
+  CancelImportResponse,
+  CancelRunInput,
+  CancelRunResponse,
+  ChangeCompaniesInput,
+  ChangeCompaniesResponse,
+  ChangeContactsInput,
+  ChangeContactsResponse,
+  CheckEmailAccountInput,
+  CheckEmailAccountResponse,
+  CheckPlaybookInput,
+  CheckPlaybookResponse,
+  CreateAgentInput,
+  CreateAgentResponse,
+  CreateApiKeyInput,
+  CreateApiKeyResponse,
+  CreateCompanyInput,
+  CreateCompanyResponse,
+  CreateContactInput,
+  CreateContactResponse,
+  CreateExportInput,
+  CreateExportResponse,
+  CreateIdentityInput,
+  CreateIdentityResponse,
+  CreateInvitationInput,
+  CreateInvitationResponse,
+  CreateNoteInput,
+  CreateNoteResponse,
+  CreateSegmentInput,
+  CreateSegmentResponse,
+  CreateSourceInput,
+  CreateSourceResponse,
+  CreateViewInput,
+  CreateViewResponse,
+  CreateWebhookInput,
+  CreateWebhookResponse,
+  DeleteAgentInput,
+  DeleteAgentResponse,
+  DeleteCompanyInput,
+  DeleteCompanyResponse,
+  DeleteContactInput,
+  DeleteContactResponse,
+  DeleteIdentityInput,
+  DeleteIdentityResponse,
+  DeleteInvitationInput,
+  DeleteInvitationResponse,
+  DeleteNoteInput,
+  DeleteNoteResponse,
+  DeleteSegmentInput,
+  DeleteSegmentResponse,
+  DeleteSourceInput,
+  DeleteSourceResponse,
+  DeleteViewInput,
+  DeleteViewResponse,
+  DeleteWebhookInput,
+  DeleteWebhookResponse,
+  DryRunAgentInput,
+  DryRunAgentResponse,
+  EraseContactInput,
+  EraseContactResponse,
+  GetActionInput,
+  GetActionResponse,
+  GetAgentInput,
+  GetAgentResponse,
+  GetAgentRunInput,
+  GetAgentRunResponse,
+  GetAgentSettingsResponse,
+  GetApiKeyInput,
+  GetApiKeyResponse,
+  GetCompanyInput,
+  GetCompanyResponse,
+  GetContactInput,
+  GetContactResponse,
+  GetDomainInput,
+  GetDomainResponse,
+  GetErasureInput,
+  GetErasureResponse,
+  GetEventInput,
+  GetEventResponse,
+  GetEventStatsInput,
+  GetEventStatsResponse,
+  GetExportInput,
+  GetExportResponse,
+  GetIdentityInput,
+  GetIdentityResponse,
+  GetIdentityConnectionsInput,
+  GetIdentityConnectionsResponse,
+  GetImportInput,
+  GetImportResponse,
+  GetImportPreviewInput,
+  GetImportPreviewResponse,
+  GetInvitationInput,
+  GetInvitationResponse,
+  GetLimitsResponse,
+  GetMemberInput,
+  GetMemberResponse,
+  GetNoteInput,
+  GetNoteResponse,
+  GetOverviewInput,
+  GetOverviewResponse,
+  GetSegmentInput,
+  GetSegmentResponse,
+  GetSegmentGrowthInput,
+  GetSegmentGrowthResponse,
+  GetSourceInput,
+  GetSourceResponse,
+  GetSuppressionInput,
+  GetSuppressionResponse,
+  GetTenantResponse,
+  GetTimelineInput,
+  GetTimelineResponse,
+  GetTrackerResponse,
+  GetViewInput,
+  GetViewResponse,
+  GetVisitorInput,
+  GetVisitorResponse,
+  GetWebhookInput,
+  GetWebhookResponse,
+  GetWebhookDeliveryInput,
+  GetWebhookDeliveryResponse,
+  GetWebhookHealthInput,
+  GetWebhookHealthResponse,
+  HealthResponse,
+  IdentifyInput,
+  IdentifyResponse,
+  LinkedinCheckInput,
+  LinkedinCheckResponse,
+  LinkedinLoginInput,
+  LinkedinLoginResponse,
+  LinkedinLoginCodeInput,
+  LinkedinLoginCodeResponse,
+  LinkedinLoginStatusInput,
+  LinkedinLoginStatusResponse,
+  ListAgentRunsInput,
+  ListAgentRunsResponse,
+  ListAgentsInput,
+  ListAgentsResponse,
+  ListApiKeysInput,
+  ListApiKeysResponse,
+  ListApprovalsInput,
+  ListApprovalsResponse,
+  ListAuditLogInput,
+  ListAuditLogResponse,
+  ListCompaniesInput,
+  ListCompaniesResponse,
+  ListCompanyContactsInput,
+  ListCompanyContactsResponse,
+  ListCompanyEventsInput,
+  ListCompanyEventsResponse,
+  ListContactEventsInput,
+  ListContactEventsResponse,
+  ListContactsInput,
+  ListContactsResponse,
+  ListConversationsInput,
+  ListConversationsResponse,
+  ListDomainsInput,
+  ListDomainsResponse,
+  ListEmailThreadsInput,
+  ListEmailThreadsResponse,
+  ListErasuresInput,
+  ListErasuresResponse,
+  ListEventTypesInput,
+  ListEventTypesResponse,
+  ListEventsInput,
+  ListEventsResponse,
+  ListExportsResponse,
+  ListIdentitiesInput,
+  ListIdentitiesResponse,
+  ListImportsInput,
+  ListImportsResponse,
+  ListInvitationsInput,
+  ListInvitationsResponse,
+  ListKeptContactsInput,
+  ListKeptContactsResponse,
+  ListMailboxesInput,
+  ListMailboxesResponse,
+  ListMembersInput,
+  ListMembersResponse,
+  ListNotesInput,
+  ListNotesResponse,
+  ListPlaybooksResponse,
+  ListPropertiesInput,
+  ListPropertiesResponse,
+  ListRequestProblemsInput,
+  ListRequestProblemsResponse,
+  ListRunContactsInput,
+  ListRunContactsResponse,
+  ListScheduleTimesInput,
+  ListScheduleTimesResponse,
+  ListScopesResponse,
+  ListSegmentContactsInput,
+  ListSegmentContactsResponse,
+  ListSegmentsInput,
+  ListSegmentsResponse,
+  ListSourcesInput,
+  ListSourcesResponse,
+  ListSuppressionsInput,
+  ListSuppressionsResponse,
+  ListViewsResponse,
+  ListVisitsInput,
+  ListVisitsResponse,
+  ListWebhookDeliveriesInput,
+  ListWebhookDeliveriesResponse,
+  ListWebhookEventTypesResponse,
+  ListWebhookHealthInput,
+  ListWebhookHealthResponse,
+  ListWebhooksInput,
+  ListWebhooksResponse,
+  MergeContactInput,
+  MergeContactResponse,
+  PauseWebhookInput,
+  PauseWebhookResponse,
+  PreviewImportInput,
+  PreviewImportResponse,
+  PreviewMailInput,
+  PreviewMailResponse,
+  PreviewSegmentInput,
+  PreviewSegmentResponse,
+  PushSourceContactsInput,
+  PushSourceContactsResponse,
+  PushSourceConversationsInput,
+  PushSourceConversationsResponse,
+  ReadyResponse,
+  RejectActionInput,
+  RejectActionResponse,
+  RejectActionsInput,
+  RejectActionsResponse,
+  RemoveDomainInput,
+  RemoveDomainResponse,
+  RemoveEmailAccountInput,
+  RemoveEmailAccountResponse,
+  RemoveMemberInput,
+  RemoveMemberResponse,
+  RemoveSuppressionInput,
+  RemoveSuppressionResponse,
+  RenewInvitationInput,
+  RenewInvitationResponse,
+  ReplaceViewInput,
+  ReplaceViewResponse,
+  RereadMailboxInput,
+  RereadMailboxResponse,
+  ResendWebhookDeliveriesInput,
+  ResendWebhookDeliveriesResponse,
+  ResendWebhookDeliveryInput,
+  ResendWebhookDeliveryResponse,
+  ResumeWebhookInput,
+  ResumeWebhookResponse,
+  RevokeApiKeyInput,
+  RevokeApiKeyResponse,
+  RotateIdentitySecretInput,
+  RotateIdentitySecretResponse,
+  RotateWebhookSecretInput,
+  RotateWebhookSecretResponse,
+  RotateWriteKeyInput,
+  RotateWriteKeyResponse,
+  SdkAliasInput,
+  SdkAliasResponse,
+  SdkBatchInput,
+  SdkBatchResponse,
+  SdkGroupInput,
+  SdkGroupResponse,
+  SdkImportInput,
+  SdkImportResponse,
+  SdkPageInput,
+  SdkPageResponse,
+  SdkScreenInput,
+  SdkScreenResponse,
+  SdkTrackInput,
+  SdkTrackResponse,
+  SendEventsInput,
+  SendEventsResponse,
+  SetEmailAccountInput,
+  SetEmailAccountResponse,
+  SetImportMappingInput,
+  SetImportMappingResponse,
+  SocialCheckInput,
+  SocialCheckResponse,
+  SocialLoginInput,
+  SocialLoginResponse,
+  SocialLoginCodeInput,
+  SocialLoginCodeResponse,
+  SocialLoginStatusInput,
+  SocialLoginStatusResponse,
+  StartImportInput,
+  StartImportResponse,
+  SuggestSegmentValuesInput,
+  SuggestSegmentValuesResponse,
+  TestWebhookInput,
+  TestWebhookResponse,
+  TriggerAgentInput,
+  TriggerAgentResponse,
+  UndoImportInput,
+  UndoImportResponse,
+  UnmergeContactInput,
+  UnmergeContactResponse,
+  UpdateAgentInput,
+  UpdateAgentResponse,
+  UpdateAgentSettingsInput,
+  UpdateAgentSettingsResponse,
+  UpdateCompanyInput,
+  UpdateCompanyResponse,
+  UpdateContactInput,
+  UpdateContactResponse,
+  UpdateIdentityInput,
+  UpdateIdentityResponse,
+  UpdateMemberInput,
+  UpdateMemberResponse,
+  UpdateNoteInput,
+  UpdateNoteResponse,
+  UpdateSegmentInput,
+  UpdateSegmentResponse,
+  UpdateSourceInput,
+  UpdateSourceResponse,
+  UpdateTenantInput,
+  UpdateTenantResponse,
+  UpdateWebhookInput,
+  UpdateWebhookResponse,
+  UploadImportInput,
+  UploadImportResponse,
+  VerifyDomainInput,
+  VerifyDomainResponse,
+} from './types.gen.ts'
+
+/** A method for each operation of the API, under its name in the API reference. */
+export class Operations extends Caller {
+  /**
+   * Add a domain, to be verified with a TXT record, a file or a meta tag.
+   *
+   * A domain that was added before is returned unchanged. While the service runs on a local URL, `localhost` and other names of the same machine are verified at once. Needs the scope `settings:write`.
+   */
+  addDomain(input: AddDomainInput, options?: RequestOptions): Promise<AddDomainResponse> {
+    return this.call('POST /v1/domains', input, options)
+  }
+
+  /**
+   * Suppress an address, so that no more mail is sent to it.
+   *
+   * An address that is already suppressed is left unchanged. Needs the scope `identities:write`.
+   */
+  addSuppression(input: AddSuppressionInput, options?: RequestOptions): Promise<AddSuppressionResponse> {
+    return this.call('POST /v1/suppressions', input, options)
+  }
+
+  /**
+   * Group contacts, companies or events, and compute a figure for each group.
+   *
+   * Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.
+   */
+  aggregate(input: AggregateInput, options?: RequestOptions): Promise<AggregateResponse> {
+    return this.call('POST /v1/aggregate', input, options)
+  }
+
+  /**
+   * Approve a proposed action; it is then queued for execution.
+   *
+   * Needs the scope `agents:approve`.
+   */
+  approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ApproveActionResponse> {
+    return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
+  }
+
+  /**
+   * Approve several proposed actions independently.
+   *
+   * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
+   */
+  approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResponse> {
+    return this.call('POST /v1/approvals/approve', input, options)
+  }
+
+  /**
+   * Get the latest events of several contacts.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  batchActivity(input: BatchActivityInput, options?: RequestOptions): Promise<BatchActivityResponse> {
+    return this.call('POST /v1/batch/activity', input, options)
+  }
+
+  /**
+   * Get several contacts or companies.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  batchDetails(input: BatchDetailsInput, options?: RequestOptions): Promise<BatchDetailsResponse> {
+    return this.call('POST /v1/batch/details', input, options)
+  }
+
+  /**
+   * Cancel an import; what it has written stays until it is undone.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  cancelImport(input: CancelImportInput, options?: RequestOptions): Promise<CancelImportResponse> {
+    return this.call('POST /v1/imports/{import_id}/cancel', input, options)
+  }
+
+  /**
+   * Cancel a run that is queued or running; its proposed actions stay.
+   *
+   * Needs the scope `agents:trigger`.
+   */
+  cancelRun(input: CancelRunInput, options?: RequestOptions): Promise<CancelRunResponse> {
+    return this.call('POST /v1/agents/runs/{run_id}/cancel', input, options)
+  }
+
+  /**
+   * Change or delete many companies.
+   *
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Needs the scope `companies:write`.
+   */
+  changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResponse> {
+    return this.call('POST /v1/companies/bulk', input, options)
+  }
+
+  /**
+   * Change or delete many contacts.
+   *
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   */
+  changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResponse> {
+    return this.call('POST /v1/contacts/bulk', input, options)
+  }
+
+  /**
+   * Log in to the servers of an email account; nothing is sent.
+   *
+   * If a server rejects the login, `connected` is false and `error` contains its reply. Needs the scope `identities:write`.
+   */
+  checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResponse> {
+    return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
+  }
+
+  /**
+   * Find the unknown variables of a playbook.
+   *
+   * Needs the scope `agents:read`.
+   */
+  checkPlaybook(input: CheckPlaybookInput, options?: RequestOptions): Promise<CheckPlaybookResponse> {
+    return this.call('POST /v1/playbooks/check', input, options)
+  }
+
+  /**
+   * Create an agent.
+   *
+   * Needs the scope `agents:write`.
+   */
+  createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<CreateAgentResponse> {
+    return this.call('POST /v1/agents', input, options)
+  }
+
+  /**
+   * Create an API key, which is shown only once.
+   *
+   * Needs the scope `keys:write`.
+   */
+  createApiKey(input: CreateApiKeyInput, options?: RequestOptions): Promise<CreateApiKeyResponse> {
+    return this.call('POST /v1/api-keys', input, options)
+  }
+
+  /**
+   * Create a company.
+   *
+   * Needs the scope `companies:write`.
+   */
+  createCompany(input: CreateCompanyInput = {}, options?: RequestOptions): Promise<CreateCompanyResponse> {
+    return this.call('POST /v1/companies', input, options)
+  }
+
+  /**
+   * Create a contact.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  createContact(input: CreateContactInput, options?: RequestOptions): Promise<CreateContactResponse> {
+    return this.call('POST /v1/contacts', input, options)
+  }
+
+  /**
+   * Request a file with all data of the tenant; if one is in progress, its id is returned.
+   *
+   * Needs the scope `data:export`.
+   */
+  createExport(input: CreateExportInput = {}, options?: RequestOptions): Promise<CreateExportResponse> {
+    return this.call('POST /v1/exports', input, options)
+  }
+
+  /**
+   * Create an identity.
+   *
+   * Needs the scope `identities:write`.
+   */
+  createIdentity(input: CreateIdentityInput, options?: RequestOptions): Promise<CreateIdentityResponse> {
+    return this.call('POST /v1/identities', input, options)
+  }
+
+  /**
+   * Invite a person with a link that is valid for a week.
+   *
+   * Replaces an earlier invitation to the same address. Only an owner can invite owners. An API key can only invite to roles whose scopes it has in full, and never to `owner`. Needs the scope `settings:write`.
+   */
+  createInvitation(input: CreateInvitationInput, options?: RequestOptions): Promise<CreateInvitationResponse> {
+    return this.call('POST /v1/invitations', input, options)
+  }
+
+  /**
+   * Add a note to a contact.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  createNote(input: CreateNoteInput, options?: RequestOptions): Promise<CreateNoteResponse> {
+    return this.call('POST /v1/contacts/{contact_id}/notes', input, options)
+  }
+
+  /**
+   * Define a segment; its members are counted in the background.
+   *
+   * Needs the scope `segments:write`.
+   */
+  createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<CreateSegmentResponse> {
+    return this.call('POST /v1/segments', input, options)
+  }
+
+  /**
+   * Create a source with a write key, which is shown only once.
+   *
+   * A `browser` key is public: it works only on pages of your verified domains, and what it says of contacts is unverified. A `server` key is secret: keep it out of pages and apps; what it says is verified. Needs the scope `settings:write`.
+   */
+  createSource(input: CreateSourceInput, options?: RequestOptions): Promise<CreateSourceResponse> {
+    return this.call('POST /v1/sources', input, options)
+  }
+
+  /**
+   * Save the filters, order and columns of a list as a view.
+   *
+   * Needs the scope `views:write`.
+   */
+  createView(input: CreateViewInput, options?: RequestOptions): Promise<CreateViewResponse> {
+    return this.call('POST /v1/views', input, options)
+  }
+
+  /**
+   * Subscribe a URL to an event type; the signing secret is shown this once.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  createWebhook(input: CreateWebhookInput, options?: RequestOptions): Promise<CreateWebhookResponse> {
+    return this.call('POST /v1/webhooks', input, options)
+  }
+
+  /**
+   * Delete an agent with its runs.
+   *
+   * Needs the scope `agents:write`.
+   */
+  deleteAgent(input: DeleteAgentInput, options?: RequestOptions): Promise<DeleteAgentResponse> {
+    return this.call('DELETE /v1/agents/{agent_id}', input, options)
+  }
+
+  /**
+   * Delete a company; its contacts remain.
+   *
+   * Needs the scope `companies:write`.
+   */
+  deleteCompany(input: DeleteCompanyInput, options?: RequestOptions): Promise<DeleteCompanyResponse> {
+    return this.call('DELETE /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Delete a contact and its notes; its events remain.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  deleteContact(input: DeleteContactInput, options?: RequestOptions): Promise<DeleteContactResponse> {
+    return this.call('DELETE /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Delete an identity with its email account; agents that used it lose their default.
+   *
+   * Needs the scope `identities:write`.
+   */
+  deleteIdentity(input: DeleteIdentityInput, options?: RequestOptions): Promise<DeleteIdentityResponse> {
+    return this.call('DELETE /v1/identities/{identity_id}', input, options)
+  }
+
+  /**
+   * Withdraw an invitation: its link stops working.
+   *
+   * Needs the scope `settings:write`.
+   */
+  deleteInvitation(input: DeleteInvitationInput, options?: RequestOptions): Promise<DeleteInvitationResponse> {
+    return this.call('DELETE /v1/invitations/{invitation_id}', input, options)
+  }
+
+  /**
+   * Delete a note.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  deleteNote(input: DeleteNoteInput, options?: RequestOptions): Promise<DeleteNoteResponse> {
+    return this.call('DELETE /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Delete a segment; its contacts stay.
+   *
+   * Needs the scope `segments:write`.
+   */
+  deleteSegment(input: DeleteSegmentInput, options?: RequestOptions): Promise<DeleteSegmentResponse> {
+    return this.call('DELETE /v1/segments/{segment_id}', input, options)
+  }
+
+  /**
+   * Delete a source: its write keys stop working at once.
+   *
+   * What it sent remains. A connector is listed again when it next writes. Needs the scope `settings:write`.
+   */
+  deleteSource(input: DeleteSourceInput, options?: RequestOptions): Promise<DeleteSourceResponse> {
+    return this.call('DELETE /v1/sources/{source_id}', input, options)
+  }
+
+  /**
+   * Delete a saved view.
+   *
+   * Needs the scope `views:write`.
+   */
+  deleteView(input: DeleteViewInput, options?: RequestOptions): Promise<DeleteViewResponse> {
+    return this.call('DELETE /v1/views/{view_id}', input, options)
+  }
+
+  /**
+   * Delete a webhook subscription with its deliveries.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  deleteWebhook(input: DeleteWebhookInput, options?: RequestOptions): Promise<DeleteWebhookResponse> {
+    return this.call('DELETE /v1/webhooks/{subscription_id}', input, options)
+  }
+
+  /**
+   * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
+   *
+   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. Needs the scope `agents:write`.
+   */
+  dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResponse> {
+    return this.call('POST /v1/agents/dry-run', input, options)
+  }
+
+  /**
+   * Erase a contact and everything about it, which cannot be undone.
+   *
+   * Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt. Needs the scope `data:erase`.
+   */
+  eraseContact(input: EraseContactInput, options?: RequestOptions): Promise<EraseContactResponse> {
+    return this.call('POST /v1/erasures', input, options)
+  }
+
+  /**
+   * Get a proposed action with its status and result.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getAction(input: GetActionInput, options?: RequestOptions): Promise<GetActionResponse> {
+    return this.call('GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}', input, options)
+  }
+
+  /**
+   * Get an agent.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getAgent(input: GetAgentInput, options?: RequestOptions): Promise<GetAgentResponse> {
+    return this.call('GET /v1/agents/{agent_id}', input, options)
+  }
+
+  /**
+   * Get a run with the results of its first 25 contacts.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getAgentRun(input: GetAgentRunInput, options?: RequestOptions): Promise<GetAgentRunResponse> {
+    return this.call('GET /v1/agents/runs/{run_id}', input, options)
+  }
+
+  /**
+   * Get the tenant's rules for all its agents.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getAgentSettings(options?: RequestOptions): Promise<GetAgentSettingsResponse> {
+    return this.call('GET /v1/agent-settings', {}, options)
+  }
+
+  /**
+   * Get an API key, without the key itself.
+   *
+   * Needs the scope `keys:write`.
+   */
+  getApiKey(input: GetApiKeyInput, options?: RequestOptions): Promise<GetApiKeyResponse> {
+    return this.call('GET /v1/api-keys/{key_id}', input, options)
+  }
+
+  /**
+   * Get a company.
+   *
+   * Needs the scope `companies:read`.
+   */
+  getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<GetCompanyResponse> {
+    return this.call('GET /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Get a contact with its unified profile and latest events.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResponse> {
+    return this.call('GET /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Get a domain.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getDomain(input: GetDomainInput, options?: RequestOptions): Promise<GetDomainResponse> {
+    return this.call('GET /v1/domains/{domain_id}', input, options)
+  }
+
+  /**
+   * Get the receipt of an erasure.
+   *
+   * Needs the scope `data:erase`.
+   */
+  getErasure(input: GetErasureInput, options?: RequestOptions): Promise<GetErasureResponse> {
+    return this.call('GET /v1/erasures/{erasure_id}', input, options)
+  }
+
+  /**
+   * Get one event with its contact and company.
+   *
+   * Needs the scope `events:read`.
+   */
+  getEvent(input: GetEventInput, options?: RequestOptions): Promise<GetEventResponse> {
+    return this.call('GET /v1/events/{event_id}', input, options)
+  }
+
+  /**
+   * Count events by type, domain and day.
+   *
+   * Needs the scope `events:read`.
+   */
+  getEventStats(input: GetEventStatsInput = {}, options?: RequestOptions): Promise<GetEventStatsResponse> {
+    return this.call('GET /v1/events/stats', input, options)
+  }
+
+  /**
+   * Get an export's progress and, once it is ready, the URL of its file.
+   *
+   * Needs the scope `data:export`.
+   */
+  getExport(input: GetExportInput, options?: RequestOptions): Promise<GetExportResponse> {
+    return this.call('GET /v1/exports/{export_id}', input, options)
+  }
+
+  /**
+   * Get an identity; its credentials are never returned.
+   *
+   * Needs the scope `identities:read`.
+   */
+  getIdentity(input: GetIdentityInput, options?: RequestOptions): Promise<GetIdentityResponse> {
+    return this.call('GET /v1/identities/{identity_id}', input, options)
+  }
+
+  /**
+   * Get the email account, the agents and the last social login of an identity.
+   *
+   * Needs the scope `identities:read`.
+   */
+  getIdentityConnections(input: GetIdentityConnectionsInput, options?: RequestOptions): Promise<GetIdentityConnectionsResponse> {
+    return this.call('GET /v1/identities/{identity_id}/connections', input, options)
+  }
+
+  /**
+   * Get an import's state, progress, columns, counts and first errors.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  getImport(input: GetImportInput, options?: RequestOptions): Promise<GetImportResponse> {
+    return this.call('GET /v1/imports/{import_id}', input, options)
+  }
+
+  /**
+   * Get what an import would do: the counts, and the first 20 rows with each property before and after.
+   *
+   * Also needs the scope `contacts:read`, because it shows current values. Needs the scope `contacts:write`.
+   */
+  getImportPreview(input: GetImportPreviewInput, options?: RequestOptions): Promise<GetImportPreviewResponse> {
+    return this.call('GET /v1/imports/{import_id}/preview', input, options)
+  }
+
+  /**
+   * Get a pending invitation.
+   *
+   * Needs the scope `settings:write`.
+   */
+  getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<GetInvitationResponse> {
+    return this.call('GET /v1/invitations/{invitation_id}', input, options)
+  }
+
+  /**
+   * Get the rate limits and the tenant's usage.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getLimits(options?: RequestOptions): Promise<GetLimitsResponse> {
+    return this.call('GET /v1/limits', {}, options)
+  }
+
+  /**
+   * Get a member.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getMember(input: GetMemberInput, options?: RequestOptions): Promise<GetMemberResponse> {
+    return this.call('GET /v1/members/{user_id}', input, options)
+  }
+
+  /**
+   * Get a note of a contact.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getNote(input: GetNoteInput, options?: RequestOptions): Promise<GetNoteResponse> {
+    return this.call('GET /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Get the figures of a range of days and of the preceding range of the same length.
+   *
+   * Events from bots are not counted. Needs the scope `events:read`.
+   */
+  getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResponse> {
+    return this.call('GET /v1/overview', input, options)
+  }
+
+  /**
+   * Get a segment, without its members.
+   *
+   * Needs the scope `segments:read`.
+   */
+  getSegment(input: GetSegmentInput, options?: RequestOptions): Promise<GetSegmentResponse> {
+    return this.call('GET /v1/segments/{segment_id}', input, options)
+  }
+
+  /**
+   * Get how many contacts a segment had on each day, and how many entered and left.
+   *
+   * Needs the scope `segments:read`.
+   */
+  getSegmentGrowth(input: GetSegmentGrowthInput, options?: RequestOptions): Promise<GetSegmentGrowthResponse> {
+    return this.call('GET /v1/segments/{segment_id}/growth', input, options)
+  }
+
+  /**
+   * Get a source, without its write key.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getSource(input: GetSourceInput, options?: RequestOptions): Promise<GetSourceResponse> {
+    return this.call('GET /v1/sources/{source_id}', input, options)
+  }
+
+  /**
+   * Get the reason why an address is suppressed; 404 if it is not.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  getSuppression(input: GetSuppressionInput, options?: RequestOptions): Promise<GetSuppressionResponse> {
+    return this.call('GET /v1/suppressions/{address}', input, options)
+  }
+
+  /**
+   * Get the tenant.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getTenant(options?: RequestOptions): Promise<GetTenantResponse> {
+    return this.call('GET /v1/tenant', {}, options)
+  }
+
+  /**
+   * List visits, and the events outside visits, the latest first.
+   *
+   * The events outside visits are those without a session and, with `include=system`, system events. Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed. Needs the scope `events:read`.
+   */
+  getTimeline(input: GetTimelineInput = {}, options?: RequestOptions): List<GetTimelineResponse, NonNullable<GetTimelineResponse['items']>[number]> {
+    return this.list('GET /v1/timeline', input, options, 'items', 'page')
+  }
+
+  /**
+   * Get the tracker snippet for a site's pages, and the first and last event received from them.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getTracker(options?: RequestOptions): Promise<GetTrackerResponse> {
+    return this.call('GET /v1/tracker', {}, options)
+  }
+
+  /**
+   * Get a saved view.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getView(input: GetViewInput, options?: RequestOptions): Promise<GetViewResponse> {
+    return this.call('GET /v1/views/{view_id}', input, options)
+  }
+
+  /**
+   * Get a visitor: what its events say about it, and its contact.
+   *
+   * Its events are listed by `GET /v1/events?visitor_id=`. A visitor without events is unknown. Needs the scope `events:read`.
+   */
+  getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<GetVisitorResponse> {
+    return this.call('GET /v1/visitors/{visitor_id}', input, options)
+  }
+
+  /**
+   * Get a webhook subscription.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  getWebhook(input: GetWebhookInput, options?: RequestOptions): Promise<GetWebhookResponse> {
+    return this.call('GET /v1/webhooks/{subscription_id}', input, options)
+  }
+
+  /**
+   * Get a delivery with every attempt.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<GetWebhookDeliveryResponse> {
+    return this.call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', input, options)
+  }
+
+  /**
+   * Get the health of a webhook subscription.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  getWebhookHealth(input: GetWebhookHealthInput, options?: RequestOptions): Promise<GetWebhookHealthResponse> {
+    return this.call('GET /v1/webhooks/{subscription_id}/health', input, options)
+  }
+
+  /**
+   * Whether the process is running
+   */
+  health(options?: RequestOptions): Promise<HealthResponse> {
+    return this.call('GET /v1/health', {}, options)
+  }
+
+  /**
+   * Identify visitors; their earlier anonymous events become the contact's.
+   *
+   * Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact. Needs the scope `contacts:write`.
+   */
+  identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResponse> {
+    return this.call('POST /v1/identify', input, options)
+  }
+
+  /**
+   * Check with the network whether an identity's session is valid (the same as under /social).
+   *
+   * Needs the scope `identities:write`.
+   */
+  linkedinCheck(input: LinkedinCheckInput, options?: RequestOptions): Promise<LinkedinCheckResponse> {
+    return this.call('GET /v1/identities/{identity_id}/linkedin/check', input, options)
+  }
+
+  /**
+   * Log an identity in to the social network (the same as under /social).
+   *
+   * Needs the scope `identities:write`.
+   */
+  linkedinLogin(input: LinkedinLoginInput, options?: RequestOptions): Promise<LinkedinLoginResponse> {
+    return this.call('POST /v1/identities/{identity_id}/linkedin/login', input, options)
+  }
+
+  /**
+   * Submit the two-factor code that the network requested (the same as under /social).
+   *
+   * Needs the scope `identities:write`.
+   */
+  linkedinLoginCode(input: LinkedinLoginCodeInput, options?: RequestOptions): Promise<LinkedinLoginCodeResponse> {
+    return this.call('POST /v1/identities/{identity_id}/linkedin/code/{session_id}', input, options)
+  }
+
+  /**
+   * Get the status of a login; poll until it is completed or failed (the same as under /social).
+   *
+   * Needs the scope `identities:write`.
+   */
+  linkedinLoginStatus(input: LinkedinLoginStatusInput, options?: RequestOptions): Promise<LinkedinLoginStatusResponse> {
+    return this.call('GET /v1/identities/{identity_id}/linkedin/status/{session_id}', input, options)
+  }
+
+  /**
+   * List the runs of an agent, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listAgentRuns(input: ListAgentRunsInput, options?: RequestOptions): List<ListAgentRunsResponse, NonNullable<ListAgentRunsResponse['runs']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/runs', input, options, 'runs', 'offset')
+  }
+
+  /**
+   * List agents, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listAgents(input: ListAgentsInput = {}, options?: RequestOptions): List<ListAgentsResponse, NonNullable<ListAgentsResponse['agents']>[number]> {
+    return this.list('GET /v1/agents', input, options, 'agents', 'offset')
+  }
+
+  /**
+   * List the API keys, newest first, including revoked and expired ones.
+   *
+   * Needs the scope `keys:write`.
+   */
+  listApiKeys(input: ListApiKeysInput = {}, options?: RequestOptions): List<ListApiKeysResponse, NonNullable<ListApiKeysResponse['keys']>[number]> {
+    return this.list('GET /v1/api-keys', input, options, 'keys', 'page')
+  }
+
+  /**
+   * List the actions that wait for approval, newest first.
+   *
+   * The guardrails are checked again for each response, so they say what an approval would meet now. Needs the scope `agents:read`.
+   */
+  listApprovals(input: ListApprovalsInput = {}, options?: RequestOptions): List<ListApprovalsResponse, NonNullable<ListApprovalsResponse['actions']>[number]> {
+    return this.list('GET /v1/approvals', input, options, 'actions', 'page')
+  }
+
+  /**
+   * List the entries of the audit log, newest first.
+   *
+   * Needs the scope `audit:read`.
+   */
+  listAuditLog(input: ListAuditLogInput = {}, options?: RequestOptions): List<ListAuditLogResponse, NonNullable<ListAuditLogResponse['entries']>[number]> {
+    return this.list('GET /v1/audit-log', input, options, 'entries', 'page')
+  }
+
+  /**
+   * List, filter and search companies.
+   *
+   * Needs the scope `companies:read`.
+   */
+  listCompanies(input: ListCompaniesInput = {}, options?: RequestOptions): List<ListCompaniesResponse, NonNullable<ListCompaniesResponse['companies']>[number]> {
+    return this.list('GET /v1/companies', input, options, 'companies', 'page')
+  }
+
+  /**
+   * List the contacts of a company, newest first.
+   *
+   * It returns contacts, so it needs the scope `contacts:read` as well. Needs the scope `companies:read`.
+   */
+  listCompanyContacts(input: ListCompanyContactsInput, options?: RequestOptions): List<ListCompanyContactsResponse, NonNullable<ListCompanyContactsResponse['contacts']>[number]> {
+    return this.list('GET /v1/companies/{company_id}/contacts', input, options, 'contacts', 'page')
+  }
+
+  /**
+   * List the events of a company's contacts, newest first.
+   *
+   * If the company has more than 1,000 contacts, only events of the newest 1,000 are listed. Needs the scope `events:read`.
+   */
+  listCompanyEvents(input: ListCompanyEventsInput, options?: RequestOptions): List<ListCompanyEventsResponse, NonNullable<ListCompanyEventsResponse['events']>[number]> {
+    return this.list('GET /v1/companies/{company_id}/events', input, options, 'events', 'page')
+  }
+
+  /**
+   * List the events of a contact, at most 1,000, even after its deletion.
+   *
+   * A response contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them. Needs the scope `contacts:read`.
+   */
+  listContactEvents(input: ListContactEventsInput, options?: RequestOptions): Promise<ListContactEventsResponse> {
+    return this.call('GET /v1/contacts/events/{contact_id}', input, options)
+  }
+
+  /**
+   * List, filter and search contacts.
+   *
+   * has_event_* filters, and a `filter` with event conditions, also need the scope `events:read`. A single event must match all has_event_* filters. Needs the scope `contacts:read`.
+   */
+  listContacts(input: ListContactsInput = {}, options?: RequestOptions): List<ListContactsResponse, NonNullable<ListContactsResponse['contacts']>[number]> {
+    return this.list('GET /v1/contacts', input, options, 'contacts', 'page')
+  }
+
+  /**
+   * List the email and messaging conversations of a contact, latest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listConversations(input: ListConversationsInput, options?: RequestOptions): List<ListConversationsResponse, NonNullable<ListConversationsResponse['conversations']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/conversations', input, options, 'conversations', 'page')
+  }
+
+  /**
+   * List the domains whose pages may send events, in alphabetical order.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listDomains(input: ListDomainsInput = {}, options?: RequestOptions): List<ListDomainsResponse, NonNullable<ListDomainsResponse['domains']>[number]> {
+    return this.list('GET /v1/domains', input, options, 'domains', 'page')
+  }
+
+  /**
+   * List summaries of the email threads of a contact, latest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listEmailThreads(input: ListEmailThreadsInput, options?: RequestOptions): List<ListEmailThreadsResponse, NonNullable<ListEmailThreadsResponse['email_threads']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/email-threads', input, options, 'email_threads', 'page')
+  }
+
+  /**
+   * List the receipts of erasures, newest first.
+   *
+   * Needs the scope `data:erase`.
+   */
+  listErasures(input: ListErasuresInput = {}, options?: RequestOptions): List<ListErasuresResponse, NonNullable<ListErasuresResponse['erasures']>[number]> {
+    return this.list('GET /v1/erasures', input, options, 'erasures', 'page')
+  }
+
+  /**
+   * List the distinct event names.
+   *
+   * Needs the scope `events:read`.
+   */
+  listEventTypes(input: ListEventTypesInput = {}, options?: RequestOptions): List<ListEventTypesResponse, NonNullable<ListEventTypesResponse['types']>[number]> {
+    return this.list('GET /v1/events/types', input, options, 'types', 'page')
+  }
+
+  /**
+   * List, filter and search events.
+   *
+   * Needs the scope `events:read`.
+   */
+  listEvents(input: ListEventsInput = {}, options?: RequestOptions): List<ListEventsResponse, NonNullable<ListEventsResponse['events']>[number]> {
+    return this.list('GET /v1/events', input, options, 'events', 'page')
+  }
+
+  /**
+   * List the exports of the tenant's data, newest first.
+   *
+   * Needs the scope `data:export`.
+   */
+  listExports(options?: RequestOptions): Promise<ListExportsResponse> {
+    return this.call('GET /v1/exports', {}, options)
+  }
+
+  /**
+   * List the identities, newest first.
+   *
+   * Needs the scope `identities:read`.
+   */
+  listIdentities(input: ListIdentitiesInput = {}, options?: RequestOptions): List<ListIdentitiesResponse, NonNullable<ListIdentitiesResponse['identities']>[number]> {
+    return this.list('GET /v1/identities', input, options, 'identities', 'page')
+  }
+
+  /**
+   * List the imports of uploaded files, newest first.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  listImports(input: ListImportsInput = {}, options?: RequestOptions): List<ListImportsResponse, NonNullable<ListImportsResponse['imports']>[number]> {
+    return this.list('GET /v1/imports', input, options, 'imports', 'page')
+  }
+
+  /**
+   * List the pending invitations, newest first.
+   *
+   * Needs the scope `settings:write`.
+   */
+  listInvitations(input: ListInvitationsInput = {}, options?: RequestOptions): List<ListInvitationsResponse, NonNullable<ListInvitationsResponse['invitations']>[number]> {
+    return this.list('GET /v1/invitations', input, options, 'invitations', 'page')
+  }
+
+  /**
+   * List the contacts that undoing an import left as they are, because they were changed since.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  listKeptContacts(input: ListKeptContactsInput, options?: RequestOptions): List<ListKeptContactsResponse, NonNullable<ListKeptContactsResponse['contacts']>[number]> {
+    return this.list('GET /v1/imports/{import_id}/kept', input, options, 'contacts', 'page')
+  }
+
+  /**
+   * List the mailboxes of the identities and their state.
+   *
+   * Needs the scope `identities:read`.
+   */
+  listMailboxes(input: ListMailboxesInput = {}, options?: RequestOptions): List<ListMailboxesResponse, NonNullable<ListMailboxesResponse['mailboxes']>[number]> {
+    return this.list('GET /v1/mailboxes', input, options, 'mailboxes', 'page')
+  }
+
+  /**
+   * List the members of the tenant, in the order in which they joined.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listMembers(input: ListMembersInput = {}, options?: RequestOptions): List<ListMembersResponse, NonNullable<ListMembersResponse['members']>[number]> {
+    return this.list('GET /v1/members', input, options, 'members', 'page')
+  }
+
+  /**
+   * List the notes of a contact, newest first.
+   *
+   * A response contains at most 8 MiB of notes. If a page has more, `truncated` is true and its last notes are omitted: use a smaller limit. Pages of 13 notes or fewer always fit. Needs the scope `contacts:read`.
+   */
+  listNotes(input: ListNotesInput, options?: RequestOptions): List<ListNotesResponse, NonNullable<ListNotesResponse['notes']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/notes', input, options, 'notes', 'page')
+  }
+
+  /**
+   * List the playbook templates, and the variables, capabilities and models an agent can use.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listPlaybooks(options?: RequestOptions): Promise<ListPlaybooksResponse> {
+    return this.call('GET /v1/playbooks', {}, options)
+  }
+
+  /**
+   * List the properties of contacts, companies or events for filters and list columns.
+   *
+   * Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   */
+  listProperties(input: ListPropertiesInput = {}, options?: RequestOptions): Promise<ListPropertiesResponse> {
+    return this.call('GET /v1/properties', input, options)
+  }
+
+  /**
+   * List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first.
+   *
+   * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have claimed but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
+   */
+  listRequestProblems(input: ListRequestProblemsInput = {}, options?: RequestOptions): List<ListRequestProblemsResponse, NonNullable<ListRequestProblemsResponse['problems']>[number]> {
+    return this.list('GET /v1/tracker/problems', input, options, 'problems', 'page')
+  }
+
+  /**
+   * List the contacts of a run with their results, in the order of the run.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listRunContacts(input: ListRunContactsInput, options?: RequestOptions): List<ListRunContactsResponse, NonNullable<ListRunContactsResponse['contacts']>[number]> {
+    return this.list('GET /v1/agents/runs/{run_id}/contacts', input, options, 'contacts', 'page')
+  }
+
+  /**
+   * List the next times of a schedule.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listScheduleTimes(input: ListScheduleTimesInput, options?: RequestOptions): Promise<ListScheduleTimesResponse> {
+    return this.call('GET /v1/schedules', input, options)
+  }
+
+  /**
+   * List the scopes that an API key can have.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listScopes(options?: RequestOptions): Promise<ListScopesResponse> {
+    return this.call('GET /v1/api-keys/scopes', {}, options)
+  }
+
+  /**
+   * List the contacts in a segment.
+   *
+   * Needs the scope `segments:read`.
+   */
+  listSegmentContacts(input: ListSegmentContactsInput, options?: RequestOptions): List<ListSegmentContactsResponse, NonNullable<ListSegmentContactsResponse['contacts']>[number]> {
+    return this.list('GET /v1/segments/{segment_id}/contacts', input, options, 'contacts', 'page')
+  }
+
+  /**
+   * List the segments, newest first.
+   *
+   * Needs the scope `segments:read`.
+   */
+  listSegments(input: ListSegmentsInput = {}, options?: RequestOptions): List<ListSegmentsResponse, NonNullable<ListSegmentsResponse['segments']>[number]> {
+    return this.list('GET /v1/segments', input, options, 'segments', 'page')
+  }
+
+  /**
+   * List the sources, newest first: what sends events with a write key, and the connectors that push records.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listSources(input: ListSourcesInput = {}, options?: RequestOptions): List<ListSourcesResponse, NonNullable<ListSourcesResponse['sources']>[number]> {
+    return this.list('GET /v1/sources', input, options, 'sources', 'page')
+  }
+
+  /**
+   * List suppressed addresses with the reason, latest first.
+   *
+   * Needs the scope `contacts:read`.
+   */
+  listSuppressions(input: ListSuppressionsInput = {}, options?: RequestOptions): List<ListSuppressionsResponse, NonNullable<ListSuppressionsResponse['suppressions']>[number]> {
+    return this.list('GET /v1/suppressions', input, options, 'suppressions', 'page')
+  }
+
+  /**
+   * List the saved views, by page and name.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listViews(options?: RequestOptions): Promise<ListViewsResponse> {
+    return this.call('GET /v1/views', {}, options)
+  }
+
+  /**
+   * List visits, the latest first.
+   *
+   * A visit has the events of one session of a visitor. The dates are those of its first event. Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed. Needs the scope `events:read`.
+   */
+  listVisits(input: ListVisitsInput = {}, options?: RequestOptions): List<ListVisitsResponse, NonNullable<ListVisitsResponse['visits']>[number]> {
+    return this.list('GET /v1/visits', input, options, 'visits', 'page')
+  }
+
+  /**
+   * List the deliveries of a webhook subscription with every attempt, newest first.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  listWebhookDeliveries(input: ListWebhookDeliveriesInput, options?: RequestOptions): List<ListWebhookDeliveriesResponse, NonNullable<ListWebhookDeliveriesResponse['deliveries']>[number]> {
+    return this.list('GET /v1/webhooks/{subscription_id}/deliveries', input, options, 'deliveries', 'page')
+  }
+
+  /**
+   * List the known event types, each with a sample delivery.
+   *
+   * You can also subscribe to any other name that you record. Needs the scope `webhooks:read`.
+   */
+  listWebhookEventTypes(options?: RequestOptions): Promise<ListWebhookEventTypesResponse> {
+    return this.call('GET /v1/webhooks/event-types', {}, options)
+  }
+
+  /**
+   * List the health of the webhook subscriptions, newest first.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  listWebhookHealth(input: ListWebhookHealthInput = {}, options?: RequestOptions): List<ListWebhookHealthResponse, NonNullable<ListWebhookHealthResponse['health']>[number]> {
+    return this.list('GET /v1/webhooks/health', input, options, 'health', 'page')
+  }
+
+  /**
+   * List the webhook subscriptions, newest first.
+   *
+   * Needs the scope `webhooks:read`.
+   */
+  listWebhooks(input: ListWebhooksInput = {}, options?: RequestOptions): List<ListWebhooksResponse, NonNullable<ListWebhooksResponse['webhooks']>[number]> {
+    return this.list('GET /v1/webhooks', input, options, 'webhooks', 'page')
+  }
+
+  /**
+   * Merge a contact into another.
+   *
+   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. Needs the scope `contacts:write`.
+   */
+  mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResponse> {
+    return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
+  }
+
+  /**
+   * Stop deliveries; events recorded while it is paused are not delivered later.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  pauseWebhook(input: PauseWebhookInput, options?: RequestOptions): Promise<PauseWebhookResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/pause', input, options)
+  }
+
+  /**
+   * Compute what an import would do, in the background; nothing is written.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  previewImport(input: PreviewImportInput, options?: RequestOptions): Promise<PreviewImportResponse> {
+    return this.call('POST /v1/imports/{import_id}/preview', input, options)
+  }
+
+  /**
+   * Render an outreach email exactly as it would be sent; nothing is sent or stored.
+   *
+   * Each sent email has an unsubscribe link of its own; the preview has a placeholder in its place. Needs the scope `identities:read`.
+   */
+  previewMail(input: PreviewMailInput, options?: RequestOptions): Promise<PreviewMailResponse> {
+    return this.call('POST /v1/mail-previews', input, options)
+  }
+
+  /**
+   * Count the contacts that match a filter, without defining a segment.
+   *
+   * Needs the scope `segments:read`.
+   */
+  previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResponse> {
+    return this.call('POST /v1/segments/preview', input, options)
+  }
+
+  /**
+   * Create or update contacts with the records of a connected system.
+   *
+   * A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   */
+  pushSourceContacts(input: PushSourceContactsInput, options?: RequestOptions): Promise<PushSourceContactsResponse> {
+    return this.call('POST /v1/sources/{source}/contacts', input, options)
+  }
+
+  /**
+   * Add conversations of a messaging tool.
+   *
+   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   */
+  pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResponse> {
+    return this.call('POST /v1/sources/{source}/conversations', input, options)
+  }
+
+  /**
+   * Whether both databases respond and have disk space
+   */
+  ready(options?: RequestOptions): Promise<ReadyResponse> {
+    return this.call('GET /health/ready', {}, options)
+  }
+
+  /**
+   * Reject a proposed action; it never executes.
+   *
+   * Needs the scope `agents:approve`.
+   */
+  rejectAction(input: RejectActionInput, options?: RequestOptions): Promise<RejectActionResponse> {
+    return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject', input, options)
+  }
+
+  /**
+   * Reject several proposed actions independently.
+   *
+   * If an action cannot be rejected, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
+   */
+  rejectActions(input: RejectActionsInput, options?: RequestOptions): Promise<RejectActionsResponse> {
+    return this.call('POST /v1/approvals/reject', input, options)
+  }
+
+  /**
+   * Remove a domain: its pages can no longer send events.
+   *
+   * Needs the scope `settings:write`.
+   */
+  removeDomain(input: RemoveDomainInput, options?: RequestOptions): Promise<RemoveDomainResponse> {
+    return this.call('DELETE /v1/domains/{domain_id}', input, options)
+  }
+
+  /**
+   * Remove the email account of an identity, with its secrets.
+   *
+   * Needs the scope `identities:write`.
+   */
+  removeEmailAccount(input: RemoveEmailAccountInput, options?: RequestOptions): Promise<RemoveEmailAccountResponse> {
+    return this.call('DELETE /v1/identities/{identity_id}/email-account', input, options)
+  }
+
+  /**
+   * Remove a member from the tenant.
+   *
+   * Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners. Needs the scope `settings:write`.
+   */
+  removeMember(input: RemoveMemberInput, options?: RequestOptions): Promise<RemoveMemberResponse> {
+    return this.call('DELETE /v1/members/{user_id}', input, options)
+  }
+
+  /**
+   * Allow mail to an address again.
+   *
+   * If its owner unsubscribed or complained, their contact becomes subscribed again. Needs the scope `identities:write`.
+   */
+  removeSuppression(input: RemoveSuppressionInput, options?: RequestOptions): Promise<RemoveSuppressionResponse> {
+    return this.call('DELETE /v1/suppressions/{address}', input, options)
+  }
+
+  /**
+   * Create a new link, valid for another week; the previous one stops working.
+   *
+   * Needs the scope `settings:write`.
+   */
+  renewInvitation(input: RenewInvitationInput, options?: RequestOptions): Promise<RenewInvitationResponse> {
+    return this.call('POST /v1/invitations/{invitation_id}/renew', input, options)
+  }
+
+  /**
+   * Replace a saved view.
+   *
+   * Needs the scope `views:write`.
+   */
+  replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<ReplaceViewResponse> {
+    return this.call('PUT /v1/views/{view_id}', input, options)
+  }
+
+  /**
+   * Read a mailbox from the start again, to find earlier mails of new contacts.
+   *
+   * Needs the scope `identities:write`.
+   */
+  rereadMailbox(input: RereadMailboxInput, options?: RequestOptions): Promise<RereadMailboxResponse> {
+    return this.call('POST /v1/mailboxes/{identity_id}/reread', input, options)
+  }
+
+  /**
+   * Send all failed deliveries again whose events were recorded in a time range.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  resendWebhookDeliveries(input: ResendWebhookDeliveriesInput, options?: RequestOptions): Promise<ResendWebhookDeliveriesResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/deliveries/resend', input, options)
+  }
+
+  /**
+   * Send a delivery again.
+   *
+   * A finished delivery gets six new attempts. One that is being retried makes its next attempt now. Needs the scope `webhooks:write`.
+   */
+  resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<ResendWebhookDeliveryResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend', input, options)
+  }
+
+  /**
+   * Resume deliveries.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  resumeWebhook(input: ResumeWebhookInput, options?: RequestOptions): Promise<ResumeWebhookResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/resume', input, options)
+  }
+
+  /**
+   * Revoke an API key: it stops working at once.
+   *
+   * Also withdraws the invitations that the key created. Needs the scope `keys:write`.
+   */
+  revokeApiKey(input: RevokeApiKeyInput, options?: RequestOptions): Promise<RevokeApiKeyResponse> {
+    return this.call('DELETE /v1/api-keys/{key_id}', input, options)
+  }
+
+  /**
+   * Create or rotate the identity secret.
+   *
+   * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`.
+   */
+  rotateIdentitySecret(input: RotateIdentitySecretInput = {}, options?: RequestOptions): Promise<RotateIdentitySecretResponse> {
+    return this.call('POST /v1/tenant/identity-secret', input, options)
+  }
+
+  /**
+   * Rotate the signing secret of a webhook subscription; the old one also signs until the overlap ends.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  rotateWebhookSecret(input: RotateWebhookSecretInput, options?: RequestOptions): Promise<RotateWebhookSecretResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/rotate', input, options)
+  }
+
+  /**
+   * Replace the write key of a source; the old key works for another 24 hours.
+   *
+   * Needs the scope `settings:write`.
+   */
+  rotateWriteKey(input: RotateWriteKeyInput, options?: RequestOptions): Promise<RotateWriteKeyResponse> {
+    return this.call('POST /v1/sources/{source_id}/rotate', input, options)
+  }
+
+  /**
+   * Record a alias call of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   */
+  sdkAlias(input: SdkAliasInput = {}, options?: RequestOptions): Promise<SdkAliasResponse> {
+    return this.call('POST /v1/alias', input, options)
+  }
+
+  /**
+   * Record up to 500 calls of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
+   */
+  sdkBatch(input: SdkBatchInput, options?: RequestOptions): Promise<SdkBatchResponse> {
+    return this.call('POST /v1/batch', input, options)
+  }
+
+  /**
+   * Record a group call of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   */
+  sdkGroup(input: SdkGroupInput = {}, options?: RequestOptions): Promise<SdkGroupResponse> {
+    return this.call('POST /v1/group', input, options)
+  }
+
+  /**
+   * Record up to 500 calls of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
+   */
+  sdkImport(input: SdkImportInput, options?: RequestOptions): Promise<SdkImportResponse> {
+    return this.call('POST /v1/import', input, options)
+  }
+
+  /**
+   * Record a page call of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   */
+  sdkPage(input: SdkPageInput = {}, options?: RequestOptions): Promise<SdkPageResponse> {
+    return this.call('POST /v1/page', input, options)
+  }
+
+  /**
+   * Record a screen call of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   */
+  sdkScreen(input: SdkScreenInput = {}, options?: RequestOptions): Promise<SdkScreenResponse> {
+    return this.call('POST /v1/screen', input, options)
+  }
+
+  /**
+   * Record a track call of an SDK of Segment or RudderStack.
+   *
+   * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
+   */
+  sdkTrack(input: SdkTrackInput = {}, options?: RequestOptions): Promise<SdkTrackResponse> {
+    return this.call('POST /v1/track', input, options)
+  }
+
+  /**
+   * Record up to 500 events of your servers.
+   *
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. Needs the scope `events:write`.
+   */
+  sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResponse> {
+    return this.call('POST /v1/events', input, options)
+  }
+
+  /**
+   * Set the email account of an identity, after logging in to its servers.
+   *
+   * Needs the scope `identities:write`.
+   */
+  setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<SetEmailAccountResponse> {
+    return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)
+  }
+
+  /**
+   * Set where the columns of the file go.
+   *
+   * Columns that are not listed are ignored. One must be the email or the external id. Needs the scope `contacts:write`.
+   */
+  setImportMapping(input: SetImportMappingInput, options?: RequestOptions): Promise<SetImportMappingResponse> {
+    return this.call('PUT /v1/imports/{import_id}/mapping', input, options)
+  }
+
+  /**
+   * Check with the network whether an identity's session is valid.
+   *
+   * Needs the scope `identities:write`.
+   */
+  socialCheck(input: SocialCheckInput, options?: RequestOptions): Promise<SocialCheckResponse> {
+    return this.call('GET /v1/identities/{identity_id}/social/check', input, options)
+  }
+
+  /**
+   * Log an identity in to the social network.
+   *
+   * Needs the scope `identities:write`.
+   */
+  socialLogin(input: SocialLoginInput, options?: RequestOptions): Promise<SocialLoginResponse> {
+    return this.call('POST /v1/identities/{identity_id}/social/login', input, options)
+  }
+
+  /**
+   * Submit the two-factor code that the network requested.
+   *
+   * Needs the scope `identities:write`.
+   */
+  socialLoginCode(input: SocialLoginCodeInput, options?: RequestOptions): Promise<SocialLoginCodeResponse> {
+    return this.call('POST /v1/identities/{identity_id}/social/code/{session_id}', input, options)
+  }
+
+  /**
+   * Get the status of a login; poll until it is completed or failed.
+   *
+   * Needs the scope `identities:write`.
+   */
+  socialLoginStatus(input: SocialLoginStatusInput, options?: RequestOptions): Promise<SocialLoginStatusResponse> {
+    return this.call('GET /v1/identities/{identity_id}/social/status/{session_id}', input, options)
+  }
+
+  /**
+   * Start an import, or continue one that failed; it runs in the background.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  startImport(input: StartImportInput, options?: RequestOptions): Promise<StartImportResponse> {
+    return this.call('POST /v1/imports/{import_id}/start', input, options)
+  }
+
+  /**
+   * List the most frequent values of a property, to choose from in a filter.
+   *
+   * Needs the scope `segments:read`.
+   */
+  suggestSegmentValues(input: SuggestSegmentValuesInput, options?: RequestOptions): Promise<SuggestSegmentValuesResponse> {
+    return this.call('GET /v1/segments/suggestions', input, options)
+  }
+
+  /**
+   * Send a sample of the subscribed event.
+   *
+   * Needs the scope `webhooks:write`.
+   */
+  testWebhook(input: TestWebhookInput, options?: RequestOptions): Promise<TestWebhookResponse> {
+    return this.call('POST /v1/webhooks/{subscription_id}/test', input, options)
+  }
+
+  /**
+   * Queue a run of an agent, even if the agent is disabled.
+   *
+   * Needs the scope `agents:trigger`.
+   */
+  triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResponse> {
+    return this.call('POST /v1/agents/{agent_id}/trigger', input, options)
+  }
+
+  /**
+   * Undo an import: delete the contacts it created and restore the values it replaced.
+   *
+   * What was changed since is kept; see GET /v1/imports/:import_id/kept. Possible for seven days after the import. Needs the scope `contacts:write`.
+   */
+  undoImport(input: UndoImportInput, options?: RequestOptions): Promise<UndoImportResponse> {
+    return this.call('POST /v1/imports/{import_id}/undo', input, options)
+  }
+
+  /**
+   * Unmerge a contact.
+   *
+   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. Needs the scope `contacts:write`.
+   */
+  unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResponse> {
+    return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)
+  }
+
+  /**
+   * Change an agent; omitted fields keep their values, and null removes a setting.
+   *
+   * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`.
+   */
+  updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<UpdateAgentResponse> {
+    return this.call('PATCH /v1/agents/{agent_id}', input, options)
+  }
+
+  /**
+   * Change the tenant's rules for all its agents; omitted fields keep their values.
+   *
+   * Needs the scope `agents:write`.
+   */
+  updateAgentSettings(input: UpdateAgentSettingsInput = {}, options?: RequestOptions): Promise<UpdateAgentSettingsResponse> {
+    return this.call('PATCH /v1/agent-settings', input, options)
+  }
+
+  /**
+   * Change a company; properties are merged.
+   *
+   * Needs the scope `companies:write`.
+   */
+  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<UpdateCompanyResponse> {
+    return this.call('PUT /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Change a contact; properties are merged.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<UpdateContactResponse> {
+    return this.call('PUT /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Change an identity; omitted fields keep their values.
+   *
+   * Needs the scope `identities:write`.
+   */
+  updateIdentity(input: UpdateIdentityInput, options?: RequestOptions): Promise<UpdateIdentityResponse> {
+    return this.call('PUT /v1/identities/{identity_id}', input, options)
+  }
+
+  /**
+   * Change the role of a member.
+   *
+   * Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`. Needs the scope `settings:write`.
+   */
+  updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<UpdateMemberResponse> {
+    return this.call('PATCH /v1/members/{user_id}', input, options)
+  }
+
+  /**
+   * Replace the content of a note.
+   *
+   * Needs the scope `contacts:write`.
+   */
+  updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<UpdateNoteResponse> {
+    return this.call('PATCH /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Change the name, the description or the filter of a segment.
+   *
+   * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`.
+   */
+  updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResponse> {
+    return this.call('PATCH /v1/segments/{segment_id}', input, options)
+  }
+
+  /**
+   * Rename a source.
+   *
+   * Needs the scope `settings:write`.
+   */
+  updateSource(input: UpdateSourceInput, options?: RequestOptions): Promise<UpdateSourceResponse> {
+    return this.call('PATCH /v1/sources/{source_id}', input, options)
+  }
+
+  /**
+   * Change the tenant's settings.
+   *
+   * Needs the scope `settings:write`.
+   */
+  updateTenant(input: UpdateTenantInput = {}, options?: RequestOptions): Promise<UpdateTenantResponse> {
+    return this.call('PATCH /v1/tenant', input, options)
+  }
+
+  /**
+   * Change the URL, the URL filter or the headers of a webhook subscription.
+   *
+   * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. Needs the scope `webhooks:write`.
+   */
+  updateWebhook(input: UpdateWebhookInput, options?: RequestOptions): Promise<UpdateWebhookResponse> {
+    return this.call('PATCH /v1/webhooks/{subscription_id}', input, options)
+  }
+
+  /**
+   * Upload a CSV file of contacts; nothing is imported yet.
+   *
+   * The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping. Needs the scope `contacts:write`.
+   */
+  uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<UploadImportResponse> {
+    return this.call('POST /v1/imports', input, options, 'text')
+  }
+
+  /**
+   * Look for the TXT record, the file and the meta tag of a domain, and mark it as verified if one is there.
+   *
+   * Needs the scope `settings:write`.
+   */
+  verifyDomain(input: VerifyDomainInput, options?: RequestOptions): Promise<VerifyDomainResponse> {
+    return this.call('POST /v1/domains/{domain_id}/verify', input, options)
+  }
+}

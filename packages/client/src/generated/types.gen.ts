@@ -1,0 +1,5933 @@
+// Generated from openapi.json by `npm run generate`.
+
+export type Action = {
+    run_id: string;
+    contact_id: string;
+    action_index: number;
+    type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
+    params: {
+        [key: string]: unknown;
+    };
+    status: 'pending_approval' | 'approved' | 'rejected' | 'executed' | 'failed';
+    identity_id: string | null;
+    /**
+     * Whether it was approved automatically.
+     */
+    auto_approved: boolean;
+    /**
+     * The results of the checks before it was proposed and before it was executed.
+     */
+    guardrails: Array<Guardrail>;
+    decided_by: {
+        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+        id?: string;
+        name?: string;
+    } | null;
+    decided_at: string | null;
+    due_at: string | null;
+    executed_at: string | null;
+    result: {
+        [key: string]: unknown;
+    } | null;
+    error: {
+        code: string;
+        message: string;
+        /**
+         * The guardrail that stopped it.
+         */
+        rule?: string;
+    } | null;
+    created_at: string;
+};
+
+export type ActivityEvent = {
+    id: string;
+    event: string;
+    url: string | null;
+    timestamp: string;
+    title: string | null;
+};
+
+export type Agent = {
+    agent_id: string;
+    _id: string;
+    name: string;
+    description: string | null;
+    playbook_template: string | null;
+    /**
+     * As sent.
+     */
+    playbook: {
+        [key: string]: unknown;
+    };
+    capabilities: Array<string>;
+    identity_id: string | null;
+    monitoring: {
+        filter?: SegmentFilter | {
+            segment_id: string;
+        };
+        schedule_cron?: string;
+        time_zone?: string;
+        max_contacts_per_run: number;
+    };
+    /**
+     * As sent. API keys are never stored here.
+     */
+    llm_config: {
+        [key: string]: unknown;
+    };
+    enabled: boolean;
+    next_run_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type AgentSettings = {
+    /**
+     * The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.
+     */
+    outreach_interval_days: number;
+    /**
+     * The hours in which no outreach is sent, as HH:MM; null for none.
+     */
+    quiet_hours: {
+        from: string;
+        to: string;
+    } | null;
+    /**
+     * An IANA name, used for contacts without a `timezone` property and for daily limits.
+     */
+    time_zone: string;
+    /**
+     * Maximum outreach actions per identity and day.
+     */
+    daily_limit_per_identity: number;
+    /**
+     * The number of days after a reply in which agents send nothing; 0 for no pause.
+     */
+    reply_pause_days: number;
+    /**
+     * The maximum cost of models in a calendar month (UTC); null for no cap.
+     */
+    monthly_cost_cap_usd: number | null;
+};
+
+export type AggregationOfCompanies = {
+    entity: 'companies';
+    /**
+     * The dimension to group by.
+     * - `industry`: Property industry.
+     * - `country`: Property country.
+     * - `state`: Property state.
+     * - `lifecycle_stage`: Property lifecyclestage.
+     * - `size_bucket`: Range of property numberofemployees: 1-10, 11-50, 51-200, 201-500, 501-1000, 1001-5000, 5001-10000, 10001+.
+     * - `employee_band`: The same as size_bucket.
+     * - `revenue_bucket`: Range of property annualrevenue, lower bound included: <1M, 1M-10M, 10M-50M, 50M-100M, 100M-500M, 500M-1B, 1B+.
+     */
+    group_by: 'industry' | 'country' | 'state' | 'lifecycle_stage' | 'size_bucket' | 'employee_band' | 'revenue_bucket';
+    /**
+     * Filters of companies; all must match.
+     */
+    filters?: {
+        /**
+         * Exact name.
+         */
+        name?: string;
+        /**
+         * Exact domain.
+         */
+        domain?: string;
+        /**
+         * Exact industry.
+         */
+        industry?: string;
+        /**
+         * Exact country.
+         */
+        country?: string;
+        /**
+         * Exact state.
+         */
+        state?: string;
+        /**
+         * Minimum number of employees.
+         */
+        min_employees?: number;
+        /**
+         * Maximum number of employees.
+         */
+        max_employees?: number;
+    };
+    /**
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     */
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    /**
+     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     */
+    metric_field?: string;
+    /**
+     * Maximum number of buckets.
+     */
+    limit?: number;
+};
+
+export type AggregationOfContacts = {
+    entity: 'contacts';
+    /**
+     * The dimension to group by.
+     * - `lifecycle_stage`: Property lifecyclestage.
+     * - `lead_status`: Property lead_status.
+     * - `industry`: Property industry.
+     * - `country`: Property country.
+     * - `state`: Property state.
+     * - `city`: Property city.
+     * - `company`: Property company, a name.
+     * - `job_title`: Property jobtitle.
+     * - `company_id`: Associated company; contacts without one are in no bucket.
+     * - `created_day`: Day of creation (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
+     * - `has_linkedin`: Whether the contact has a social-network profile.
+     * - `has_social_profile`: The same as has_linkedin.
+     */
+    group_by: 'lifecycle_stage' | 'lead_status' | 'industry' | 'country' | 'state' | 'city' | 'company' | 'job_title' | 'company_id' | 'created_day' | 'has_linkedin' | 'has_social_profile';
+    /**
+     * Filters of contacts; all must match.
+     */
+    filters?: {
+        /**
+         * Exact value of the property company.
+         */
+        company?: string;
+        /**
+         * Exact industry.
+         */
+        industry?: string;
+        /**
+         * Lifecycle stage.
+         */
+        lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
+        /**
+         * Exact lead status.
+         */
+        lead_status?: string;
+        /**
+         * Exact city.
+         */
+        city?: string;
+        /**
+         * Exact state.
+         */
+        state?: string;
+        /**
+         * Exact country.
+         */
+        country?: string;
+        /**
+         * Part of the job title, ignoring case.
+         */
+        job_title?: string;
+        /**
+         * Created at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+         */
+        created_after?: string;
+        /**
+         * Created at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+         */
+        created_before?: string;
+        /**
+         * Only these contacts.
+         */
+        contact_ids?: Array<string>;
+        /**
+         * Contacts in this segment; 409 segment_counting while they are being counted.
+         */
+        segment_id?: string;
+    };
+    /**
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     */
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    /**
+     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     */
+    metric_field?: string;
+    /**
+     * Maximum number of buckets.
+     */
+    limit?: number;
+};
+
+export type AggregationOfEvents = {
+    entity: 'events';
+    /**
+     * The dimension to group by.
+     * - `event_type`: Event name.
+     * - `domain`: Host of the URL.
+     * - `url`: Whole URL.
+     * - `url_path`: Path of the URL.
+     * - `title`: Page title.
+     * - `text`: Text of the element.
+     * - `element_type`: Type of the element, such as button.
+     * - `element_id`: Id of the element.
+     * - `class`: Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.
+     * - `contact_id`: Identified contact; anonymous events are in no bucket.
+     * - `visitor_id`: Visitor, identified or anonymous.
+     * - `session_id`: Session.
+     * - `analytics_user_id`: User id of another analytics tool.
+     * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
+     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
+     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
+     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
+     * - `device_type`: Device type, such as desktop.
+     * - `browser`: Browser name, such as Chrome.
+     * - `os`: Name of the operating system, such as macOS.
+     * - `referring_domain`: Host of the referrer; none for the event's own site.
+     * - `is_bot`: Whether the sender identifies itself as a bot.
+     */
+    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'contact_id' | 'visitor_id' | 'session_id' | 'analytics_user_id' | 'company_id' | 'day' | 'week' | 'month' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'is_bot';
+    /**
+     * Filters of events; all must match.
+     */
+    filters?: {
+        /**
+         * Exact event name.
+         */
+        event_type?: string;
+        /**
+         * One of these event names.
+         */
+        event_types?: Array<string>;
+        /**
+         * Exact host of the URL.
+         */
+        domain?: string;
+        /**
+         * Exact URL.
+         */
+        url?: string;
+        /**
+         * Exact path of the URL.
+         */
+        url_path?: string;
+        /**
+         * Part of the URL, ignoring case.
+         */
+        url_contains?: string;
+        /**
+         * Exact text of the element.
+         */
+        text?: string;
+        /**
+         * Part of the element's text, ignoring case.
+         */
+        text_contains?: string;
+        /**
+         * Part of the page title, ignoring case.
+         */
+        title_contains?: string;
+        /**
+         * Exact type of the element, such as button.
+         */
+        element_type?: string;
+        /**
+         * Exact id of the element.
+         */
+        element_id?: string;
+        /**
+         * Part of the element's class, ignoring case.
+         */
+        class_contains?: string;
+        /**
+         * Events of this contact.
+         */
+        contact_id?: string;
+        /**
+         * Events of one of these contacts.
+         */
+        contact_ids?: Array<string>;
+        /**
+         * Events of this visitor.
+         */
+        visitor_id?: string;
+        /**
+         * Events of this session.
+         */
+        session_id?: string;
+        /**
+         * Events with this exact user id of another analytics tool.
+         */
+        analytics_user_id?: string;
+        /**
+         * Exact host of the referrer, without www.
+         */
+        referring_domain?: string;
+        /**
+         * Exact device type, such as desktop.
+         */
+        device_type?: string;
+        /**
+         * Exact browser name, such as Chrome.
+         */
+        browser?: string;
+        /**
+         * Exact name of the operating system, such as macOS.
+         */
+        os?: string;
+        /**
+         * Whether the sender identifies itself as a bot.
+         */
+        is_bot?: boolean;
+        /**
+         * Whether the URL's host differs from the host of the page that sent the event.
+         */
+        origin_mismatch?: boolean;
+        /**
+         * Only events of a known contact.
+         */
+        identified_only?: boolean;
+        /**
+         * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+         */
+        date_after?: string;
+        /**
+         * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+         */
+        date_before?: string;
+        /**
+         * Exact page title.
+         */
+        title?: string;
+    };
+    /**
+     * The figure of each bucket: the number of records, or one computed from the numbers in metric_field.
+     */
+    metric?: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    /**
+     * Required unless the metric is count: a property or, for events, a key of data. Only JSON numbers are used, not strings like "12"; a bucket without numbers has the value null.
+     */
+    metric_field?: string;
+    /**
+     * Maximum number of buckets.
+     */
+    limit?: number;
+    /**
+     * system: includes system events, such as contact_created.
+     */
+    include?: 'system';
+};
+
+export type ApiKey = {
+    key_id: string;
+    name: string;
+    scopes: Array<string>;
+    created_at: string;
+    expires_at: string | null;
+    last_used_at: string | null;
+    revoked_at: string | null;
+};
+
+export type Attachment = {
+    filename: string | null;
+    content_type: string;
+    bytes: number;
+};
+
+export type AuditLogEntry = {
+    entry_id: string;
+    at: string;
+    actor: {
+        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+        id?: string;
+        name?: string;
+    };
+    action: string;
+    subject_kind: string;
+    subject_id: string | null;
+    details: {
+        [key: string]: unknown;
+    };
+    subject_name: string | null;
+    subject_exists: boolean | null;
+};
+
+export type ColumnMapping = {
+    /**
+     * Index of the column, from 0.
+     */
+    column: number;
+    target: 'email' | 'external_id' | 'property' | 'ignore';
+    /**
+     * The property, with the target `property`. `company` and `company_domain` name the company.
+     */
+    property?: string;
+    type?: 'text' | 'number' | 'boolean';
+};
+
+export type CompactEvent = {
+    event_id: string;
+    _id: string;
+    event: string;
+    timestamp: string;
+    url: string | null;
+    title: string | null;
+};
+
+export type Company = {
+    company_id: string;
+    _id: string;
+    name: string | null;
+    domain: string | null;
+    /**
+     * Your own id of the company, from a group call of an SDK.
+     */
+    external_id: string | null;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    created_at: string;
+    updated_at: string;
+};
+
+export type Contact = {
+    contact_id: string;
+    /**
+     * Transitional alias of contact_id; will be removed.
+     */
+    _id: string;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    associations: {
+        companies: Array<string>;
+    };
+    company_id: string | null;
+    first_seen_at: string;
+    segment_ids: Array<string>;
+    creation_source: string;
+    created_at: string;
+    updated_at: string;
+    notes: Array<Note>;
+    /**
+     * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+     */
+    notes_truncated?: true;
+    properties_provenance?: {
+        [key: string]: {
+            source: string;
+            updated_at: string;
+        };
+    };
+};
+
+export type ContactEvent = {
+    event_id: string;
+    _id: string;
+    event: string;
+    timestamp: string;
+    url: string | null;
+    contact_id: string | null;
+};
+
+export type Conversation = {
+    thread_id: string;
+    channel: 'email' | 'chat';
+    /**
+     * `email`, or the messaging tool.
+     */
+    source: string;
+    subject: string | null;
+    participants: Array<Participant>;
+    message_count: number;
+    last_message_at: string;
+    /**
+     * Newest first; only with include_messages.
+     */
+    messages?: Array<Message>;
+};
+
+export type Decision = {
+    run_id: string;
+    contact_id: string;
+    action_index: number;
+    /**
+     * The action after the decision; null if it could not be decided.
+     */
+    action: Action | null;
+    error: {
+        code: string;
+        message: string;
+    } | null;
+};
+
+export type Domain = {
+    domain_id: string;
+    domain: string;
+    /**
+     * The name of the TXT record that verifies the domain.
+     */
+    txt_name: string;
+    /**
+     * The value of that record.
+     */
+    txt_value: string;
+    /**
+     * Or: the URL of a text file that verifies the domain.
+     */
+    file_url: string;
+    /**
+     * The content of that file.
+     */
+    file_content: string;
+    /**
+     * Or: a tag in the head of the home page that verifies the domain.
+     */
+    meta_tag: string;
+    verified_at: string | null;
+    /**
+     * How it was verified; `local`: it means the machine that the service runs on; `operator`: on the command line.
+     */
+    verified_by: 'dns' | 'file' | 'meta' | 'local' | 'operator';
+    created_at: string;
+};
+
+export type DryRun = {
+    /**
+     * The model provider, or `template`.
+     */
+    provider: string;
+    model: string | null;
+    notices: Array<string>;
+    contacts: Array<{
+        contact_id: string;
+        contact: {
+            contact_id: string;
+            _id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+            company: string | null;
+        } | null;
+        status: 'evaluated' | 'failed' | 'skipped';
+        reasoning: string | null;
+        error: string | null;
+        proposed_actions: Array<{
+            type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
+            params: {
+                [key: string]: unknown;
+            };
+            identity_id: string | null;
+            /**
+             * The status that the action would have in a run.
+             */
+            status: 'pending_approval' | 'approved' | 'rejected';
+            /**
+             * The results of the checks before it was proposed and before it was executed.
+             */
+            guardrails: Array<Guardrail>;
+            error: {
+                code: string;
+                message: string;
+                /**
+                 * The guardrail that stopped it.
+                 */
+                rule?: string;
+            } | null;
+        }>;
+    }>;
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+    };
+};
+
+export type EmailAccount = {
+    identity_id: string;
+    address: string;
+    smtp: MailServer;
+    imap: MailServer | null;
+    /**
+     * The endpoint and the client that renew access tokens; null if they are not renewed.
+     */
+    renewal: {
+        client_id: string;
+        token_url: string;
+    } | null;
+    /**
+     * Maximum mails in any 24 hours.
+     */
+    daily_limit: number;
+    /**
+     * Minimum time between two mails.
+     */
+    spacing_seconds: number;
+    /**
+     * Whether the mail servers accepted the latest login.
+     */
+    connected: boolean;
+    verified_at: string | null;
+    /**
+     * The replies of the servers, if the latest login failed.
+     */
+    error: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type EmailThread = {
+    thread_id: string;
+    last_message_id: string;
+    subject: string | null;
+};
+
+export type ErasureReceipt = {
+    erasure_id: string;
+    contact_id: string;
+    status: 'running' | 'erased' | 'verified';
+    at: string;
+    erased_at: string | null;
+    verified_at: string | null;
+    requested_by: {
+        id: string;
+        name: string;
+    } | null;
+    email_hash: {
+        salt: string;
+        sha256: string;
+    } | null;
+    removed: {
+        [key: string]: number;
+    };
+};
+
+export type Event = {
+    event_id: string;
+    _id: string;
+    event: string;
+    timestamp: string;
+    /**
+     * When the service received the event.
+     */
+    createdAt: string;
+    url: string | null;
+    /**
+     * Host of url.
+     */
+    domain: string | null;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
+    visitor_id: string | null;
+    session_id: string | null;
+    referrer: string | null;
+    referring_domain: string | null;
+    browser: string | null;
+    os: string | null;
+    device_type: string | null;
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
+    screen: string | null;
+    user_agent: string | null;
+    /**
+     * The visitor's id in another analytics tool, if the page sends it.
+     */
+    analytics_user_id: string | null;
+    contact: {
+        _id: string;
+        email: string | null;
+        firstname: string | null;
+        lastname: string | null;
+    } | null;
+    company: {
+        _id: string;
+        name: string | null;
+        domain: string | null;
+    } | null;
+};
+
+export type EventSummary = {
+    id: string;
+    event: string;
+    url: string | null;
+    timestamp: string;
+    contact_id: string | null;
+};
+
+export type Export = {
+    export_id: string;
+    status: 'queued' | 'running' | 'ready' | 'failed' | 'expired';
+    progress: number;
+    url: string | null;
+    size_bytes: number | null;
+    counts: {
+        [key: string]: number;
+    };
+    error: string | null;
+    created_at: string;
+    finished_at: string | null;
+    expires_at: string | null;
+};
+
+export type FailedRow = {
+    /**
+     * 1 is the row below the header.
+     */
+    row: number;
+    code: string;
+    message: string;
+};
+
+export type Guardrail = {
+    rule: string;
+    passed: boolean;
+    message: string;
+    /**
+     * Until when the rule delays the action.
+     */
+    waits_until: string | null;
+    checked: 'proposal' | 'execution';
+    at: string;
+};
+
+export type Identity = {
+    identity_id: string;
+    _id: string;
+    firstName: string;
+    lastName: string;
+    role: string;
+    jobTitle: string | null;
+    profile_id: string | null;
+    email_account: {
+        address: string | null;
+        /**
+         * Whether the mail servers accepted the latest login.
+         */
+        connected: boolean;
+    };
+    social: {
+        connected: boolean;
+        profile_id: string | null;
+        checked_at: string | null;
+    };
+    created_at: string;
+    updated_at: string;
+};
+
+export type IdentityConnections = {
+    email_account: EmailAccount | null;
+    /**
+     * The agents that write as the identity. Empty without the scope `agents:read`.
+     */
+    agents: Array<{
+        agent_id: string;
+        name: string;
+        enabled: boolean;
+    }>;
+    /**
+     * The latest login, whether it has ended or not.
+     */
+    social_login: {
+        session_id: string;
+        status: string;
+        deadline_at: string;
+    } | null;
+    /**
+     * Whether the social network is simulated, so that nothing leaves the service.
+     */
+    is_sandbox: boolean;
+};
+
+export type Import = {
+    import_id: string;
+    _id: string;
+    file_name: string;
+    size_bytes: number;
+    encoding: string;
+    delimiter: string;
+    /**
+     * The system whose export the file was recognized as.
+     */
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    columns: Array<ImportColumn>;
+    /**
+     * Proposed by the service until you set it.
+     */
+    mapping: Array<ColumnMapping>;
+    /**
+     * null until the file has been read to its end.
+     */
+    row_count: number | null;
+    /**
+     * Of the preview, the import or undoing it: from 0 to 1.
+     */
+    progress: number;
+    /**
+     * What the import would do, as of the latest preview.
+     */
+    preview: ImportCounts | null;
+    counts: ImportCounts;
+    /**
+     * The first failed rows.
+     */
+    errors: Array<FailedRow>;
+    /**
+     * CSV of all failed rows; null without any, or when the file is deleted.
+     */
+    failed_rows_url: string | null;
+    /**
+     * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
+     */
+    undo: {
+        deleted: number;
+        restored: number;
+        kept: number;
+        companies_deleted: number;
+    } | null;
+    can_undo: boolean;
+    error: {
+        code: string;
+        message: string;
+    } | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+    expires_at: string;
+    has_file: boolean;
+};
+
+export type ImportColumn = {
+    header: string;
+    samples: Array<string>;
+};
+
+export type ImportCounts = {
+    created: number;
+    updated: number;
+    unchanged: number;
+    failed: number;
+};
+
+export type Invitation = {
+    invitation_id: string;
+    email: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+    expires_at: string;
+};
+
+export type KeptContact = {
+    contact_id: string;
+    /**
+     * The properties that were changed since the import. Empty: the whole contact is in use.
+     */
+    properties: Array<string>;
+};
+
+export type MailPreview = {
+    subject: string;
+    /**
+     * The plain-text part.
+     */
+    text: string;
+    /**
+     * The HTML part: a complete document.
+     */
+    html: string;
+};
+
+export type MailServer = {
+    host: string;
+    port: number;
+    security: 'tls' | 'starttls' | 'none';
+    user: string;
+    login: 'password' | 'access_token';
+};
+
+export type Mailbox = {
+    identity_id: string;
+    /**
+     * waiting, connecting, reading, watching or failed.
+     */
+    state: string;
+    /**
+     * The last error; null once the mailbox is read again.
+     */
+    error: string | null;
+    /**
+     * The earliest time of the next attempt after a failure.
+     */
+    next_attempt_at: string | null;
+    connected_at: string | null;
+    synced_at: string | null;
+    folders: Array<{
+        role: string;
+        path: string;
+        synced_at: string;
+    }>;
+    /**
+     * Number of mails that could not be read.
+     */
+    skipped: number;
+};
+
+export type Member = {
+    user_id: string;
+    email: string;
+    name: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+    joined_at: string;
+};
+
+export type Message = {
+    /**
+     * The Message-ID of a mail without its angle brackets, or the id in the messaging tool.
+     */
+    message_id: string;
+    direction: 'inbound' | 'outbound';
+    from: Participant;
+    to: Array<Participant>;
+    cc: Array<Participant>;
+    sent_at: string;
+    text: string;
+    /**
+     * Sanitised: without anything that runs or loads. The URL of a remote image is in data-src.
+     */
+    html?: string;
+    /**
+     * Metadata only; the contents are not stored.
+     */
+    attachments: Array<Attachment>;
+    /**
+     * Set if the response would be too large: the text is shortened and the HTML is omitted. Request fewer messages.
+     */
+    truncated?: true;
+};
+
+export type Note = {
+    note_id: string;
+    _id: string;
+    contact_id: string;
+    /**
+     * Markdown, stored as sent.
+     */
+    content: string;
+    created_at: string;
+    updated_at: string;
+};
+
+export type Pagination = {
+    page: number;
+    limit: number;
+    total_pages: number;
+    total_items: number;
+};
+
+export type Participant = {
+    address: string | null;
+    name: string | null;
+};
+
+export type PlainEvent = {
+    event_id: string;
+    _id: string;
+    event: string;
+    timestamp: string;
+    /**
+     * When the service received the event.
+     */
+    createdAt: string;
+    url: string | null;
+    /**
+     * Host of url.
+     */
+    domain: string | null;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
+    visitor_id: string | null;
+    session_id: string | null;
+    referrer: string | null;
+    referring_domain: string | null;
+    browser: string | null;
+    os: string | null;
+    device_type: string | null;
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
+    screen: string | null;
+    user_agent: string | null;
+    /**
+     * The visitor's id in another analytics tool, if the page sends it.
+     */
+    analytics_user_id: string | null;
+};
+
+export type PlaybookTemplate = {
+    name: string;
+    description: string;
+    capabilities: Array<string>;
+    variables: {
+        [key: string]: string;
+    };
+    prompt: string;
+    title: string;
+};
+
+export type Playbooks = {
+    templates: Array<PlaybookTemplate>;
+    variables: Array<{
+        /**
+         * `contact.<property>` represents every property.
+         */
+        name: string;
+        is_any_property: boolean;
+    }>;
+    capabilities: Array<{
+        name: string;
+        types: Array<'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update'>;
+    }>;
+    /**
+     * The model of an agent that sets none; null if there is none, and the template provider fills in the playbook's messages.
+     */
+    default_model: {
+        provider: string;
+        model: string;
+    } | null;
+    /**
+     * The providers that this service can use.
+     */
+    configured_providers: Array<string>;
+    max_contacts: {
+        min: number;
+        max: number;
+        default: number;
+    };
+};
+
+export type PreviewedRow = {
+    /**
+     * 1 is the row below the header.
+     */
+    row: number;
+    status: 'created' | 'updated' | 'unchanged' | 'failed';
+    /**
+     * null for a contact that would be created, and for a failed row.
+     */
+    contact_id: string | null;
+    email: string | null;
+    changes: Array<{
+        property: string;
+        before: string | null;
+        after: string | null;
+    }>;
+    error: {
+        code: string;
+        message: string;
+    } | null;
+};
+
+export type Property = {
+    name: string;
+    label: string;
+    type: 'text' | 'number' | 'boolean' | 'date' | 'list';
+    /**
+     * Whether people set it: not if the service derives it, or if it records a consent.
+     */
+    is_editable: boolean;
+    /**
+     * The only values it may have; null for any.
+     */
+    choices: Array<string> | null;
+};
+
+export type RequestProblem = {
+    problem_id: string;
+    at: string;
+    method: string;
+    path: string;
+    /**
+     * The status that was answered: 200 if there were only warnings.
+     */
+    status: number;
+    /**
+     * The error code, or `warnings`.
+     */
+    code: string;
+    /**
+     * What was wrong, or what was ignored and why.
+     */
+    messages: Array<string>;
+    page_host: string | null;
+    visitor_id: string | null;
+    user_agent: string;
+    body: string | null;
+    /**
+     * More problems of about the same time, which are not listed.
+     */
+    skipped: number;
+};
+
+export type Run = {
+    run_id: string;
+    _id: string;
+    agent_id: string;
+    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+    trigger: 'manual' | 'schedule';
+    provider: string | null;
+    model: string | null;
+    notices: Array<string>;
+    error: string | null;
+    created_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    summary: {
+        contacts_evaluated: number;
+        actions_proposed: number;
+        actions_auto_approved: number;
+        actions_pending_approval: number;
+        /**
+         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
+         */
+        actions_skipped: number;
+        errors: number;
+    };
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+    };
+};
+
+export type RunContact = {
+    contact_id: string;
+    contact: {
+        contact_id: string;
+        _id: string;
+        email: string | null;
+        firstname: string | null;
+        lastname: string | null;
+        company: string | null;
+    } | null;
+    status: 'pending' | 'evaluated' | 'failed' | 'skipped';
+    reasoning: string | null;
+    error: string | null;
+    proposed_actions: Array<Action>;
+    /**
+     * The actions that were not proposed, each with the action of an earlier run that waits for approval instead.
+     */
+    skipped_actions: Array<{
+        type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
+        reason: 'waits_for_approval';
+        run_id: string;
+        action_index: number;
+    }>;
+};
+
+export type RunDetail = {
+    run_id: string;
+    _id: string;
+    agent_id: string;
+    status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+    trigger: 'manual' | 'schedule';
+    provider: string | null;
+    model: string | null;
+    notices: Array<string>;
+    error: string | null;
+    created_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    summary: {
+        contacts_evaluated: number;
+        actions_proposed: number;
+        actions_auto_approved: number;
+        actions_pending_approval: number;
+        /**
+         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
+         */
+        actions_skipped: number;
+        errors: number;
+    };
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+    };
+    contact_results?: Array<RunContact>;
+};
+
+export type SavedView = {
+    view_id: string;
+    name: string;
+    page: 'contacts' | 'companies' | 'events';
+    query: {
+        [key: string]: string | number | boolean | Array<string>;
+    };
+    columns: Array<string>;
+    created_by: {
+        id: string;
+        name: string;
+    } | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type Segment = {
+    segment_id: string;
+    _id: string;
+    name: string;
+    description: string | null;
+    contact_count: number | null;
+    /**
+     * Whether contacts are still being counted, because the segment is new or its filter changed.
+     */
+    counting: boolean;
+    filter: SegmentFilter;
+    created_at: string;
+};
+
+/**
+ * The contacts that belong to the segment. Negative operators match a missing value.
+ */
+export type SegmentFilter = {
+    match: 'all' | 'any';
+    conditions: Array<{
+        property: string;
+        operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'in' | 'not_in' | 'is_set' | 'is_not_set' | 'gt' | 'gte' | 'lt' | 'lte' | 'before' | 'after' | 'within_days';
+        value?: string | number | boolean | Array<string | number | boolean>;
+    } | {
+        event: {
+            type?: string;
+            text?: string;
+            text_contains?: string;
+            url_contains?: string;
+            class_contains?: string;
+            element_id?: string;
+            within_days?: number;
+            min_count?: number;
+        };
+        operator: 'did' | 'did_not';
+    } | {
+        match: 'all' | 'any';
+        conditions: Array<unknown>;
+    }>;
+};
+
+export type SegmentMember = {
+    contact_id: string;
+    /**
+     * Transitional alias of contact_id; will be removed.
+     */
+    _id: string;
+    properties: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    company_id: string | null;
+    segment_ids: Array<string>;
+    created_at: string;
+};
+
+export type Source = {
+    source_id: string;
+    name: string;
+    /**
+     * `browser`: a website, whose key is public. `server`: a server, whose key is secret. `connector`: a connected system, such as a CRM, which writes under its name with an API key.
+     */
+    type: 'browser' | 'server' | 'connector';
+    /**
+     * The kind of a connector, such as crm; null for the others.
+     */
+    kind: string | null;
+    /**
+     * The last 4 characters of the write key; null for a connector.
+     */
+    key_hint: string | null;
+    key_created_at: string | null;
+    created_at: string;
+    /**
+     * When it last sent something; null if never. Up to a minute late.
+     */
+    last_seen_at: string | null;
+    /**
+     * Accepted events in the last 24 hours, in whole hours; null for a connector.
+     */
+    events_last_day: number | null;
+};
+
+export type Suppression = {
+    /**
+     * A digest (`sha256:…`) if its owner was erased.
+     */
+    address: string;
+    reason: 'unsubscribed' | 'bounced' | 'complained' | 'manual';
+    details: string | null;
+    at: string;
+};
+
+export type Tenant = {
+    tenant_id: string;
+    _id: string;
+    name: string;
+    /**
+     * Whether identifications that pages send without a valid user_hash are ignored.
+     */
+    require_signed_identification: boolean;
+    identity_secret: {
+        created_at: string;
+        previous_valid_until: string | null;
+    } | null;
+    created_at: string;
+};
+
+export type TimelineEvent = {
+    kind: 'event';
+    event: Event;
+};
+
+export type TimelineVisit = {
+    kind: 'visit';
+    visit: Visit;
+};
+
+export type UnifiedProfile = {
+    _id: string;
+    source_count: number;
+    sources: {
+        [key: string]: {
+            external_id?: string;
+            first_seen_at?: string;
+            updated_at?: string;
+            synced_at?: string;
+            enriched_at?: string;
+        };
+    };
+    profile: {
+        [key: string]: {
+            unique_values: Array<{
+                value: unknown;
+                sources: Array<{
+                    source: string;
+                    updated_at: string;
+                }>;
+            }>;
+            all_sources: Array<string>;
+            has_conflict: boolean;
+        };
+    };
+    created_at: string;
+    updated_at: string;
+    enriched_at: string | null;
+    raw_data?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * Deliver only events with one of these URLs.
+ */
+export type UrlFilter = {
+    match: 'all' | 'any';
+    conditions: Array<{
+        operator: 'contains' | 'not_contains' | 'equals' | 'starts_with' | 'ends_with';
+        value: string;
+    }>;
+};
+
+export type Visit = {
+    visitor_id: string | null;
+    session_id: string;
+    started_at: string;
+    ended_at: string;
+    /**
+     * From the first to the last event.
+     */
+    duration_seconds: number;
+    page_views: number;
+    /**
+     * All events, including page views.
+     */
+    event_count: number;
+    /**
+     * URL of the first page.
+     */
+    entry_url: string | null;
+    /**
+     * Title of the first page.
+     */
+    entry_title: string | null;
+    /**
+     * URL of the last page.
+     */
+    exit_url: string | null;
+    /**
+     * Referrer of the first page.
+     */
+    referrer: string | null;
+    /**
+     * Host of the referrer; null if it is the site's own.
+     */
+    referring_domain: string | null;
+    /**
+     * From the URL of the first page, like the other two.
+     */
+    utm_source: string | null;
+    utm_medium: string | null;
+    utm_campaign: string | null;
+    browser: string | null;
+    os: string | null;
+    device_type: string | null;
+    is_bot: boolean;
+    internal_contact_id: string | null;
+    contact: {
+        _id: string;
+        email: string | null;
+        firstname: string | null;
+        lastname: string | null;
+    } | null;
+    company: {
+        _id: string;
+        name: string | null;
+        domain: string | null;
+    } | null;
+};
+
+export type Visitor = {
+    visitor_id: string;
+    /**
+     * The contact that the latest event belongs to.
+     */
+    contact: {
+        _id: string;
+        email: string | null;
+        firstname: string | null;
+        lastname: string | null;
+    } | null;
+    first_seen_at: string;
+    last_seen_at: string;
+    events: number;
+    sessions: number;
+    first_url: string | null;
+    first_referrer: string | null;
+    browser: string | null;
+    os: string | null;
+    device_type: string | null;
+    screen: string | null;
+    /**
+     * Whether all its events are from a bot.
+     */
+    is_bot: boolean;
+};
+
+export type Webhook = {
+    subscription_id: string;
+    event: string;
+    url: string;
+    url_filter: UrlFilter | null;
+    /**
+     * Names of the custom headers. Their values are never returned.
+     */
+    header_names: Array<string>;
+    status: 'active' | 'paused';
+    /**
+     * Until then, the secret before the latest rotation also signs.
+     */
+    previous_secret_until: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type WebhookDelivery = {
+    delivery_id: string;
+    subscription_id: string;
+    event_id: string;
+    event: string;
+    is_test: boolean;
+    status: 'pending' | 'succeeded' | 'failed';
+    attempt_count: number;
+    /**
+     * null once it is finished.
+     */
+    next_attempt_at: string | null;
+    created_at: string;
+    finished_at: string | null;
+    /**
+     * The body that every attempt sends; null before the first one.
+     */
+    payload: string | null;
+    attempts: Array<{
+        attempt: number;
+        at: string;
+        latency_ms: number;
+        /**
+         * null: no response arrived.
+         */
+        status_code: number | null;
+        /**
+         * The beginning of the receiver's response.
+         */
+        body: string | null;
+        error: string | null;
+        /**
+         * The IP address that was called.
+         */
+        address: string | null;
+    }>;
+};
+
+export type WebhookEventType = {
+    event: string;
+    summary: string;
+    /**
+     * Recorded by the service itself.
+     */
+    is_system: boolean;
+    /**
+     * An example of a delivery's body.
+     */
+    sample: unknown;
+};
+
+export type WebhookHealth = {
+    subscription_id: string;
+    /**
+     * Deliveries that wait for their first or next attempt.
+     */
+    pending: number;
+    /**
+     * Delivered in the last 24 hours.
+     */
+    succeeded: number;
+    /**
+     * Failed for good in the last 24 hours.
+     */
+    failed: number;
+    /**
+     * The number of recently attempted deliveries, at most 10.
+     */
+    latest: number;
+    /**
+     * How many of these failed in their latest attempt.
+     */
+    latest_failed: number;
+    /**
+     * Whether the most recent attempts all failed.
+     */
+    is_failing: boolean;
+    last_success_at: string | null;
+    last_failure_at: string | null;
+};
+
+export type AddDomainInput = {
+    domain: string;
+};
+
+export type AddDomainResponse = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type AddSuppressionInput = {
+    address: string;
+    /**
+     * A note on the reason.
+     */
+    details?: string;
+};
+
+export type AddSuppressionResponse = {
+    status: 'success';
+    suppression: Suppression;
+    /**
+     * false if the address was already suppressed.
+     */
+    added: boolean;
+    warnings?: Array<string>;
+};
+
+export type AggregateInput = AggregationOfContacts | AggregationOfCompanies | AggregationOfEvents;
+
+export type AggregateResponse = {
+    status: 'success';
+    entity: string;
+    group_by: string;
+    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    buckets: Array<{
+        /**
+         * null if the value is missing.
+         */
+        key: string | boolean | null;
+        /**
+         * null if no record in the bucket has a number.
+         */
+        value: number | null;
+        /**
+         * Events by contact_id only: the contact, or null if it was deleted.
+         */
+        contact?: {
+            _id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+        } | null;
+        /**
+         * Events by company_id only: the company.
+         */
+        company?: {
+            _id: string;
+            name: string | null;
+            domain: string | null;
+        } | null;
+    }>;
+    /**
+     * The number of matching records, for every metric.
+     */
+    total: number;
+    /**
+     * Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.
+     */
+    distinct_groups?: number;
+    /**
+     * Events only: the same as total.
+     */
+    total_matching?: number;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionInput = {
+    /**
+     * The run.
+     */
+    run_id: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The position of the action among those of its contact, from 0.
+     */
+    action_index: string;
+    /**
+     * Edited params that replace the proposed ones. The type of the action determines the fields.
+     */
+    params?: {
+        [key: string]: unknown;
+    };
+};
+
+export type ApproveActionResponse = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionsInput = {
+    actions: Array<{
+        run_id: string;
+        contact_id: string;
+        action_index: number;
+    }>;
+};
+
+export type ApproveActionsResponse = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type BatchActivityInput = {
+    /**
+     * Unknown contacts are omitted.
+     */
+    contact_ids: Array<string>;
+    /**
+     * Maximum number of events per contact.
+     */
+    events_limit?: number;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * system: includes system events, such as contact_created.
+     */
+    include?: 'system';
+};
+
+export type BatchActivityResponse = {
+    status: 'success';
+    /**
+     * The contacts in `activity`.
+     */
+    contact_count: number;
+    activity: {
+        [key: string]: {
+            events: Array<ActivityEvent>;
+            /**
+             * The number of events of the contact in the time range.
+             */
+            total_events: number;
+        };
+    };
+    warnings?: Array<string>;
+};
+
+export type BatchDetailsInput = {
+    entity_type: 'contacts' | 'companies';
+    /**
+     * Unknown ids are omitted; a repeated id is returned once.
+     */
+    ids: Array<string>;
+};
+
+export type BatchDetailsResponse = {
+    status: 'success';
+    /**
+     * Present if `entity_type` is contacts.
+     */
+    contacts?: Array<Contact>;
+    /**
+     * Present if `entity_type` is companies.
+     */
+    companies?: Array<Company>;
+    warnings?: Array<string>;
+};
+
+export type CancelImportInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type CancelImportResponse = {
+    status: 'success';
+    import: Import;
+    /**
+     * false if it was already cancelled.
+     */
+    cancelled: boolean;
+    warnings?: Array<string>;
+};
+
+export type CancelRunInput = {
+    /**
+     * The run.
+     */
+    run_id: string;
+};
+
+export type CancelRunResponse = {
+    status: 'success';
+    run: Run;
+    warnings?: Array<string>;
+};
+
+export type ChangeCompaniesInput = {
+    company_ids?: Array<string>;
+    /**
+     * The companies, instead of `company_ids`; `{}` means all.
+     */
+    matching?: {
+        /**
+         * Words, as in the list.
+         */
+        search?: string;
+        filter?: SegmentFilter;
+    };
+    /**
+     * Properties as in PUT /v1/companies/:company_id.
+     */
+    set?: {
+        /**
+         * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+         */
+        properties: {
+            [key: string]: unknown;
+        };
+    };
+    /**
+     * With `matching`: `next` of the previous answer.
+     */
+    after?: string;
+    /**
+     * Deletes the records. Instead of `set`.
+     */
+    delete?: true;
+};
+
+export type ChangeCompaniesResponse = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<{
+        id: string;
+        error: {
+            code: string;
+            message: string;
+        };
+    }>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type ChangeContactsInput = {
+    contact_ids?: Array<string>;
+    /**
+     * The contacts, instead of `contact_ids`; `{}` means all.
+     */
+    matching?: {
+        /**
+         * Words, as in the list.
+         */
+        search?: string;
+        segment_id?: string;
+        import_id?: string;
+        company_id?: string;
+        filter?: SegmentFilter;
+    };
+    /**
+     * As the body of PUT /v1/contacts/:contact_id.
+     */
+    set?: {
+        /**
+         * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+         */
+        properties?: {
+            [key: string]: unknown;
+        };
+        /**
+         * Company to associate; null for none.
+         */
+        company_id?: string | null;
+    };
+    /**
+     * With `matching`: `next` of the previous answer.
+     */
+    after?: string;
+    /**
+     * Deletes the records. Instead of `set`.
+     */
+    delete?: true;
+};
+
+export type ChangeContactsResponse = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<{
+        id: string;
+        error: {
+            code: string;
+            message: string;
+        };
+    }>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type CheckEmailAccountInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type CheckEmailAccountResponse = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type CheckPlaybookInput = {
+    playbook_md: string;
+    /**
+     * A template whose variables are known too.
+     */
+    playbook_template?: string;
+    /**
+     * The names of the playbook's own variables.
+     */
+    variables?: Array<string>;
+};
+
+export type CheckPlaybookResponse = {
+    status: 'success';
+    unknown: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type CreateAgentInput = {
+    name: string;
+    description?: string | null;
+    playbook_template?: string | null;
+    /**
+     * Custom playbook: a prompt in Markdown, and settings.
+     */
+    playbook?: {
+        playbook_md?: string | null;
+        require_approval?: boolean | null;
+        max_cost_usd_per_run?: number | null;
+        variables?: {
+            [key: string]: unknown;
+        } | null;
+        messages?: {
+            [key: string]: unknown;
+        } | null;
+        config?: {
+            [key: string]: unknown;
+        } | null;
+    };
+    capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
+    identity_id?: string | null;
+    /**
+     * Which contacts are evaluated, and when.
+     */
+    monitoring?: {
+        filter?: {
+            [key: string]: unknown;
+        } | null;
+        schedule_cron?: string | null;
+        time_zone?: string | null;
+        max_contacts_per_run?: number | null;
+    };
+    /**
+     * The provider and the model. API keys come from the environment of the service and are never sent here.
+     */
+    llm_config?: {
+        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
+        model?: string | null;
+        base_url?: string | null;
+        temperature?: number | null;
+        max_tokens?: number | null;
+    };
+    /**
+     * Whether its schedule runs. Default false.
+     */
+    enabled?: boolean;
+};
+
+export type CreateAgentResponse = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type CreateApiKeyInput = {
+    name: string;
+    /**
+     * Any of your own scopes, or `all` for all of them.
+     */
+    scopes: Array<string>;
+    /**
+     * When the key expires. Default: never. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    expires_at?: string;
+};
+
+export type CreateApiKeyResponse = {
+    status: 'success';
+    key_id: string;
+    /**
+     * Returned only once.
+     */
+    api_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateCompanyInput = {
+    domain?: string;
+    name?: string;
+    /**
+     * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+     */
+    properties?: {
+        [key: string]: unknown;
+    };
+};
+
+export type CreateCompanyResponse = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type CreateContactInput = {
+    email: string;
+    /**
+     * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+     */
+    properties?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Visitor id or ids from the tracker: their events belong to this contact.
+     */
+    visitor_id?: string | Array<string>;
+    company_id?: string;
+};
+
+export type CreateContactResponse = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type CreateExportInput = {
+    [key: string]: unknown;
+};
+
+export type CreateExportResponse = {
+    status: 'success';
+    export_id: string;
+    warnings?: Array<string>;
+};
+
+export type CreateIdentityInput = {
+    firstName: string;
+    lastName: string;
+    role: string;
+};
+
+export type CreateIdentityResponse = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type CreateInvitationInput = {
+    email: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+};
+
+export type CreateInvitationResponse = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type CreateNoteInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    content: string;
+};
+
+export type CreateNoteResponse = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type CreateSegmentInput = {
+    name: string;
+    description?: string | null;
+    filter: SegmentFilter;
+};
+
+export type CreateSegmentResponse = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type CreateSourceInput = {
+    name: string;
+    type: 'browser' | 'server';
+};
+
+export type CreateSourceResponse = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateViewInput = {
+    name: string;
+    page: 'contacts' | 'companies' | 'events';
+    query: {
+        [key: string]: string | number | boolean | Array<string>;
+    };
+    columns: Array<string>;
+};
+
+export type CreateViewResponse = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type CreateWebhookInput = {
+    event: string;
+    /**
+     * An https:// URL on the public internet.
+     */
+    url: string;
+    url_filter?: UrlFilter;
+    /**
+     * Sent with each delivery. At most 20.
+     */
+    headers?: Array<{
+        name: string;
+        value: string;
+    }>;
+};
+
+export type CreateWebhookResponse = {
+    status: 'success';
+    subscription_id: string;
+    webhook: Webhook;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteAgentInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
+export type DeleteAgentResponse = {
+    status: 'success';
+    deleted: true;
+    agent_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteCompanyInput = {
+    /**
+     * The company.
+     */
+    company_id: string;
+};
+
+export type DeleteCompanyResponse = {
+    status: 'success';
+    deleted: true;
+    company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteContactInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type DeleteContactResponse = {
+    status: 'success';
+    deleted: true;
+    contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteIdentityInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type DeleteIdentityResponse = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteInvitationInput = {
+    /**
+     * The invitation.
+     */
+    invitation_id: string;
+};
+
+export type DeleteInvitationResponse = {
+    status: 'success';
+    deleted: true;
+    invitation_id: string;
+    email: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+    warnings?: Array<string>;
+};
+
+export type DeleteNoteInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The note.
+     */
+    note_id: string;
+};
+
+export type DeleteNoteResponse = {
+    status: 'success';
+    deleted: true;
+    note_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSegmentInput = {
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
+export type DeleteSegmentResponse = {
+    status: 'success';
+    deleted: true;
+    segment_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSourceInput = {
+    /**
+     * The source.
+     */
+    source_id: string;
+};
+
+export type DeleteSourceResponse = {
+    status: 'success';
+    deleted: true;
+    source_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteViewInput = {
+    /**
+     * The saved view.
+     */
+    view_id: string;
+};
+
+export type DeleteViewResponse = {
+    status: 'success';
+    deleted: true;
+    view_id: string;
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type DeleteWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type DeleteWebhookResponse = {
+    status: 'success';
+    deleted: true;
+    subscription_id: string;
+    warnings?: Array<string>;
+};
+
+export type DryRunAgentInput = {
+    name: string;
+    description?: string | null;
+    playbook_template?: string | null;
+    /**
+     * Custom playbook: a prompt in Markdown, and settings.
+     */
+    playbook?: {
+        playbook_md?: string | null;
+        require_approval?: boolean | null;
+        max_cost_usd_per_run?: number | null;
+        variables?: {
+            [key: string]: unknown;
+        } | null;
+        messages?: {
+            [key: string]: unknown;
+        } | null;
+        config?: {
+            [key: string]: unknown;
+        } | null;
+    };
+    capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
+    identity_id?: string | null;
+    /**
+     * Which contacts are evaluated, and when.
+     */
+    monitoring?: {
+        filter?: {
+            [key: string]: unknown;
+        } | null;
+        schedule_cron?: string | null;
+        time_zone?: string | null;
+        max_contacts_per_run?: number | null;
+    };
+    /**
+     * The provider and the model. API keys come from the environment of the service and are never sent here.
+     */
+    llm_config?: {
+        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
+        model?: string | null;
+        base_url?: string | null;
+        temperature?: number | null;
+        max_tokens?: number | null;
+    };
+    /**
+     * Whether its schedule runs. Default false.
+     */
+    enabled?: boolean;
+    /**
+     * The contacts to evaluate; without them, the first of the audience.
+     */
+    contact_ids?: Array<string>;
+};
+
+export type DryRunAgentResponse = {
+    status: 'success';
+    dry_run: DryRun;
+    warnings?: Array<string>;
+};
+
+export type EraseContactInput = {
+    contact_id: string;
+};
+
+export type EraseContactResponse = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
+export type GetActionInput = {
+    /**
+     * The run.
+     */
+    run_id: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The position of the action among those of its contact, from 0.
+     */
+    action_index: string;
+};
+
+export type GetActionResponse = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type GetAgentInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
+export type GetAgentResponse = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type GetAgentRunInput = {
+    /**
+     * Only status and counts, or also the results of at most 25 contacts.
+     */
+    mode?: 'summary' | 'full';
+    /**
+     * The run.
+     */
+    run_id: string;
+};
+
+export type GetAgentRunResponse = {
+    status: 'success';
+    run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type GetAgentSettingsResponse = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type GetApiKeyInput = {
+    /**
+     * The API key.
+     */
+    key_id: string;
+};
+
+export type GetApiKeyResponse = {
+    status: 'success';
+    key: ApiKey;
+    warnings?: Array<string>;
+};
+
+export type GetCompanyInput = {
+    /**
+     * The company.
+     */
+    company_id: string;
+};
+
+export type GetCompanyResponse = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type GetContactInput = {
+    /**
+     * Whether to include the latest events.
+     */
+    include_events?: boolean;
+    /**
+     * Number of events, 1 to 50. Default 20.
+     */
+    events_limit?: string;
+    /**
+     * What to add. Comma-separated list of: provenance, raw.
+     */
+    include?: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type GetContactResponse = {
+    status: 'success';
+    contact: Contact & {
+        /**
+         * One line for people; do not parse it.
+         */
+        _summary: string;
+    };
+    unified_profile: UnifiedProfile;
+    events?: Array<CompactEvent>;
+    total_events?: number;
+    timestamp: string;
+    warnings?: Array<string>;
+};
+
+export type GetDomainInput = {
+    /**
+     * The domain.
+     */
+    domain_id: string;
+};
+
+export type GetDomainResponse = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type GetErasureInput = {
+    /**
+     * The erasure.
+     */
+    erasure_id: string;
+};
+
+export type GetErasureResponse = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
+export type GetEventInput = {
+    /**
+     * The event.
+     */
+    event_id: string;
+};
+
+export type GetEventResponse = {
+    status: 'success';
+    event: Event;
+    warnings?: Array<string>;
+};
+
+export type GetEventStatsInput = {
+    /**
+     * Exact event name.
+     */
+    event_type?: string;
+    /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * Return only this list. Default: all three.
+     */
+    group_by?: 'type' | 'domain' | 'day';
+    /**
+     * Adds system events, such as contact_created. Comma-separated list of: system.
+     */
+    include?: string;
+};
+
+export type GetEventStatsResponse = {
+    status: 'success';
+    stats: {
+        total: number;
+        /**
+         * The 50 most frequent types.
+         */
+        by_type?: Array<{
+            type: string;
+            count: number;
+        }>;
+        /**
+         * The 50 most frequent domains.
+         */
+        by_domain?: Array<{
+            domain: string;
+            count: number;
+        }>;
+        /**
+         * The 90 most recent days (UTC) that have events, in chronological order.
+         */
+        by_day?: Array<{
+            date: string;
+            count: number;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetExportInput = {
+    /**
+     * The export.
+     */
+    export_id: string;
+};
+
+export type GetExportResponse = {
+    status: 'success';
+    export: Export;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type GetIdentityResponse = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityConnectionsInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type GetIdentityConnectionsResponse = {
+    status: 'success';
+    connections: IdentityConnections;
+    warnings?: Array<string>;
+};
+
+export type GetImportInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type GetImportResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type GetImportPreviewInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type GetImportPreviewResponse = {
+    status: 'success';
+    counts: ImportCounts;
+    rows: Array<PreviewedRow>;
+    warnings?: Array<string>;
+};
+
+export type GetInvitationInput = {
+    /**
+     * The invitation.
+     */
+    invitation_id: string;
+};
+
+export type GetInvitationResponse = {
+    status: 'success';
+    invitation: Invitation;
+    warnings?: Array<string>;
+};
+
+export type GetLimitsResponse = {
+    status: 'success';
+    enabled: boolean;
+    limits: Array<{
+        name: string;
+        label: string;
+        per_minute: number;
+    }>;
+    /**
+     * Requests in the last minute, as counted by this process; null for limits that it does not count.
+     */
+    requests: {
+        tracking: number | null;
+        forms: number | null;
+        keys: Array<{
+            key_id: string;
+            name: string;
+            requests: number | null;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetMemberInput = {
+    /**
+     * The member.
+     */
+    user_id: string;
+};
+
+export type GetMemberResponse = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type GetNoteInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The note.
+     */
+    note_id: string;
+};
+
+export type GetNoteResponse = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type GetOverviewInput = {
+    /**
+     * Start of the range. Default: 28 days before the end. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    from?: string;
+    /**
+     * End of the range. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    to?: string;
+};
+
+export type GetOverviewResponse = {
+    status: 'success';
+    from: string;
+    to: string;
+    visitors: number;
+    identified_contacts: number;
+    events: number;
+    contacts_created: number;
+    /**
+     * Every day (UTC) of the range, including days without events.
+     */
+    by_day: Array<{
+        date: string;
+        events: number;
+        visitors: number;
+    }>;
+    top_pages: Array<{
+        url_path: string;
+        views: number;
+        visitors: number;
+    }>;
+    /**
+     * The hosts that referred visits; null for visits without a referrer.
+     */
+    sources: Array<{
+        source: string | null;
+        visitors: number;
+    }>;
+    /**
+     * The figures of the preceding range of the same length.
+     */
+    previous: {
+        visitors: number;
+        identified_contacts: number;
+        events: number;
+        contacts_created: number;
+        /**
+         * Every day (UTC) of the range, including days without events.
+         */
+        by_day: Array<{
+            date: string;
+            events: number;
+            visitors: number;
+        }>;
+    };
+    waiting_for_approval: number;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentInput = {
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
+export type GetSegmentResponse = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentGrowthInput = {
+    /**
+     * Start of the range. Default: 28 days before the end. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    from?: string;
+    /**
+     * End of the range. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    to?: string;
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
+export type GetSegmentGrowthResponse = {
+    status: 'success';
+    /**
+     * Whether members are still being counted; `by_day` is empty until then.
+     */
+    counting: boolean;
+    /**
+     * When the segment was created: no day is earlier.
+     */
+    since: string;
+    by_day: Array<{
+        date: string;
+        /**
+         * Members at the end of the day (UTC).
+         */
+        count: number;
+        entered: number;
+        exited: number;
+        /**
+         * Members that a new or changed definition added, minus those it removed; they record no event.
+         */
+        redefined: number;
+    }>;
+    warnings?: Array<string>;
+};
+
+export type GetSourceInput = {
+    /**
+     * The source.
+     */
+    source_id: string;
+};
+
+export type GetSourceResponse = {
+    status: 'success';
+    source: Source;
+    warnings?: Array<string>;
+};
+
+export type GetSuppressionInput = {
+    /**
+     * The email address.
+     */
+    address: string;
+};
+
+export type GetSuppressionResponse = {
+    status: 'success';
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type GetTenantResponse = {
+    status: 'success';
+    tenant: Tenant;
+    warnings?: Array<string>;
+};
+
+export type GetTimelineInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Events of this contact.
+     */
+    contact_id?: string;
+    /**
+     * Events of this company's contacts, of the newest 1,000 if it has more.
+     */
+    company_id?: string;
+    /**
+     * Events of this visitor.
+     */
+    visitor_id?: string;
+    /**
+     * Events of this session.
+     */
+    session_id?: string;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * Exact device type, such as desktop.
+     */
+    device_type?: string;
+    /**
+     * Exact browser name, such as Chrome.
+     */
+    browser?: string;
+    /**
+     * Exact name of the operating system, such as macOS.
+     */
+    os?: string;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot?: boolean;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Adds system events, such as contact_created. Comma-separated list of: system.
+     */
+    include?: string;
+};
+
+export type GetTimelineResponse = {
+    status: 'success';
+    items: Array<TimelineVisit | TimelineEvent>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type GetTrackerResponse = {
+    status: 'success';
+    snippet: string;
+    script_url: string;
+    collect_url: string;
+    /**
+     * Where pages send the tenant's forms; replace FORM_ID.
+     */
+    form_url: string;
+    /**
+     * Of a visitor who is no bot.
+     */
+    first_event: {
+        event_id: string;
+        event: string;
+        timestamp: string;
+        url: string | null;
+        visitor_id: string;
+        contact_id: string | null;
+    } | null;
+    last_event: {
+        event_id: string;
+        event: string;
+        timestamp: string;
+        url: string | null;
+        visitor_id: string;
+        contact_id: string | null;
+    } | null;
+    warnings?: Array<string>;
+};
+
+export type GetViewInput = {
+    /**
+     * The saved view.
+     */
+    view_id: string;
+};
+
+export type GetViewResponse = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type GetVisitorInput = {
+    /**
+     * The visitor, as its tracker or its sender named it.
+     */
+    visitor_id: string;
+};
+
+export type GetVisitorResponse = {
+    status: 'success';
+    visitor: Visitor;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type GetWebhookResponse = {
+    status: 'success';
+    webhook: Webhook;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookDeliveryInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+    /**
+     * The delivery.
+     */
+    delivery_id: string;
+};
+
+export type GetWebhookDeliveryResponse = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookHealthInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type GetWebhookHealthResponse = {
+    status: 'success';
+    health: WebhookHealth;
+    warnings?: Array<string>;
+};
+
+export type HealthResponse = {
+    status: 'ok';
+};
+
+export type IdentifyInput = {
+    /**
+     * Visitor id or ids from the tracker: their events belong to this contact.
+     */
+    visitor_id?: string | Array<string>;
+    /**
+     * Your own system's id for this person.
+     */
+    user_id?: string;
+    email?: string;
+    /**
+     * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+     */
+    properties?: {
+        [key: string]: unknown;
+    };
+};
+
+export type IdentifyResponse = {
+    status: 'success';
+    contact_id: string;
+    created: boolean;
+    linked_visitors: number;
+    warnings?: Array<string>;
+};
+
+export type LinkedinCheckInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type LinkedinCheckResponse = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * Requires `password`.
+     */
+    username?: string;
+    password?: string;
+    /**
+     * The country that the login should appear to come from: an ISO 3166-1 alpha-2 code.
+     */
+    country?: string;
+    /**
+     * Seconds from the login call after which the login fails.
+     */
+    max_verification_wait_time?: number;
+};
+
+export type LinkedinLoginResponse = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginCodeInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * The login session.
+     */
+    session_id: string;
+    code: string;
+};
+
+export type LinkedinLoginCodeResponse = {
+    status: 'success';
+    session_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginStatusInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * The login session.
+     */
+    session_id: string;
+};
+
+export type LinkedinLoginStatusResponse = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    /**
+     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+     */
+    error?: {
+        code: string;
+        message: string;
+        /**
+         * The HTTP status with which other calls of this flow return this error.
+         */
+        http_status: number;
+    };
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type ListAgentRunsInput = {
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Number of records to skip.
+     */
+    offset?: number;
+    /**
+     * Only runs in this status.
+     */
+    status?: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
+export type ListAgentRunsResponse = {
+    status: 'success';
+    runs: Array<Run>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListAgentsInput = {
+    /**
+     * Only enabled agents, or only disabled ones.
+     */
+    enabled?: boolean;
+    /**
+     * Only agents with this playbook template.
+     */
+    playbook_template?: string;
+    /**
+     * What to add to each agent: its latest run.
+     */
+    include?: 'last_run';
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Number of records to skip.
+     */
+    offset?: number;
+};
+
+export type ListAgentsResponse = {
+    status: 'success';
+    agents: Array<Agent & {
+        /**
+         * Only with `include=last_run`; null if the agent has never run.
+         */
+        last_run?: Run | null;
+    }>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListApiKeysInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListApiKeysResponse = {
+    status: 'success';
+    keys: Array<ApiKey>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListApprovalsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Only actions of this agent.
+     */
+    agent_id?: string;
+    /**
+     * Only actions for this contact.
+     */
+    contact_id?: string;
+};
+
+export type ListApprovalsResponse = {
+    status: 'success';
+    actions: Array<Action & {
+        agent: {
+            agent_id: string;
+            name: string;
+        };
+        contact: {
+            contact_id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+            company: string | null;
+            jobtitle: string | null;
+        } | null;
+        identity: {
+            identity_id: string;
+            firstName: string;
+            lastName: string;
+            address: string | null;
+        } | null;
+        reasoning: string | null;
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListAuditLogInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Only entries about subjects of this kind.
+     */
+    subject_kind?: string;
+    /**
+     * Only entries about this subject.
+     */
+    subject_id?: string;
+    /**
+     * Only entries of this actor: the id of a person, key or agent, or a kind of actor.
+     */
+    actor?: string;
+};
+
+export type ListAuditLogResponse = {
+    status: 'success';
+    entries: Array<AuditLogEntry>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListCompaniesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Exact name.
+     */
+    name?: string;
+    /**
+     * Exact domain.
+     */
+    domain?: string;
+    /**
+     * Exact industry.
+     */
+    industry?: string;
+    /**
+     * Exact country.
+     */
+    country?: string;
+    /**
+     * Exact state.
+     */
+    state?: string;
+    /**
+     * Minimum number of employees.
+     */
+    min_employees?: number;
+    /**
+     * Maximum number of employees.
+     */
+    max_employees?: number;
+    /**
+     * Created at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Created at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_before?: string;
+    /**
+     * Words that must all occur in the name or domain. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Only companies with one of these ids. A comma-separated list of at most 100.
+     */
+    company_ids?: string;
+    /**
+     * A filter of segments as JSON. Its conditions are about properties only.
+     */
+    filter?: string;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'name' | 'createdate';
+    /**
+     * Sort direction; missing values come last in both directions.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+};
+
+export type ListCompaniesResponse = {
+    status: 'success';
+    /**
+     * Absent with `count_only`.
+     */
+    companies?: Array<Company>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
+export type ListCompanyContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The company.
+     */
+    company_id: string;
+};
+
+export type ListCompanyContactsResponse = {
+    status: 'success';
+    contacts: Array<{
+        contact_id?: string;
+        /**
+         * Transitional alias of contact_id; will be removed.
+         */
+        _id?: string;
+        properties?: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+        associations?: {
+            companies: Array<string>;
+        };
+        company_id?: string | null;
+        first_seen_at?: string;
+        segment_ids?: Array<string>;
+        creation_source?: string;
+        created_at?: string;
+        updated_at?: string;
+        notes?: Array<Note>;
+        /**
+         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+         */
+        notes_truncated?: true;
+        properties_provenance?: {
+            [key: string]: {
+                source: string;
+                updated_at: string;
+            };
+        };
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListCompanyEventsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Exact event name.
+     */
+    event_type?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * The company.
+     */
+    company_id: string;
+};
+
+export type ListCompanyEventsResponse = {
+    status: 'success';
+    events: Array<Event>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListContactEventsInput = {
+    /**
+     * Exact event name.
+     */
+    event_type?: string;
+    /**
+     * Oldest or newest first.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * summary: compact events.
+     */
+    fields?: 'summary' | 'full';
+    /**
+     * system includes system events. provenance is accepted, but has no effect. Comma-separated list of: provenance, system.
+     */
+    include?: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type ListContactEventsResponse = {
+    status: 'success';
+    events: Array<PlainEvent> | Array<ContactEvent>;
+    contact_id: string;
+    /**
+     * The number of matching events.
+     */
+    total_items: number;
+    /**
+     * The number of events in this response, at most 1,000.
+     */
+    returned: number;
+    warnings?: Array<string>;
+};
+
+export type ListContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Whether an enrichment source has written to the contact.
+     */
+    status?: 'enriched' | 'not_enriched';
+    /**
+     * Lifecycle stage.
+     */
+    lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
+    /**
+     * Exact lead status.
+     */
+    lead_status?: string;
+    /**
+     * Exact country.
+     */
+    country?: string;
+    /**
+     * Exact industry.
+     */
+    industry?: string;
+    /**
+     * Exact city.
+     */
+    city?: string;
+    /**
+     * Exact state.
+     */
+    state?: string;
+    /**
+     * Part of the job title, ignoring case.
+     */
+    job_title?: string;
+    /**
+     * Contacts with or without a social-network profile.
+     */
+    has_linkedin?: boolean;
+    /**
+     * The same as has_linkedin.
+     */
+    has_social_profile?: boolean;
+    /**
+     * Associated company.
+     */
+    company_id?: string;
+    /**
+     * Created at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Created at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_before?: string;
+    /**
+     * Words that must all occur in the name, email, company or job title. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Only contacts with one of these ids. A comma-separated list of at most 100.
+     */
+    contact_ids?: string;
+    /**
+     * Members of this segment.
+     */
+    segment_id?: string;
+    /**
+     * Contacts that this import created or updated.
+     */
+    import_id?: string;
+    /**
+     * A filter of segments as JSON. With event conditions, it needs the scope `events:read`.
+     */
+    filter?: string;
+    /**
+     * Contacts with a tracked event of this type.
+     */
+    has_event_type?: string;
+    /**
+     * Contacts with an event whose element text equals this.
+     */
+    has_event_text?: string;
+    /**
+     * Contacts with an event whose element text contains this, ignoring case.
+     */
+    has_event_text_contains?: string;
+    /**
+     * Contacts with an event whose URL contains this, ignoring case.
+     */
+    has_event_url_contains?: string;
+    /**
+     * Contacts with an event whose element's CSS class contains this, ignoring case.
+     */
+    has_event_class_contains?: string;
+    /**
+     * Contacts with an event on the element with this id.
+     */
+    has_event_element_id?: string;
+    /**
+     * The matching event happened at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    has_event_after?: string;
+    /**
+     * The matching event happened at or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    has_event_before?: string;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate';
+    /**
+     * Sort direction; missing values come last in both directions.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+    /**
+     * summary, full, or a comma-separated list of field names and property keys.
+     */
+    fields?: string;
+    /**
+     * What to add. Comma-separated list of: provenance.
+     */
+    include?: string;
+};
+
+export type ListContactsResponse = {
+    status: 'success';
+    /**
+     * Absent with `count_only`.
+     */
+    contacts?: Array<{
+        contact_id?: string;
+        /**
+         * Transitional alias of contact_id; will be removed.
+         */
+        _id?: string;
+        properties?: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+        associations?: {
+            companies: Array<string>;
+        };
+        company_id?: string | null;
+        first_seen_at?: string;
+        segment_ids?: Array<string>;
+        creation_source?: string;
+        created_at?: string;
+        updated_at?: string;
+        notes?: Array<Note>;
+        /**
+         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+         */
+        notes_truncated?: true;
+        properties_provenance?: {
+            [key: string]: {
+                source: string;
+                updated_at: string;
+            };
+        };
+    }>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
+export type ListConversationsInput = {
+    /**
+     * Include the messages of the threads.
+     */
+    include_messages?: boolean;
+    /**
+     * Number of messages per thread, newest first. Requires include_messages=true.
+     */
+    messages_per_thread?: number;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type ListConversationsResponse = {
+    status: 'success';
+    conversations: Array<Conversation>;
+    total_items: number;
+    returned: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListDomainsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Only verified domains, or only unverified ones.
+     */
+    verified?: boolean;
+};
+
+export type ListDomainsResponse = {
+    status: 'success';
+    domains: Array<Domain>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListEmailThreadsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type ListEmailThreadsResponse = {
+    status: 'success';
+    email_threads: Array<EmailThread>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListErasuresInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListErasuresResponse = {
+    status: 'success';
+    erasures: Array<ErasureReceipt>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListEventTypesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Adds system events, such as contact_created. Comma-separated list of: system.
+     */
+    include?: string;
+};
+
+export type ListEventTypesResponse = {
+    status: 'success';
+    types: Array<string>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListEventsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Exact event name.
+     */
+    event_type?: string;
+    /**
+     * Events of this contact.
+     */
+    contact_id?: string;
+    /**
+     * Events of this company's contacts, of the newest 1,000 if it has more.
+     */
+    company_id?: string;
+    /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * Part of the URL, ignoring case.
+     */
+    url_contains?: string;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * Words that must all occur in the event name, URL or domain. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Events of this visitor.
+     */
+    visitor_id?: string;
+    /**
+     * Events of this session.
+     */
+    session_id?: string;
+    /**
+     * Events with this exact user id of another analytics tool.
+     */
+    analytics_user_id?: string;
+    /**
+     * Exact URL.
+     */
+    url?: string;
+    /**
+     * Exact path of the URL.
+     */
+    url_path?: string;
+    /**
+     * Exact page title.
+     */
+    title?: string;
+    /**
+     * Part of the page title, ignoring case.
+     */
+    title_contains?: string;
+    /**
+     * Exact text of the element.
+     */
+    text?: string;
+    /**
+     * Part of the element's text, ignoring case.
+     */
+    text_contains?: string;
+    /**
+     * Exact type of the element, such as button.
+     */
+    element_type?: string;
+    /**
+     * Exact id of the element.
+     */
+    element_id?: string;
+    /**
+     * Part of the element's class, ignoring case.
+     */
+    class_contains?: string;
+    /**
+     * Exact host of the referrer, without www.
+     */
+    referring_domain?: string;
+    /**
+     * Exact device type, such as desktop.
+     */
+    device_type?: string;
+    /**
+     * Exact browser name, such as Chrome.
+     */
+    browser?: string;
+    /**
+     * Exact name of the operating system, such as macOS.
+     */
+    os?: string;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot?: boolean;
+    /**
+     * Whether the URL's host differs from the host of the page that sent the event.
+     */
+    origin_mismatch?: boolean;
+    /**
+     * The field to sort by.
+     */
+    sort_by?: 'timestamp' | 'event' | 'createdAt';
+    /**
+     * Direction.
+     */
+    sort_dir?: 'asc' | 'desc';
+    /**
+     * Return only the number of results.
+     */
+    count_only?: boolean;
+    /**
+     * summary: compact events without contact and company.
+     */
+    fields?: 'summary' | 'full';
+    /**
+     * Adds system events, such as contact_created. Comma-separated list of: system.
+     */
+    include?: string;
+};
+
+export type ListEventsResponse = {
+    status: 'success';
+    events?: Array<Event> | Array<EventSummary>;
+    pagination?: Pagination;
+    /**
+     * With `count_only`, instead of the other fields.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
+export type ListExportsResponse = {
+    status: 'success';
+    exports: Array<Export>;
+    warnings?: Array<string>;
+};
+
+export type ListIdentitiesInput = {
+    /**
+     * Words that must all occur in the name, the role, the job title or the address. At most 10 words.
+     */
+    search?: string;
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListIdentitiesResponse = {
+    status: 'success';
+    identities: Array<Identity>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListImportsInput = {
+    /**
+     * Only imports in this state.
+     */
+    state?: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListImportsResponse = {
+    status: 'success';
+    imports: Array<{
+        import_id: string;
+        _id: string;
+        file_name: string;
+        size_bytes: number;
+        encoding: string;
+        delimiter: string;
+        /**
+         * The system whose export the file was recognized as.
+         */
+        recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+        state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+        /**
+         * null until the file has been read to its end.
+         */
+        row_count: number | null;
+        /**
+         * Of the preview, the import or undoing it: from 0 to 1.
+         */
+        progress: number;
+        /**
+         * What the import would do, as of the latest preview.
+         */
+        preview: ImportCounts | null;
+        counts: ImportCounts;
+        /**
+         * CSV of all failed rows; null without any, or when the file is deleted.
+         */
+        failed_rows_url: string | null;
+        /**
+         * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
+         */
+        undo: {
+            deleted: number;
+            restored: number;
+            kept: number;
+            companies_deleted: number;
+        } | null;
+        can_undo: boolean;
+        error: {
+            code: string;
+            message: string;
+        } | null;
+        created_at: string;
+        started_at: string | null;
+        finished_at: string | null;
+        expires_at: string;
+        has_file: boolean;
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListInvitationsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListInvitationsResponse = {
+    status: 'success';
+    invitations: Array<Invitation>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListKeptContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type ListKeptContactsResponse = {
+    status: 'success';
+    contacts: Array<KeptContact>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListMailboxesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListMailboxesResponse = {
+    status: 'success';
+    mailboxes: Array<Mailbox>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListMembersInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListMembersResponse = {
+    status: 'success';
+    members: Array<Member>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListNotesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type ListNotesResponse = {
+    status: 'success';
+    notes: Array<Note>;
+    /**
+     * The number of notes in this response.
+     */
+    returned: number;
+    /**
+     * true if some notes of the page did not fit.
+     */
+    truncated?: true;
+    /**
+     * The number of notes of the contact.
+     */
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListPlaybooksResponse = {
+    status: 'success';
+    playbooks: Playbooks;
+    warnings?: Array<string>;
+};
+
+export type ListPropertiesInput = {
+    /**
+     * The kind of record whose properties to list.
+     */
+    entity?: 'contacts' | 'companies' | 'events';
+};
+
+export type ListPropertiesResponse = {
+    status: 'success';
+    properties: Array<Property>;
+    warnings?: Array<string>;
+};
+
+export type ListRequestProblemsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListRequestProblemsResponse = {
+    status: 'success';
+    problems: Array<RequestProblem>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListRunContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The run.
+     */
+    run_id: string;
+};
+
+export type ListRunContactsResponse = {
+    status: 'success';
+    contacts: Array<RunContact>;
+    /**
+     * How many contacts the run has evaluated or skipped so far.
+     */
+    done: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListScheduleTimesInput = {
+    /**
+     * Five fields.
+     */
+    cron: string;
+    /**
+     * An IANA name. Default: UTC.
+     */
+    time_zone?: string;
+};
+
+export type ListScheduleTimesResponse = {
+    status: 'success';
+    times: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListScopesResponse = {
+    status: 'success';
+    scopes: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListSegmentContactsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The segment.
+     */
+    segment_id: string;
+};
+
+export type ListSegmentContactsResponse = {
+    status: 'success';
+    segment_name: string;
+    /**
+     * Whether members are still being counted: the list may be incomplete or have extra contacts.
+     */
+    counting: boolean;
+    contacts: Array<SegmentMember>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListSegmentsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListSegmentsResponse = {
+    status: 'success';
+    segments: Array<Segment>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListSourcesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListSourcesResponse = {
+    status: 'success';
+    sources: Array<Source>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListSuppressionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListSuppressionsResponse = {
+    status: 'success';
+    suppressions: Array<Suppression>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListViewsResponse = {
+    status: 'success';
+    views: Array<SavedView>;
+    warnings?: Array<string>;
+};
+
+export type ListVisitsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Events of this contact.
+     */
+    contact_id?: string;
+    /**
+     * Events of this company's contacts, of the newest 1,000 if it has more.
+     */
+    company_id?: string;
+    /**
+     * Events of this visitor.
+     */
+    visitor_id?: string;
+    /**
+     * Events of this session.
+     */
+    session_id?: string;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * Exact device type, such as desktop.
+     */
+    device_type?: string;
+    /**
+     * Exact browser name, such as Chrome.
+     */
+    browser?: string;
+    /**
+     * Exact name of the operating system, such as macOS.
+     */
+    os?: string;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot?: boolean;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+};
+
+export type ListVisitsResponse = {
+    status: 'success';
+    visits: Array<Visit>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListWebhookDeliveriesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    status?: 'pending' | 'succeeded' | 'failed';
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type ListWebhookDeliveriesResponse = {
+    status: 'success';
+    deliveries: Array<WebhookDelivery>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListWebhookEventTypesResponse = {
+    status: 'success';
+    event_types: Array<WebhookEventType>;
+    warnings?: Array<string>;
+};
+
+export type ListWebhookHealthInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListWebhookHealthResponse = {
+    status: 'success';
+    health: Array<WebhookHealth>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListWebhooksInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListWebhooksResponse = {
+    status: 'success';
+    webhooks: Array<Webhook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type MergeContactInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The contact that survives.
+     */
+    into: string;
+};
+
+export type MergeContactResponse = {
+    status: 'success';
+    contact: Contact;
+    merged_contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type PauseWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type PauseWebhookResponse = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type PreviewImportInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type PreviewImportResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type PreviewMailInput = {
+    subject: string;
+    /**
+     * Markdown.
+     */
+    message: string;
+};
+
+export type PreviewMailResponse = {
+    status: 'success';
+    preview: MailPreview;
+    warnings?: Array<string>;
+};
+
+export type PreviewSegmentInput = {
+    filter: SegmentFilter;
+};
+
+export type PreviewSegmentResponse = {
+    status: 'success';
+    count: number;
+    /**
+     * Some of the matching contacts.
+     */
+    sample: Array<SegmentMember>;
+    took_ms: number;
+    warnings?: Array<string>;
+};
+
+export type PushSourceContactsInput = {
+    source: string;
+    /**
+     * The kind of source. It is remembered; the default is crm.
+     */
+    kind?: 'crm' | 'enrichment' | 'email' | 'messaging' | 'analytics';
+    records: Array<{
+        /**
+         * The record's id in the source.
+         */
+        external_id: string;
+        /**
+         * A string; null counts as absent.
+         */
+        email?: unknown;
+        /**
+         * Key-value properties, as in a contact; null removes one.
+         */
+        properties?: unknown;
+        /**
+         * The source's record as JSON; stored, and returned only with include=raw.
+         */
+        raw?: unknown;
+        /**
+         * When the record changed in the source (ISO 8601 with an offset). Default: now.
+         */
+        updated_at?: unknown;
+    }>;
+};
+
+export type PushSourceContactsResponse = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        external_id: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        contact_id?: string;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * How many records failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type PushSourceConversationsInput = {
+    source: string;
+    records: Array<{
+        /**
+         * The id of the conversation in the tool.
+         */
+        thread_key: string;
+        subject?: string | null;
+        /**
+         * The person outside the tenant: an external_id, an email, or both. Used for every sender or recipient without an address.
+         */
+        contact?: {
+            external_id?: string;
+            email?: string;
+        };
+        messages: Array<{
+            message_id: string;
+            direction: 'inbound' | 'outbound';
+            from: {
+                address?: string | null;
+                name?: string | null;
+            };
+            to: Array<{
+                address?: string | null;
+                name?: string | null;
+            }>;
+            sent_at: string;
+            text: string;
+            html?: string | null;
+        }>;
+    }>;
+};
+
+export type PushSourceConversationsResponse = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        thread_key: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        thread_id?: string;
+        /**
+         * Number of new messages.
+         */
+        recorded?: number;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * Number of failed records.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type ReadyResponse = {
+    status: 'ok';
+    postgres: string;
+    clickhouse: string;
+};
+
+export type RejectActionInput = {
+    /**
+     * The run.
+     */
+    run_id: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The position of the action among those of its contact, from 0.
+     */
+    action_index: string;
+    /**
+     * Stored in the audit log.
+     */
+    reason?: string;
+};
+
+export type RejectActionResponse = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type RejectActionsInput = {
+    actions: Array<{
+        run_id: string;
+        contact_id: string;
+        action_index: number;
+    }>;
+    /**
+     * Stored in the audit log.
+     */
+    reason?: string;
+};
+
+export type RejectActionsResponse = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type RemoveDomainInput = {
+    /**
+     * The domain.
+     */
+    domain_id: string;
+};
+
+export type RemoveDomainResponse = {
+    status: 'success';
+    deleted: true;
+    domain_id: string;
+    domain: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveEmailAccountInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type RemoveEmailAccountResponse = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveMemberInput = {
+    /**
+     * The member.
+     */
+    user_id: string;
+};
+
+export type RemoveMemberResponse = {
+    status: 'success';
+    deleted: true;
+    user_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveSuppressionInput = {
+    /**
+     * Whether the owner of the address has agreed to mail since they unsubscribed or complained. You must be able to prove it.
+     */
+    consented?: boolean;
+    /**
+     * The email address.
+     */
+    address: string;
+};
+
+export type RemoveSuppressionResponse = {
+    status: 'success';
+    deleted: true;
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type RenewInvitationInput = {
+    /**
+     * The invitation.
+     */
+    invitation_id: string;
+};
+
+export type RenewInvitationResponse = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type ReplaceViewInput = {
+    /**
+     * The saved view.
+     */
+    view_id: string;
+    name: string;
+    page: 'contacts' | 'companies' | 'events';
+    query: {
+        [key: string]: string | number | boolean | Array<string>;
+    };
+    columns: Array<string>;
+};
+
+export type ReplaceViewResponse = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type RereadMailboxInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type RereadMailboxResponse = {
+    status: 'success';
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveriesInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+    /**
+     * Events recorded at or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    from: string;
+    /**
+     * Events recorded at or before this time. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    to?: string;
+};
+
+export type ResendWebhookDeliveriesResponse = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * The number of deliveries sent again.
+     */
+    resent: number;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveryInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+    /**
+     * The delivery.
+     */
+    delivery_id: string;
+};
+
+export type ResendWebhookDeliveryResponse = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type ResumeWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type ResumeWebhookResponse = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type RevokeApiKeyInput = {
+    /**
+     * The API key.
+     */
+    key_id: string;
+};
+
+export type RevokeApiKeyResponse = {
+    status: 'success';
+    revoked: true;
+    key_id: string;
+    warnings?: Array<string>;
+};
+
+export type RotateIdentitySecretInput = {
+    [key: string]: unknown;
+};
+
+export type RotateIdentitySecretResponse = {
+    status: 'success';
+    /**
+     * The HMAC-SHA256 key that computes a user_hash.
+     */
+    identity_secret: string;
+    previous_valid_until: string | null;
+    warnings?: Array<string>;
+};
+
+export type RotateWebhookSecretInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+    /**
+     * How long both secrets sign. Default: a day; 0 revokes the old one at once.
+     */
+    overlap_seconds?: number;
+    /**
+     * When X-Service-Signature switches to the new secret. Default: the end of the overlap. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    switch_at?: string;
+};
+
+export type RotateWebhookSecretResponse = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    previous_secret_until: string;
+    switch_at: string;
+    warnings?: Array<string>;
+};
+
+export type RotateWriteKeyInput = {
+    /**
+     * The source.
+     */
+    source_id: string;
+    /**
+     * Whether the old key, and any before it, stops working at once: after a leak.
+     */
+    revoke_old_key?: boolean;
+};
+
+export type RotateWriteKeyResponse = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    old_key_expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type SdkAliasInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+};
+
+export type SdkAliasResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkBatchInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     */
+    batch: Array<unknown>;
+    /**
+     * Is added to the context of each call.
+     */
+    context?: unknown;
+};
+
+export type SdkBatchResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkGroupInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+};
+
+export type SdkGroupResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkImportInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     */
+    batch: Array<unknown>;
+    /**
+     * Is added to the context of each call.
+     */
+    context?: unknown;
+};
+
+export type SdkImportResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkPageInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+};
+
+export type SdkPageResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkScreenInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+};
+
+export type SdkScreenResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SdkTrackInput = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+};
+
+export type SdkTrackResponse = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SendEventsInput = {
+    events: Array<{
+        event: string;
+        /**
+         * A UUID of your choice. An event with the same id is recorded once within 24 hours, so you can send a request again. It becomes the id of the event, unless another sender has used it, or it is a UUIDv7 whose time is more than 12 hours away.
+         */
+        event_id?: string;
+        /**
+         * When it happened: ISO 8601 with an offset, not before 2000. Default: now, as for a time more than 24 hours ahead.
+         */
+        timestamp?: string;
+        /**
+         * The contact whose event it is. Send it without user_id and email.
+         */
+        contact_id?: string;
+        /**
+         * Your own system's id of the person.
+         */
+        user_id?: string;
+        email?: string;
+        /**
+         * A visitor of the tracker. Beside another key, the visitor is linked to the contact.
+         */
+        visitor_id?: string;
+        session_id?: string;
+        url?: string;
+        referrer?: string;
+        /**
+         * At most 32 KiB of JSON.
+         */
+        data?: {
+            [key: string]: unknown;
+        };
+        /**
+         * The person's device: screen, language, timezone, user_agent, analytics_user_id. Other fields are ignored.
+         */
+        context?: {
+            [key: string]: unknown;
+        };
+        title?: string;
+    }>;
+};
+
+export type SendEventsResponse = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the event in the request.
+         */
+        index: number;
+        status: 'accepted' | 'failed';
+        event_id?: string;
+        /**
+         * null for an anonymous visitor.
+         */
+        contact_id?: string | null;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * How many events failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type SetEmailAccountInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    address: string;
+    smtp: {
+        host: string;
+        port: number;
+        security: 'tls' | 'starttls' | 'none';
+        user: string;
+    };
+    imap: {
+        host: string;
+        port: number;
+        security: 'tls' | 'starttls' | 'none';
+        user: string;
+    } | null;
+    /**
+     * The password for both servers. If omitted, the stored one is kept; required if a host or a user changes.
+     */
+    password?: string;
+    /**
+     * Mails in any 24 hours.
+     */
+    daily_limit: number;
+    /**
+     * Between two mails.
+     */
+    spacing_seconds: number;
+};
+
+export type SetEmailAccountResponse = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type SetImportMappingInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+    columns: Array<ColumnMapping>;
+};
+
+export type SetImportMappingResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SocialCheckInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type SocialCheckResponse = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type SocialLoginInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * Requires `password`.
+     */
+    username?: string;
+    password?: string;
+    /**
+     * The country that the login should appear to come from: an ISO 3166-1 alpha-2 code.
+     */
+    country?: string;
+    /**
+     * Seconds from the login call after which the login fails.
+     */
+    max_verification_wait_time?: number;
+};
+
+export type SocialLoginResponse = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type SocialLoginCodeInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * The login session.
+     */
+    session_id: string;
+    code: string;
+};
+
+export type SocialLoginCodeResponse = {
+    status: 'success';
+    session_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type SocialLoginStatusInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    /**
+     * The login session.
+     */
+    session_id: string;
+};
+
+export type SocialLoginStatusResponse = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    /**
+     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+     */
+    error?: {
+        code: string;
+        message: string;
+        /**
+         * The HTTP status with which other calls of this flow return this error.
+         */
+        http_status: number;
+    };
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type StartImportInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type StartImportResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SuggestSegmentValuesInput = {
+    /**
+     * A property of contacts, or a field of their events, such as `event.type`.
+     */
+    property: string;
+    /**
+     * Only values that begin with this.
+     */
+    q?: string;
+    limit?: number;
+};
+
+export type SuggestSegmentValuesResponse = {
+    status: 'success';
+    values: Array<{
+        value: string | number | boolean;
+        label: string | null;
+        /**
+         * The number of contacts or events with this value.
+         */
+        count: number;
+    }>;
+    warnings?: Array<string>;
+};
+
+export type TestWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+};
+
+export type TestWebhookResponse = {
+    status: 'success';
+    subscription_id: string;
+    delivery_id: string;
+    warnings?: Array<string>;
+};
+
+export type TriggerAgentInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+    /**
+     * The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.
+     */
+    contact_ids?: Array<string>;
+};
+
+export type TriggerAgentResponse = {
+    status: 'success';
+    /**
+     * The id of the run, which can be read at once.
+     */
+    job_id: string;
+    warnings?: Array<string>;
+};
+
+export type UndoImportInput = {
+    /**
+     * The import.
+     */
+    import_id: string;
+};
+
+export type UndoImportResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type UnmergeContactInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type UnmergeContactResponse = {
+    status: 'success';
+    contact: Contact;
+    unmerged_from: string;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+    name?: string;
+    description?: string | null;
+    playbook_template?: string | null;
+    /**
+     * Custom playbook: a prompt in Markdown, and settings.
+     */
+    playbook?: {
+        playbook_md?: string | null;
+        require_approval?: boolean | null;
+        max_cost_usd_per_run?: number | null;
+        variables?: {
+            [key: string]: unknown;
+        } | null;
+        messages?: {
+            [key: string]: unknown;
+        } | null;
+        config?: {
+            [key: string]: unknown;
+        } | null;
+    };
+    capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
+    identity_id?: string | null;
+    /**
+     * Which contacts are evaluated, and when.
+     */
+    monitoring?: {
+        filter?: {
+            [key: string]: unknown;
+        } | null;
+        schedule_cron?: string | null;
+        time_zone?: string | null;
+        max_contacts_per_run?: number | null;
+    };
+    /**
+     * The provider and the model. API keys come from the environment of the service and are never sent here.
+     */
+    llm_config?: {
+        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
+        model?: string | null;
+        base_url?: string | null;
+        temperature?: number | null;
+        max_tokens?: number | null;
+    };
+    /**
+     * Whether its schedule runs. Default false.
+     */
+    enabled?: boolean;
+};
+
+export type UpdateAgentResponse = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentSettingsInput = {
+    /**
+     * The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.
+     */
+    outreach_interval_days?: number;
+    /**
+     * The hours in which no outreach is sent, as HH:MM; null for none.
+     */
+    quiet_hours?: {
+        from: string;
+        to: string;
+    } | null;
+    /**
+     * An IANA name, used for contacts without a `timezone` property and for daily limits.
+     */
+    time_zone?: string;
+    /**
+     * Maximum outreach actions per identity and day.
+     */
+    daily_limit_per_identity?: number;
+    /**
+     * The number of days after a reply in which agents send nothing; 0 for no pause.
+     */
+    reply_pause_days?: number;
+    /**
+     * The maximum cost of models in a calendar month (UTC); null for no cap.
+     */
+    monthly_cost_cap_usd?: number | null;
+};
+
+export type UpdateAgentSettingsResponse = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type UpdateCompanyInput = {
+    /**
+     * The company.
+     */
+    company_id: string;
+    domain?: string | null;
+    name?: string | null;
+    /**
+     * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+     */
+    properties?: {
+        [key: string]: unknown;
+    };
+};
+
+export type UpdateCompanyResponse = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type UpdateContactInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.
+     */
+    properties?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Visitor id or ids from the tracker: their events belong to this contact.
+     */
+    visitor_id?: string | Array<string>;
+    /**
+     * Company to associate; null for none.
+     */
+    company_id?: string | null;
+};
+
+export type UpdateContactResponse = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type UpdateIdentityInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+    firstName?: string;
+    lastName?: string;
+    /**
+     * null or an empty string removes the job title.
+     */
+    jobTitle?: string | null;
+};
+
+export type UpdateIdentityResponse = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type UpdateMemberInput = {
+    /**
+     * The member.
+     */
+    user_id: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+};
+
+export type UpdateMemberResponse = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type UpdateNoteInput = {
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The note.
+     */
+    note_id: string;
+    content: string;
+};
+
+export type UpdateNoteResponse = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type UpdateSegmentInput = {
+    /**
+     * The segment.
+     */
+    segment_id: string;
+    name?: string;
+    description?: string | null;
+    filter?: SegmentFilter;
+};
+
+export type UpdateSegmentResponse = {
+    status: 'success';
+    segment: Segment;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateSourceInput = {
+    /**
+     * The source.
+     */
+    source_id: string;
+    name: string;
+};
+
+export type UpdateSourceResponse = {
+    status: 'success';
+    source: Source;
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type UpdateTenantInput = {
+    name?: string;
+    /**
+     * Whether to ignore identifications that pages send without a valid user_hash.
+     */
+    require_signed_identification?: boolean;
+};
+
+export type UpdateTenantResponse = {
+    status: 'success';
+    tenant: Tenant;
+    warnings?: Array<string>;
+};
+
+export type UpdateWebhookInput = {
+    /**
+     * The webhook subscription.
+     */
+    subscription_id: string;
+    /**
+     * An https:// URL on the public internet.
+     */
+    url?: string;
+    url_filter?: UrlFilter | null;
+    /**
+     * Sent with each delivery. At most 20.
+     */
+    headers?: Array<{
+        name: string;
+        value: string;
+    }>;
+};
+
+export type UpdateWebhookResponse = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UploadImportInput = {
+    /**
+     * Name of the file, for the list of imports.
+     */
+    file_name?: string;
+    /**
+     * The text to send.
+     */
+    body: string;
+};
+
+export type UploadImportResponse = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type VerifyDomainInput = {
+    /**
+     * The domain.
+     */
+    domain_id: string;
+};
+
+export type VerifyDomainResponse = {
+    status: 'success';
+    domain: Domain;
+    check: {
+        /**
+         * Whether a proof was found now.
+         */
+        verified: boolean;
+        /**
+         * The proof that was found; the first one of several.
+         */
+        method: 'dns' | 'file' | 'meta' | 'local';
+        /**
+         * What each place has; empty for a local domain.
+         */
+        attempts: Array<{
+            method: 'dns' | 'file' | 'meta';
+            outcome: 'found' | 'nothing' | 'other_value' | 'unreachable';
+            /**
+             * The values found there.
+             */
+            found: Array<string>;
+        }>;
+    };
+    warnings?: Array<string>;
+};

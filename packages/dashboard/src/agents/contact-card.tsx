@@ -1,0 +1,84 @@
+import { Anchor, Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { Children, type ReactNode } from 'react'
+import type { RunContact } from '../api/agents.ts'
+import type { Action } from '../api/approvals.ts'
+import { Foreign } from '../ui/text.tsx'
+import { ACTION_WORDS, personName } from './action-words.ts'
+import { text } from './text.ts'
+
+const COLORS = { pending: 'gray', evaluated: 'teal', failed: 'red', skipped: 'gray' } as const
+
+interface ContactCardProps {
+  result: Pick<RunContact, 'contact' | 'contact_id' | 'status' | 'reasoning' | 'error'> &
+    Partial<Pick<RunContact, 'skipped_actions'>>
+  /** The proposed actions. */
+  children: ReactNode
+}
+
+/** An evaluated contact: the reasoning and the proposed actions. */
+export function ContactCard({ result, children }: ContactCardProps) {
+  const { contact, contact_id: contactId, status, reasoning, error, skipped_actions: skipped = [] } = result
+  const count = Children.count(children)
+  return (
+    <Card component="article" aria-label={personName(contact)}>
+      <Group justify="space-between" gap="sm" wrap="nowrap" align="flex-start">
+        <div>
+          <Text fw={600} component="h3">
+            {contact === null ? (
+              personName(null)
+            ) : (
+              <Anchor
+                inherit
+                renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
+              >
+                <Foreign max={80}>{personName(contact)}</Foreign>
+              </Anchor>
+            )}
+          </Text>
+          {contact ? (
+            <Text size="xs" c="dimmed">
+              <Foreign max={160}>{[contact.email, contact.company].filter(Boolean).join(' · ')}</Foreign>
+            </Text>
+          ) : null}
+        </div>
+        <Badge color={COLORS[status]} flex="none">
+          {text.run.contactStates[status]}
+        </Badge>
+      </Group>
+      {error === null ? null : (
+        <Text size="sm" c="red" mt="xs">
+          <Foreign max={1_000}>{error}</Foreign>
+        </Text>
+      )}
+      {reasoning === null ? null : (
+        <Text size="sm" mt="xs" component="p" mb={0}>
+          <Foreign max={4_000}>{reasoning}</Foreign>
+        </Text>
+      )}
+      {skipped.length > 0 ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          {text.run.alreadyWaiting(skipped.map(({ type }) => ACTION_WORDS[type].label))}
+        </Text>
+      ) : null}
+      {status === 'evaluated' && count + skipped.length === 0 ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          {text.run.noActions}
+        </Text>
+      ) : null}
+      <Stack gap="md" mt={count > 0 ? 'sm' : 0}>
+        {children}
+      </Stack>
+    </Card>
+  )
+}
+
+/** The type of an action. */
+export function ActionBadge({ type }: Pick<Action, 'type'>) {
+  const { label, icon: Icon, color } = ACTION_WORDS[type]
+  return (
+    <Badge color={color} leftSection={<Icon size={13} aria-hidden />}>
+      {label}
+    </Badge>
+  )
+}

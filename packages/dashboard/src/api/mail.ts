@@ -1,0 +1,13 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { MailPreview } from '../../../server/src/identities/mail/operations.ts'
+import { send } from './client.ts'
+
+/** An email exactly as it would be sent. */
+export const mailPreviewQuery = (mail: { subject: string; message: string }) =>
+  queryOptions({
+    queryKey: ['mail-preview', mail],
+    queryFn: ({ signal }) => send<{ preview: MailPreview }>('POST', '/v1/mail-previews', mail, signal),
+    select: ({ preview }) => preview,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })

@@ -1,0 +1,16 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { RequestProblem } from '../../../server/src/sites/problems/problem.ts'
+import { get } from './client.ts'
+
+export type { RequestProblem }
+
+const PROBLEMS_MAX = 100
+const AGAIN_MS = 3_000
+
+/** The last hour's requests that were rejected or answered with warnings, newest first. */
+export const problemsQuery = queryOptions({
+  queryKey: ['tracker', 'problems'],
+  queryFn: ({ signal }) => get<{ problems: RequestProblem[] }>('/v1/tracker/problems', { limit: PROBLEMS_MAX }, signal),
+  select: ({ problems }) => problems,
+  refetchInterval: AGAIN_MS,
+})

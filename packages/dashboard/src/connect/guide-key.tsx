@@ -1,0 +1,54 @@
+import { Alert, Button, Text } from '@mantine/core'
+import { IconKey } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { createKey, refreshKeys } from '../api/keys.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
+
+interface GuideKeyProps {
+  name: string
+  scopes: string[]
+  isCreated: boolean
+  onCreated: (apiKey: string) => void
+}
+
+/** Creates the key that the code of a guide needs, with no more scopes than that. */
+export function GuideKey({ name, scopes, isCreated, onCreated }: GuideKeyProps) {
+  const queryClient = useQueryClient()
+  const mayCreate = useIsAtLeast('admin')
+  const creating = useMutation({
+    mutationFn: () => createKey({ name, scopes }),
+    onSuccess: ({ api_key: apiKey }) => {
+      onCreated(apiKey)
+      return refreshKeys(queryClient)
+    },
+  })
+  if (isCreated) {
+    return (
+      <Alert color="teal" icon={<IconKey aria-hidden />} role="status">
+        {text.key.created}
+      </Alert>
+    )
+  }
+  if (!mayCreate) return <Text size="sm">{text.key.adminsOnly}</Text>
+  return (
+    <div>
+      <Button
+        leftSection={<IconKey size={16} aria-hidden />}
+        loading={creating.isPending}
+        onClick={() => creating.mutate()}
+      >
+        {text.key.create}
+      </Button>
+      <Text size="sm" c="dimmed" mt="xs">
+        {text.key.explain(scopes)}
+      </Text>
+      {creating.error ? (
+        <Alert color="red" role="alert" mt="xs">
+          {messageOf(creating.error)}
+        </Alert>
+      ) : null}
+    </div>
+  )
+}

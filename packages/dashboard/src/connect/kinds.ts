@@ -1,0 +1,53 @@
+import {
+  type Icon,
+  IconAddressBook,
+  IconArrowsExchange,
+  IconBrandNextjs,
+  IconBrandNodejs,
+  IconBrandPython,
+  IconBrandWordpress,
+  IconMail,
+  IconMessageCircle,
+  IconWebhook,
+  IconWorld,
+} from '@tabler/icons-react'
+import type { Role } from '../api/session.ts'
+
+/** What shows that a connection works. */
+export type Proof =
+  | { by: 'tracker' }
+  /** The key of the guide, by its name, was used. */
+  | { by: 'key'; name: string }
+  /** A write key of any source was used. */
+  | { by: 'write-key' }
+  /** Contacts that this source created. */
+  | { by: 'contacts'; source: string }
+  | { by: 'mailbox' }
+  | { by: 'webhook' }
+
+export interface Kind {
+  icon: Icon
+  proof: Proof
+  /** Who can follow the guide. */
+  role: Role
+}
+
+/** What can be connected, by the name in the URL. */
+export const KINDS = {
+  website: { icon: IconWorld, proof: { by: 'tracker' }, role: 'viewer' },
+  nextjs: { icon: IconBrandNextjs, proof: { by: 'tracker' }, role: 'viewer' },
+  wordpress: { icon: IconBrandWordpress, proof: { by: 'tracker' }, role: 'viewer' },
+  node: { icon: IconBrandNodejs, proof: { by: 'key', name: 'Node server' }, role: 'admin' },
+  python: { icon: IconBrandPython, proof: { by: 'key', name: 'Python server' }, role: 'admin' },
+  segment: { icon: IconArrowsExchange, proof: { by: 'write-key' }, role: 'viewer' },
+  hubspot: { icon: IconAddressBook, proof: { by: 'key', name: 'HubSpot sync' }, role: 'admin' },
+  intercom: { icon: IconMessageCircle, proof: { by: 'contacts', source: 'intercom' }, role: 'viewer' },
+  mailbox: { icon: IconMail, proof: { by: 'mailbox' }, role: 'viewer' },
+  webhooks: { icon: IconWebhook, proof: { by: 'webhook' }, role: 'viewer' },
+} as const satisfies Record<string, Kind>
+
+export type KindName = keyof typeof KINDS
+
+export function isKind(name: string): name is KindName {
+  return Object.hasOwn(KINDS, name)
+}

@@ -1,0 +1,97 @@
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { identitiesQuery } from '../api/identities.ts'
+import { keysQuery } from '../api/keys.ts'
+import { segmentPreviewQuery } from '../api/segments.ts'
+import { sourcesQuery } from '../api/sources.ts'
+import { trackerQuery } from '../api/tracker.ts'
+import { webhooksQuery } from '../api/webhooks.ts'
+import { useMay } from '../app/may.ts'
+import { formatAgo } from '../ui/format.ts'
+import classes from './connect.module.css'
+import type { Proof } from './kinds.ts'
+import { text } from './text.ts'
+
+const AGAIN_MS = 3_000
+const KEYS_READ = 100
+const IDENTITIES_READ = 100
+const SOURCES_READ = 100
+
+/** A light that turns green when a connection works. @param isWaiting whether somebody is following the guide. */
+export function Light({ proof, isWaiting = false }: { proof: Proof; isWaiting?: boolean }) {
+  const connected = useConnected(proof)
+  if (connected === undefined) return null
+  return (
+    <Group gap={8} wrap="nowrap" role={isWaiting ? 'status' : undefined}>
+      <span className={classes.light} data-on={connected !== null} aria-hidden />
+      <Text size="xs" c="dimmed">
+        {connected ?? (isWaiting ? text.light.waiting : text.light.notYet)}
+      </Text>
+    </Group>
+  )
+}
+
+/** What shows that it works, in words; null if nothing does yet, undefined while it is not known. */
+function useConnected(proof: Proof): string | null | undefined {
+  const refetchInterval = AGAIN_MS
+  const mayReadKeys = useMay('keys:write')
+  const tracker = useQuery({ ...trackerQuery, refetchInterval, enabled: proof.by === 'tracker' })
+  const keys = useQuery({
+    ...keysQuery(1, KEYS_READ),
+    refetchInterval,
+    enabled: proof.by === 'key' && mayReadKeys,
+  })
+  const mayReadSources = useMay('settings:read')
+  const sources = useQuery({
+    ...sourcesQuery(1, SOURCES_READ),
+    refetchInterval,
+    enabled: proof.by === 'write-key' && mayReadSources,
+  })
+  const source = proof.by === 'contacts' ? proof.source : ''
+  const contacts = useQuery({
+    ...segmentPreviewQuery({
+      match: 'all',
+      conditions: [{ property: 'creation_source', operator: 'equals', value: source }],
+    }),
+    enabled: proof.by === 'contacts',
+  })
+  const identities = useQuery({
+    ...identitiesQuery({ limit: IDENTITIES_READ }),
+    refetchInterval,
+    enabled: proof.by === 'mailbox',
+  })
+  const webhooks = useQuery({ ...webhooksQuery, refetchInterval, enabled: proof.by === 'webhook' })
+
+  switch (proof.by) {
+    case 'tracker':
+      return tracker.data && lastSeen(tracker.data.last_event?.timestamp ?? null)
+    case 'key': {
+      const own = keys.data?.keys.filter(({ name, revoked_at }) => name === proof.name && revoked_at === null)
+      return own && lastSeen(own.map(({ last_used_at }) => last_used_at).reduce(later, null))
+    }
+    case 'write-key': {
+      const keyed = sources.data?.sources.filter(({ type }) => type !== 'connector')
+      return keyed && lastSeen(keyed.map(({ last_seen_at }) => last_seen_at).reduce(later, null))
+    }
+    case 'contacts':
+      return contacts.data && (contacts.data.count > 0 ? text.light.contacts(contacts.data.count) : null)
+    case 'mailbox':
+      return (
+        identities.data && connectedIf(identities.data.identities.some(({ email_account }) => email_account.connected))
+      )
+    case 'webhook':
+      return webhooks.data && connectedIf(webhooks.data.length > 0)
+  }
+}
+
+function lastSeen(at: string | null): string | null {
+  return at === null ? null : text.light.last(formatAgo(at))
+}
+
+function connectedIf(isConnected: boolean): string | null {
+  return isConnected ? text.light.connected : null
+}
+
+function later(one: string | null, other: string | null): string | null {
+  return one === null || (other !== null && other > one) ? other : one
+}

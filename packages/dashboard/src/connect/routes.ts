@@ -1,0 +1,38 @@
+import { createRoute, notFound } from '@tanstack/react-router'
+import { problemsQuery } from '../api/problems.ts'
+import { tenantQuery } from '../api/tenant.ts'
+import { trackerQuery } from '../api/tracker.ts'
+import { lazyPage } from '../app/lazy-page.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { isKind } from './kinds.ts'
+
+const overview = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/connect',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(trackerQuery),
+  component: lazyPage(() => import('./connect-page.tsx'), 'ConnectPage'),
+})
+
+const watch = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/connect/debugger',
+  validateSearch: searchParams({ filter: text, show: oneOf('events', 'problems') }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(problemsQuery),
+  component: lazyPage(() => import('./debugger-page.tsx'), 'DebuggerPage'),
+})
+
+const guide = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/connect/$kind',
+  beforeLoad: ({ params }) => {
+    if (!isKind(params.kind)) throw notFound()
+  },
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(trackerQuery)
+    void context.queryClient.prefetchQuery(tenantQuery)
+  },
+  component: lazyPage(() => import('./guide-page.tsx'), 'GuidePage'),
+})
+
+export const connectRoutes = [overview, watch, guide] as const

@@ -1,0 +1,142 @@
+import { formatNumber } from '../ui/format.ts'
+import type { KindName } from './kinds.ts'
+
+const kinds: Record<KindName, { title: string; description: string; steps: string }> = {
+  website: {
+    title: 'Website',
+    description: 'One script records visits, clicks and forms.',
+    steps: 'Paste the script once into the head of every page. It sets no third-party cookies.',
+  },
+  nextjs: {
+    title: 'Next.js',
+    description: 'The tracker in your root layout.',
+    steps: 'Load the tracker in the root layout. It follows client-side navigation by itself.',
+  },
+  wordpress: {
+    title: 'WordPress',
+    description: 'The tracker in your theme.',
+    steps: 'Add the script to the head of your theme, by code or with a plugin for header scripts.',
+  },
+  node: {
+    title: 'Node',
+    description: 'Contacts and events from your server.',
+    steps: 'Create a key, save the code as files and run them. The contact and its event appear at once.',
+  },
+  python: {
+    title: 'Python',
+    description: 'Contacts and events from your server.',
+    steps: 'Create a key, save the code as files and run them. The contact and its event appear at once.',
+  },
+  segment: {
+    title: 'Segment or RudderStack',
+    description: 'Keep their SDKs and your calls: change one URL.',
+    steps:
+      'Create a source and copy its write key: a server source for your backend, a browser source for your website. Then change the URL and the key where you load the SDK.',
+  },
+  hubspot: {
+    title: 'HubSpot',
+    description: 'Import an export, or send changes through the API.',
+    steps:
+      'Export your contacts from HubSpot as CSV and import the file. To keep both in step, send changed contacts with a key.',
+  },
+  intercom: {
+    title: 'Intercom',
+    description: 'Contacts and conversations, pulled every few minutes.',
+    steps: 'Connect Intercom from the command line. The token is stored encrypted.',
+  },
+  mailbox: {
+    title: 'Mailbox',
+    description: 'Send as a member of your team, and keep replies with the contact.',
+    steps:
+      'A mailbox belongs to an identity: the sender that your agents write as. Create one and connect its mailbox.',
+  },
+  webhooks: {
+    title: 'Webhooks',
+    description: 'Signed requests to your systems when something happens.',
+    steps: 'Choose an event and a URL. Every request is signed, and repeated until your system accepts it.',
+  },
+}
+
+export const text = {
+  title: 'Connect',
+  description: 'Bring in your visitors, contacts and conversations, and send them on.',
+  kinds,
+  back: 'Connect',
+  /** Where each piece of code goes. */
+  code: {
+    website: 'In the head of every page',
+    identify: 'When a visitor signs in or leaves an email address',
+    custom: 'Custom events',
+    form: 'Your own form',
+    layout: 'app/layout.tsx',
+    identifyComponent: 'app/identify.tsx: render it where you know who is signed in',
+    theme: "functions.php of your (child) theme, or a plugin that adds code to the site's head",
+    themeUsers: 'functions.php: identify visitors who are signed in',
+    node: 'identify.mjs: needs Node 18 or later, and no package',
+    nodeEvent: 'event.mjs: send up to 500 events a request',
+    python: 'identify.py: needs Python 3, and no package',
+    pythonEvent: 'event.py: send up to 500 events a request',
+    segmentNode: 'Segment, on a server',
+    segmentBrowser: 'Segment, on a website whose domain is verified',
+    rudderNode: 'RudderStack, on a server',
+    rudderBrowser: 'RudderStack, on a website whose domain is verified',
+    hubspot: 'Or keep both in step: send changed contacts as records of the source hubspot',
+    intercom: 'On the machine of the service, with an access token of your Intercom app in token.txt',
+  },
+  light: {
+    waiting: 'Waiting…',
+    notYet: 'Not connected',
+    connected: 'Connected',
+    last: (ago: string) => `Connected, last seen ${ago}`,
+    contacts: (count: number) => `Connected, ${count === 1 ? '1 contact' : `${formatNumber(count)} contacts`}`,
+  },
+  key: {
+    create: 'Create key',
+    created: 'The key is in the code below. Copy it now: it is not shown again.',
+    explain: (scopes: readonly string[]) =>
+      `Creates an API key that can only do what this code needs: ${scopes.join(', ')}.`,
+    adminsOnly: 'Only admins can create keys. Ask one of them, or replace YOUR_API_KEY with a key you have.',
+  },
+  domain: {
+    missing: 'Events are accepted only from verified domains.',
+    link: 'Add your domain',
+  },
+  actions: {
+    hubspot: 'Import a CSV file',
+    mailbox: 'Open identities',
+    webhooks: 'New webhook',
+    tracker: 'All tracker options',
+    debugger: 'Watch events arrive',
+    sources: 'Create a source',
+  },
+  debugger: {
+    title: 'Event debugger',
+    description:
+      'What your sites send, as it arrives: events, and requests that were rejected or answered with warnings.',
+    filter: 'Filter by event, URL, visitor or reason',
+    clearFilter: 'Clear filter',
+    show: 'Show',
+    all: 'Everything',
+    events: 'Events',
+    problems: 'Problems',
+    pause: 'Pause',
+    resume: 'Resume',
+    clear: 'Clear',
+    live: 'Live',
+    paused: (waiting: number) => (waiting === 0 ? 'Paused' : `Paused, ${formatNumber(waiting)} new`),
+    connecting: 'Connecting…',
+    list: 'What arrived, newest first',
+    nothing: 'Nothing yet. Open a page of your site that has the tracker.',
+    noMatch: 'Nothing matches the filter.',
+    bot: 'Bot',
+    warnings: 'Warnings',
+    rejected: (status: number) => `Rejected: ${status}`,
+    skipped: (count: number) => `and ${count === 1 ? '1 more' : `${formatNumber(count)} more`} at about the same time`,
+    raw: 'JSON',
+    openEvent: 'Open event',
+    openContact: 'Open contact',
+    unknownVisitor: 'Anonymous visitor',
+    from: (host: string) => `from ${host}`,
+    kept: 'Rejected requests are kept for one hour.',
+  },
+}

@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { latestEventsQuery } from '../api/events.ts'
+import { type LiveEvent, toLiveEvent, watchEvents } from '../api/live.ts'
+import { problemsQuery, type RequestProblem } from '../api/problems.ts'
+
+/** More would slow the page; older events are in the event list. */
+const KEPT_MAX = 300
+const FIRST_EVENTS = 20
+
+export type Arrival =
+  | { kind: 'event'; id: string; at: string; event: LiveEvent }
+  | { kind: 'problem'; id: string; at: string; problem: RequestProblem }
+
+/** What arrives, newest first: events from the live feed, and problems that are read every few seconds. */
+export function useArrivals() {
+  const [live, setLive] = useState<LiveEvent[]>([])
+  const [isConnected, setConnected] = useState(false)
+  const [clearedAt, setClearedAt] = useState('')
+  const latest = useQuery(latestEventsQuery(FIRST_EVENTS))
+  const problems = useQuery(problemsQuery)
+  useEffect(() => {
+    const add = (event: LiveEvent) => setLive((before) => [event, ...before].slice(0, KEPT_MAX))
+    return watchEvents(add, setConnected)
+  }, [])
+  const seen = new Set(live.map(({ event_id }) => event_id))
+  const earlier = (latest.data?.events ?? []).filter(({ event_id }) => !seen.has(event_id))
+  const events = [...live, ...earlier.map(toLiveEvent)]
+  const arrivals = [
+    ...events.map((event): Arrival => ({ kind: 'event', id: event.event_id, at: event.timestamp, event })),
+    ...(problems.data ?? []).map(
+      (problem): Arrival => ({ kind: 'problem', id: problem.problem_id, at: problem.at, problem }),
+    ),
+  ]
+    .filter(({ at }) => at > clearedAt)
+    .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
+  return {
+    arrivals,
+    isConnected,
+    isPending: latest.isPending || problems.isPending,
+    error: problems.error ?? latest.error,
+    refetch: () => void Promise.all([problems.refetch(), latest.refetch()]),
+    clear: () => setClearedAt(new Date().toISOString()),
+  }
+}

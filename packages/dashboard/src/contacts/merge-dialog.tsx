@@ -1,0 +1,71 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Contact, forgetContact, mergeContact, refreshContacts } from '../api/contacts.ts'
+import { FindField } from '../ui/find-field.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { contactName } from './contact-name.ts'
+import { contactChoice, useFoundContacts } from './find-contacts.ts'
+import { text } from './text.ts'
+
+/** Merges a contact into another one, and opens that. */
+export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: () => void }) {
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  const [into, setInto] = useState<Contact | null>(null)
+  const { contact_id: contactId } = contact
+  const merging = useMutation({
+    mutationFn: (survivorId: string) => mergeContact(contactId, survivorId),
+    onSuccess: async (_answer, survivorId) => {
+      await router.navigate({
+        to: '/contacts/$contactId',
+        params: { contactId: survivorId },
+        search: { merged: contactId },
+      })
+      await forgetContact(queryClient, contactId)
+      await refreshContacts(queryClient)
+    },
+  })
+  return (
+    <Modal opened onClose={onClose} title={text.merge.title(contactName(contact).slice(0, 80))}>
+      <Stack>
+        <Text size="sm">{text.merge.explanation}</Text>
+        <FindField
+          label={text.merge.find}
+          placeholder={text.merge.findHint}
+          what={text.merge.contacts}
+          useFound={useFoundContacts}
+          keyOf={({ contact_id }) => contact_id}
+          nameOf={contactChoice}
+          isExcluded={({ contact_id }) => contact_id === contactId || contact_id === into?.contact_id}
+          onChoose={setInto}
+          disabled={merging.isPending}
+          autoFocus
+        />
+        {into ? (
+          <Text size="sm" fw={550} role="status">
+            {text.merge.chosen(contactChoice(into).slice(0, 160))}
+          </Text>
+        ) : null}
+        {merging.isError ? (
+          <Alert color="red" role="alert">
+            {messageOf(merging.error)}
+          </Alert>
+        ) : null}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {text.merge.cancel}
+          </Button>
+          <Button
+            disabled={into === null}
+            loading={merging.isPending}
+            onClick={() => into && merging.mutate(into.contact_id)}
+          >
+            {text.merge.confirm}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,72 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { IconArrowMerge } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { refreshContacts, unmergeContact } from '../api/contacts.ts'
+import { useMay } from '../app/may.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
+
+/** Says that a contact was just merged into this one, and undoes it. */
+export function MergedNotice({ mergedId, onClose }: { mergedId: string; onClose: () => void }) {
+  return (
+    <Alert color="teal" mb="md" withCloseButton onClose={onClose} role="status" closeButtonLabel={text.merge.dismiss}>
+      <Group gap="sm">
+        <Text size="sm">{text.merge.done}</Text>
+        <UnmergeButton mergedId={mergedId} />
+      </Group>
+    </Alert>
+  )
+}
+
+/** Replaces the page of a contact that was merged into another one. */
+export function MergedPage({ contactId, survivorId }: { contactId: string; survivorId: string }) {
+  return (
+    <>
+      <PageHeader title={text.one} />
+      <EmptyState
+        icon={IconArrowMerge}
+        title={text.merge.merged}
+        action={
+          <Group justify="center">
+            <Button
+              renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: survivorId }} {...props} />}
+            >
+              {text.merge.open}
+            </Button>
+            <UnmergeButton mergedId={contactId} />
+          </Group>
+        }
+      >
+        {text.merge.mergedHint}
+      </EmptyState>
+    </>
+  )
+}
+
+function UnmergeButton({ mergedId }: { mergedId: string }) {
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  const mayWrite = useMay('contacts:write')
+  const undoing = useMutation({
+    mutationFn: () => unmergeContact(mergedId),
+    onSuccess: async () => {
+      await router.navigate({ to: '/contacts/$contactId', params: { contactId: mergedId } })
+      await refreshContacts(queryClient)
+    },
+  })
+  if (!mayWrite) return null
+  return (
+    <>
+      <Button variant="default" size="xs" loading={undoing.isPending} onClick={() => undoing.mutate()}>
+        {text.merge.undo}
+      </Button>
+      {undoing.isError ? (
+        <Text size="sm" c="red" role="alert">
+          {messageOf(undoing.error)}
+        </Text>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { Alert, Anchor, Button, Group, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { addDomain, domainsQuery, refreshDomains } from '../api/domains.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { Problem } from '../ui/problem.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { text as texts } from './text.ts'
+
+const text = texts.firstSteps.domain
+/** The dashboard, and so the service, is on the reader's own computer. */
+const IS_LOCAL = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(location.hostname)
+
+/** Adds the first domain. On the reader's own computer, localhost is suggested: it needs no proof. */
+export function AddDomain() {
+  const queryClient = useQueryClient()
+  const isAdmin = useIsAtLeast('admin')
+  const [name, setName] = useState(IS_LOCAL ? 'localhost' : '')
+  const { data } = useQuery(domainsQuery({ limit: 1 }))
+  const adding = useMutation({ mutationFn: () => addDomain(name), onSuccess: () => refreshDomains(queryClient) })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    adding.mutate()
+  }
+  const [claimed] = data?.domains ?? []
+  if (!isAdmin) return <Text size="sm">{text.viewer}</Text>
+  return (
+    <>
+      <Text size="sm">{IS_LOCAL ? text.local : text.public}</Text>
+      <Group component="form" gap="xs" align="flex-end" onSubmit={submit}>
+        <TextInput
+          label={text.label}
+          placeholder={text.placeholder}
+          required
+          withAsterisk={false}
+          autoCapitalize="off"
+          spellCheck={false}
+          value={name}
+          onChange={({ currentTarget: { value } }) => setName(value)}
+        />
+        <Button type="submit" loading={adding.isPending}>
+          {text.add}
+        </Button>
+      </Group>
+      {adding.isError ? (
+        <Alert color="red" role="alert" w="100%">
+          <Problem error={adding.error} />
+        </Alert>
+      ) : null}
+      {claimed ? (
+        <Text size="sm">
+          <Foreign max={253}>{text.claimed.before(claimed.domain)}</Foreign>
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
+            {text.claimed.link}
+          </Anchor>
+          {text.claimed.after}
+        </Text>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import { formatNumber } from '../ui/format.ts'
+
+/** The texts of the home page. */
+export const text = {
+  title: 'Home',
+  description: 'Days are in UTC. Bots are excluded.',
+
+  firstSteps: {
+    title: 'Three steps to your first event',
+    description: 'This page shows your first event the moment it arrives.',
+    done: 'done',
+    domain: {
+      title: 'Add your domain',
+      local: 'The service runs on this computer, so localhost needs no proof of ownership.',
+      public: 'Only pages of your own domains can send events, so nobody else can fake them.',
+      label: 'Domain',
+      placeholder: 'example.com',
+      add: 'Add domain',
+      verified: (domains: string[]) =>
+        `Pages on ${domains.join(', ')} and ${domains.length === 1 ? 'its' : 'their'} subdomains can send events.`,
+      claimed: {
+        before: (domain: string) => `${domain} is added. Next, `,
+        link: 'prove that you own it',
+        after: '.',
+      },
+      viewer: 'Ask an admin of your workspace to add the domain of your site.',
+    },
+    tracker: {
+      title: 'Install the tracker',
+      description:
+        'Paste this into the head of every page. It sets no third-party cookies and talks only to this service.',
+      code: 'Code: the snippet',
+      copy: 'the snippet',
+    },
+    visit: {
+      title: 'Visit your site',
+      description: 'Open one of those pages in a browser.',
+      waiting: 'Waiting for the first event…',
+      api: {
+        before: 'No site yet? Your servers can send contacts and events too: ',
+        link: 'connect a server',
+        after: '.',
+      },
+    },
+  },
+
+  firstEvent: {
+    title: 'Your first event has arrived',
+    on: (what: string) => `${what} on `,
+    visitor: 'See the visitor',
+    contact: 'See the contact',
+  },
+
+  figures: {
+    label: 'Figures',
+    visitors: 'Visitors',
+    identified: 'Identified contacts',
+    events: 'Events',
+    created: 'New contacts',
+    byDay: (label: string) => `${label} by day`,
+    before: (count: number) => (count === 0 ? 'none in the previous period' : `from ${formatNumber(count)}`),
+    rise: (percent: number) => `+${formatNumber(percent)}%`,
+    fall: (percent: number) => `−${formatNumber(percent)}%`,
+  },
+
+  trend: {
+    metric: 'Metric',
+    metrics: { events: 'Events', visitors: 'Visitors' },
+    byDay: { events: 'Events by day', visitors: 'Visitors by day' },
+    before: 'Previous period',
+  },
+
+  pages: { title: 'Top pages', unit: 'views', empty: 'No page views in this period.' },
+  sources: { title: 'Top sources', unit: 'visitors', empty: 'No visitors in this period.', direct: 'Direct' },
+
+  approvals: {
+    waiting: (count: number) => (count === 0 ? 'Nothing to approve' : `${formatNumber(count)} waiting for approval`),
+    review: 'Review proposed actions',
+    none: 'Actions that agents propose appear here.',
+  },
+
+  live: {
+    title: 'Live',
+    paused: 'paused',
+    connecting: 'connecting…',
+    pause: 'Pause',
+    resume: 'Resume',
+    label: 'Latest events',
+    empty: 'No events yet.',
+    bot: 'Bot',
+    anonymous: 'Anonymous visitor',
+    contact: 'A contact',
+  },
+}

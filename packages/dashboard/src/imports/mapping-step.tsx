@@ -1,0 +1,100 @@
+import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { askOfImport, type ColumnMapping, type Import, setImportMapping, showImport } from '../api/imports.ts'
+import { propertiesQuery } from '../api/properties.ts'
+import { messageOf } from '../ui/states.tsx'
+import { Discard } from './discard.tsx'
+import { draftOf, hasKey, problemsOf, toMapping } from './mapping-draft.ts'
+import { MappingTable } from './mapping-table.tsx'
+import { text } from './text.ts'
+
+const SAVE_AFTER_MS = 400
+
+/** The second step: where the columns go. What is correct is saved at once, and continuing requests a preview of it. */
+export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => void }) {
+  const queryClient = useQueryClient()
+  const { data } = useQuery(propertiesQuery('contacts'))
+  const [draft, setDraft] = useState(() => draftOf(of))
+  const nameOf = (column: number) => of.columns[column]?.header || text.mapping.noName(column + 1)
+  const problems = problemsOf(draft, nameOf)
+  const isCorrect = (all: readonly ColumnMapping[]) => hasKey(all) && problemsOf(all, nameOf).size === 0
+  // Requests of one scope are sent one after another.
+  const scope = { id: `mapping of ${of.import_id}` }
+  const saving = useMutation({
+    scope,
+    mutationFn: (all: readonly ColumnMapping[]) => setImportMapping(of.import_id, toMapping(all)),
+    onSuccess: (answer) => showImport(queryClient, answer),
+  })
+  const save = useDebouncedCallback(saving.mutate, { delay: SAVE_AFTER_MS, flushOnUnmount: true })
+  const change = (next: ColumnMapping) => {
+    const all = draft.map((each) => (each.column === next.column ? next : each))
+    setDraft(all)
+    if (isCorrect(all)) save(all)
+    else save.flush()
+  }
+  const asking = useMutation({
+    scope,
+    mutationFn: async () => {
+      await setImportMapping(of.import_id, toMapping(draft))
+      return askOfImport(of.import_id, 'preview')
+    },
+    onSuccess: async (answer) => {
+      await showImport(queryClient, answer)
+      onPreview()
+    },
+  })
+  const source = of.recognized_as
+  const error = asking.error ?? saving.error
+  return (
+    <Stack>
+      <div>
+        <Title order={2} size="h4">
+          {text.mapping.heading}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {source === null ? text.mapping.notRecognized : text.mapping.recognized(text.mapping.sources[source])}
+        </Text>
+      </div>
+      {hasKey(draft) ? null : (
+        <Alert color="orange" role="alert">
+          {text.mapping.problems.key}
+        </Alert>
+      )}
+      <Card p={0}>
+        <MappingTable
+          columns={of.columns}
+          draft={draft}
+          problems={problems}
+          properties={data?.properties ?? []}
+          nameOf={nameOf}
+          onChange={change}
+        />
+      </Card>
+      {error ? (
+        <Alert color="red" role="alert">
+          {messageOf(error)}
+        </Alert>
+      ) : null}
+      <Group justify="space-between">
+        <Discard importId={of.import_id} />
+        <Group gap="sm">
+          <Text size="sm" c="dimmed">
+            {isCorrect(draft) ? text.mapping.saved : text.mapping.notSaved}
+          </Text>
+          <Button
+            loading={asking.isPending}
+            disabled={!isCorrect(draft)}
+            onClick={() => {
+              save.cancel()
+              asking.mutate()
+            }}
+          >
+            {text.mapping.continue}
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
+  )
+}

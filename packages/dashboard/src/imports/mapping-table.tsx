@@ -1,0 +1,125 @@
+import { NativeSelect, Select, Stack, Text, TextInput } from '@mantine/core'
+import type { ColumnMapping, Import } from '../api/imports.ts'
+import type { Property } from '../api/properties.ts'
+import { Foreign } from '../ui/text.tsx'
+import { upTo } from '../ui/up-to.ts'
+import { choiceOf, withChoice } from './mapping-draft.ts'
+import classes from './mapping-table.module.css'
+import { text } from './text.ts'
+
+interface MappingTableProps {
+  columns: Import['columns']
+  draft: readonly ColumnMapping[]
+  problems: ReadonlyMap<number, string>
+  /** The properties that contacts have. */
+  properties: readonly Property[]
+  nameOf: (column: number) => string
+  onChange: (mapping: ColumnMapping) => void
+}
+
+const { targets, groups, types } = text.mapping
+const HEADINGS = Object.values(text.mapping.columns)
+const COMPANY = ['company', 'company_domain']
+const TYPES = (['text', 'number', 'boolean'] as const).map((value) => ({ value, label: types[value] }))
+
+/** Each column with its samples, and where it goes. */
+export function MappingTable({ columns, draft, problems, properties, nameOf, onChange }: MappingTableProps) {
+  const others = properties.filter(({ name }) => ![...COMPANY, 'email'].includes(name))
+  const known = new Set([...COMPANY, ...others.map(({ name }) => name)])
+  const data = [
+    { group: groups.identify, items: options('email', 'external_id') },
+    {
+      group: groups.company,
+      items: [
+        { value: 'property:company', label: targets.company },
+        { value: 'property:company_domain', label: targets.company_domain },
+      ],
+    },
+    { group: groups.other, items: options('new', 'ignore') },
+    { group: groups.properties, items: others.map(({ name, label }) => ({ value: `property:${name}`, label })) },
+  ]
+  return (
+    <ul className={classes.list} aria-label={text.mapping.table}>
+      <li className={`${classes.row} ${classes.head}`} aria-hidden>
+        {HEADINGS.map((heading) => (
+          <Text key={heading} size="xs" fw={600} c="dimmed">
+            {heading}
+          </Text>
+        ))}
+      </li>
+      {draft.map((mapping) => {
+        const { column } = mapping
+        const name = nameOf(column)
+        const choice = choiceOf(mapping, known)
+        const problem = problems.get(column)
+        return (
+          <li key={column} className={classes.row}>
+            <Text fw={550} size="sm" className={classes.cell}>
+              <Foreign max={120}>{name}</Foreign>
+            </Text>
+            <Samples samples={columns[column]?.samples ?? []} />
+            <Stack gap={6}>
+              <Select
+                aria-label={text.mapping.target(name)}
+                data={data}
+                value={choice}
+                allowDeselect={false}
+                searchable
+                nothingFoundMessage={text.mapping.nothingFound}
+                maxDropdownHeight={300}
+                limit={200}
+                error={choice === 'new' ? undefined : problem}
+                onChange={(next) => next !== null && onChange(withChoice(mapping, next, columns[column]?.header ?? ''))}
+              />
+              {choice === 'new' ? (
+                <TextInput
+                  aria-label={text.mapping.newName(name)}
+                  value={mapping.property ?? ''}
+                  error={problem}
+                  {...upTo(128)}
+                  onChange={({ currentTarget: { value } }) => onChange({ ...mapping, property: value })}
+                />
+              ) : null}
+            </Stack>
+            {mapping.target === 'property' ? (
+              <NativeSelect
+                aria-label={text.mapping.type(name)}
+                data={TYPES}
+                value={mapping.type ?? 'text'}
+                onChange={({ currentTarget: { value } }) => {
+                  const type = TYPES.find((each) => each.value === value)?.value ?? 'text'
+                  onChange({ ...mapping, type })
+                }}
+              />
+            ) : (
+              <span />
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+function options(...names: ('email' | 'external_id' | 'new' | 'ignore')[]) {
+  return names.map((value) => ({ value, label: targets[value] }))
+}
+
+function Samples({ samples }: { samples: readonly string[] }) {
+  if (samples.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.mapping.noSamples}
+      </Text>
+    )
+  }
+  return (
+    <Stack gap={2} className={classes.cell}>
+      {samples.map((sample) => (
+        <Text key={sample} size="sm" c="dimmed" lineClamp={2}>
+          <Foreign max={120}>{sample}</Foreign>
+        </Text>
+      ))}
+    </Stack>
+  )
+}

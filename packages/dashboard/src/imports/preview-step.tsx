@@ -1,0 +1,172 @@
+import { Alert, Anchor, Badge, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { IconArrowRight, IconTable } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport } from '../api/imports.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
+import { EmptyState, messageOf } from '../ui/states.tsx'
+import { Foreign, None } from '../ui/text.tsx'
+import { CountCards } from './count-cards.tsx'
+import { Discard } from './discard.tsx'
+import classes from './preview-step.module.css'
+import { text } from './text.ts'
+
+/** The third step: what the import would do, computed by the service over the whole file. */
+export function PreviewStep({
+  of,
+  onMapping,
+  onStarted,
+}: {
+  of: Import
+  onMapping: () => void
+  onStarted: () => void
+}) {
+  const queryClient = useQueryClient()
+  const isReady = of.state === 'previewed'
+  const { data, error, refetch } = useQuery({ ...previewQuery(of.import_id), enabled: isReady })
+  const asking = useMutation({
+    mutationFn: (action: 'preview' | 'start') => askOfImport(of.import_id, action),
+    onSuccess: async (answer, action) => {
+      await showImport(queryClient, answer)
+      if (action === 'start') onStarted()
+    },
+  })
+  const problem = asking.isError ? (
+    <Alert color="red" role="alert">
+      {messageOf(asking.error)}
+    </Alert>
+  ) : null
+  if (of.state === 'previewing') {
+    return (
+      <Card maw={820}>
+        <Stack gap="xs" role="status">
+          <Text size="sm">{text.preview.computing}</Text>
+          <Progress value={of.progress * 100} aria-label={text.preview.progress} animated />
+        </Stack>
+        <Discard importId={of.import_id} />
+      </Card>
+    )
+  }
+  return (
+    <Stack>
+      <div>
+        <Title order={2} size="h4">
+          {text.preview.heading}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {isReady ? text.preview.explanation : text.preview.none}
+        </Text>
+      </div>
+      {problem}
+      {of.preview ? <CountCards counts={of.preview} labels={text.preview.counts} /> : null}
+      <Group justify="space-between">
+        <Discard importId={of.import_id} />
+        <Group gap="xs">
+          <Button variant="default" onClick={onMapping}>
+            {text.preview.back}
+          </Button>
+          {isReady ? (
+            <Button loading={asking.isPending} onClick={() => asking.mutate('start')}>
+              {text.preview.start(of.row_count)}
+            </Button>
+          ) : (
+            <Button loading={asking.isPending} onClick={() => asking.mutate('preview')}>
+              {text.preview.compute}
+            </Button>
+          )}
+        </Group>
+      </Group>
+      {isReady ? (
+        <section>
+          <Title order={3} size="h5" mb="xs">
+            {text.preview.rows.title}
+          </Title>
+          <DataTable
+            label={text.preview.rows.label}
+            columns={COLUMNS}
+            rows={data?.rows}
+            rowKey={({ row }) => String(row)}
+            error={error}
+            onRetry={refetch}
+            empty={
+              <EmptyState icon={IconTable} title={text.preview.rows.none} order={2}>
+                {text.preview.rows.noRows}
+              </EmptyState>
+            }
+          />
+        </section>
+      ) : null}
+    </Stack>
+  )
+}
+
+const STATUS_COLORS = { created: 'green', updated: 'blue', unchanged: 'gray', failed: 'red' } as const
+
+const COLUMNS: Column<PreviewedRow>[] = [
+  { id: 'row', header: text.preview.rows.row, visibleFrom: 'sm', cell: ({ row }) => formatNumber(row) },
+  {
+    id: 'contact',
+    header: text.preview.rows.contact,
+    cell: ({ contact_id: contactId, email, status }) => {
+      const name = email === null ? <None /> : <Foreign max={80}>{email}</Foreign>
+      return (
+        <Stack gap={4} align="flex-start" className={classes.contact}>
+          <Badge color={STATUS_COLORS[status]}>{text.preview.statuses[status]}</Badge>
+          {contactId === null ? (
+            <span>{name}</span>
+          ) : (
+            <Anchor
+              inherit
+              renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
+            >
+              {email === null ? contactId : name}
+            </Anchor>
+          )}
+        </Stack>
+      )
+    },
+  },
+  { id: 'changes', header: text.preview.rows.changes, cell: (row) => <Changes of={row} /> },
+]
+
+/** A row's changes by property, or its error. */
+function Changes({ of: { changes, error } }: { of: PreviewedRow }) {
+  if (error) {
+    return (
+      <Text size="sm" c="red">
+        <Foreign>{error.message}</Foreign>
+      </Text>
+    )
+  }
+  if (changes.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {text.preview.noChanges}
+      </Text>
+    )
+  }
+  return (
+    // Side by side, so that many rows fit on the screen.
+    <Group gap="2px 16px" className={classes.changes}>
+      {changes.map(({ property, before, after }) => (
+        <Group key={property} gap={6}>
+          <Text size="sm" c="dimmed">
+            <Foreign max={60}>{property}</Foreign>
+          </Text>
+          {before === null ? null : (
+            <>
+              <Text size="sm" td="line-through">
+                <Foreign max={80}>{before}</Foreign>
+              </Text>
+              <IconArrowRight size={14} role="img" aria-label={text.preview.becomes} />
+            </>
+          )}
+          <Text size="sm" fw={550}>
+            {after === null ? <None /> : <Foreign max={80}>{after}</Foreign>}
+          </Text>
+        </Group>
+      ))}
+    </Group>
+  )
+}

@@ -1,0 +1,152 @@
+import { Alert, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { IconArrowBackUp, IconDownload, IconPlayerStop, IconUsers } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { refreshContacts } from '../api/contacts.ts'
+import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { CountCards } from './count-cards.tsx'
+import { FirstErrors } from './first-errors.tsx'
+import { KeptContacts } from './kept-contacts.tsx'
+import { text } from './text.ts'
+
+/** The last step: the progress of an import, then its result, with what can be done about it. */
+export function ResultStep({ of }: { of: Import }) {
+  return (
+    <Stack>
+      {isAtWork(of) ? <AtWork of={of} /> : <Ended of={of} />}
+      {of.started_at === null ? null : <CountCards counts={of.counts} labels={text.result.counts} />}
+      {of.counts.failed > 0 ? <FailedRows of={of} /> : null}
+      {of.undo && of.undo.kept > 0 ? <KeptContacts importId={of.import_id} /> : null}
+    </Stack>
+  )
+}
+
+function AtWork({ of }: { of: Import }) {
+  const isUndoing = of.state === 'undoing'
+  const { created, updated, unchanged, failed } = of.counts
+  const done =
+    of.row_count === null ? text.result.reading : text.result.done(created + updated + unchanged + failed, of.row_count)
+  return (
+    <Card maw={820}>
+      <Stack gap="xs">
+        <Stack gap="xs" role="status">
+          <Text fw={550}>{isUndoing ? text.result.undoing : done}</Text>
+          <Progress
+            value={of.progress * 100}
+            aria-label={isUndoing ? text.result.undoProgress : text.result.progress}
+            animated
+          />
+        </Stack>
+        <Text size="sm" c="dimmed">
+          {text.result.inBackground}
+        </Text>
+        {isUndoing ? null : (
+          <div>
+            <ActionButton of={of} action="cancel" />
+          </div>
+        )}
+      </Stack>
+    </Card>
+  )
+}
+
+/** A button that cancels or undoes an import, once confirmed. */
+function ActionButton({ of, action }: { of: Import; action: 'cancel' | 'undo' }) {
+  const queryClient = useQueryClient()
+  const act = async () => {
+    await showImport(queryClient, await askOfImport(of.import_id, action))
+    await refreshContacts(queryClient)
+  }
+  const { cancel, cancelTitle, cancelExplanation, undo } = text.result
+  const isUndo = action === 'undo'
+  const Icon = isUndo ? IconArrowBackUp : IconPlayerStop
+  return (
+    <ConfirmButton
+      leftSection={<Icon size={16} aria-hidden />}
+      title={isUndo ? undo.title : cancelTitle}
+      explanation={isUndo ? undo.explanation : cancelExplanation}
+      confirmLabel={isUndo ? undo.button : cancel}
+      onConfirm={act}
+    >
+      {isUndo ? undo.button : cancel}
+    </ConfirmButton>
+  )
+}
+
+function Ended({ of }: { of: Import }) {
+  const queryClient = useQueryClient()
+  const continuing = useMutation({
+    mutationFn: () => askOfImport(of.import_id, 'start'),
+    onSuccess: (answer) => showImport(queryClient, answer),
+  })
+  const state = of.state === 'completed' || of.state === 'failed' || of.state === 'undone' ? of.state : 'cancelled'
+  // After an undo, the contacts that it created and kept, and those that it updated.
+  const written = of.counts.created + of.counts.updated - (of.undo?.deleted ?? 0)
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        {text.result.heading[state]}
+      </Title>
+      {of.error ? (
+        <Alert color={state === 'failed' ? 'red' : 'orange'} role="alert">
+          <Foreign max={1_000}>{of.error.message}</Foreign>
+        </Alert>
+      ) : null}
+      {of.undo ? <Text size="sm">{text.result.undo.result(of.undo)}</Text> : null}
+      {continuing.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(continuing.error)}
+        </Alert>
+      ) : null}
+      <Group gap="xs">
+        {written > 0 ? (
+          <Button
+            leftSection={<IconUsers size={16} aria-hidden />}
+            renderRoot={(props) => <Link to="/contacts" search={{ import_id: of.import_id }} {...props} />}
+          >
+            {text.result.viewContacts}
+          </Button>
+        ) : null}
+        {state === 'failed' && of.has_file && of.error?.code !== 'invalid_file' ? (
+          <Button loading={continuing.isPending} onClick={() => continuing.mutate()}>
+            {text.result.again}
+          </Button>
+        ) : null}
+        <Button variant="default" renderRoot={(props) => <Link to="/imports/new" {...props} />}>
+          {text.result.another}
+        </Button>
+        {of.can_undo ? <ActionButton of={of} action="undo" /> : null}
+      </Group>
+    </Stack>
+  )
+}
+
+function FailedRows({ of }: { of: Import }) {
+  return (
+    <Stack component="section" gap="sm">
+      <Title order={2} size="h4">
+        {text.result.errors.title}
+      </Title>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed">
+          {of.failed_rows_url === null ? text.result.fileDeleted : text.result.downloadHint(of.counts.failed)}
+        </Text>
+        {of.failed_rows_url === null ? null : (
+          <Button
+            component="a"
+            href={of.failed_rows_url}
+            download
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden />}
+          >
+            {text.result.download}
+          </Button>
+        )}
+      </Group>
+      <FirstErrors errors={of.errors} />
+    </Stack>
+  )
+}

@@ -1,0 +1,42 @@
+import { createRoute } from '@tanstack/react-router'
+import { importQuery, importsQuery } from '../api/imports.ts'
+import { propertiesQuery } from '../api/properties.ts'
+import { lazyPage } from '../app/lazy-page.ts'
+import { requireRole, shellRoute } from '../app/root-routes.tsx'
+import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
+import { IMPORTS_LENGTH } from './page-lengths.ts'
+
+const listSearch = searchParams({ page: pageNumber })
+const importSearch = searchParams({ step: oneOf('mapping', 'preview', 'import'), page: pageNumber })
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/imports',
+  beforeLoad: ({ context }) => requireRole(context, 'member', '/contacts'),
+  validateSearch: listSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(importsQuery(page, IMPORTS_LENGTH)),
+  component: lazyPage(() => import('./imports-page.tsx'), 'ImportsPage'),
+})
+
+const create = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/imports/new',
+  beforeLoad: ({ context }) => requireRole(context, 'member', '/contacts'),
+  component: lazyPage(() => import('./new-import-page.tsx'), 'NewImportPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/imports/$importId',
+  beforeLoad: ({ context }) => requireRole(context, 'member', '/contacts'),
+  validateSearch: importSearch,
+  loader: ({ context, params: { importId } }) => {
+    void context.queryClient.prefetchQuery(importQuery(importId))
+    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
+  },
+  component: lazyPage(() => import('./import-page.tsx'), 'ImportPage'),
+})
+
+export const importRoutes = [list, create, one] as const

@@ -1,0 +1,48 @@
+import { Checkbox, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Company } from '../api/companies.ts'
+import { companyName } from '../companies/company-columns.tsx'
+import { companyChoice, useFoundCompanies } from '../companies/find-companies.ts'
+import { FindField } from '../ui/find-field.tsx'
+import type { BulkActionProps } from './bulk-bar.tsx'
+import { BulkDialog } from './bulk-dialog.tsx'
+import { text } from './text.ts'
+
+/** Moves many contacts to a company, or out of theirs. */
+export function BulkCompany(props: BulkActionProps) {
+  const [company, setCompany] = useState<Company | null>(null)
+  const [isNone, setNone] = useState(false)
+  const companyId = isNone ? null : company?.company_id
+  return (
+    <BulkDialog
+      {...props}
+      title={text.bulk.companyTitle(props.count)}
+      confirmLabel={text.bulk.setButton('contacts', props.count)}
+      change={companyId === undefined ? undefined : { set: { company_id: companyId } }}
+    >
+      {isNone ? null : (
+        <FindField
+          label={text.bulk.findCompany}
+          placeholder={text.bulk.findCompanyHint}
+          what={text.bulk.companies}
+          useFound={useFoundCompanies}
+          keyOf={({ company_id }) => company_id}
+          nameOf={companyChoice}
+          isExcluded={({ company_id }) => company_id === company?.company_id}
+          onChoose={setCompany}
+          autoFocus
+        />
+      )}
+      {company && !isNone ? (
+        <Text size="sm" role="status">
+          {text.bulk.chosenCompany(companyName(company).slice(0, 120))}
+        </Text>
+      ) : null}
+      <Checkbox
+        label={text.bulk.noCompany}
+        checked={isNone}
+        onChange={({ currentTarget: { checked } }) => setNone(checked)}
+      />
+    </BulkDialog>
+  )
+}

@@ -1,0 +1,139 @@
+import { Button, Group, NativeSelect, Popover, Stack, Text } from '@mantine/core'
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, type KeyboardEvent, type RefObject, useState } from 'react'
+import type { Entity } from '../api/bulk.ts'
+import type { Property } from '../api/properties.ts'
+import { allSegmentsQuery } from '../api/segments.ts'
+import {
+  countUnfinished,
+  type Draft,
+  draftOf,
+  filterOf,
+  type GroupDraft,
+  newGroup,
+  newProperty,
+  replaceIn,
+} from '../segments/draft.ts'
+import { FilterBuilder } from '../segments/filter-builder.tsx'
+import { FilteredEntity } from '../segments/filtered-entity.ts'
+import classes from './filter-popover.module.css'
+import type { RecordFilter } from './record-bar.tsx'
+import { text } from './text.ts'
+
+interface FilterPopoverProps extends RecordFilter {
+  entity: Entity
+  properties: readonly Property[]
+  /** How many conditions are active. */
+  active: number
+  onFilter: (changed: RecordFilter) => void
+  button: RefObject<HTMLButtonElement | null>
+}
+
+/** The button with the filter of a table: conditions as in a segment, and the segment to choose from. */
+export function FilterPopover({ button, active, ...props }: FilterPopoverProps) {
+  const [isOpen, setOpen] = useState(false)
+  const close = () => {
+    setOpen(false)
+    button.current?.focus()
+  }
+  return (
+    // Lists of suggestions are outside the popover, so a click outside must not close it.
+    <Popover
+      opened={isOpen}
+      onChange={setOpen}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      position="bottom-start"
+      width="min(640px, calc(100vw - 32px))"
+      trapFocus
+      returnFocus
+      shadow="md"
+    >
+      <Popover.Target>
+        <Button
+          variant="default"
+          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          ref={button}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {text.filter.button(active)}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown className={classes.dropdown} aria-label={text.filter.title}>
+        <FilterForm
+          {...props}
+          onFilter={(changed) => {
+            props.onFilter(changed)
+            close()
+          }}
+          onCancel={close}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+type FilterFormProps = Omit<FilterPopoverProps, 'button' | 'active'> & { onCancel: () => void }
+
+function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel }: FilterFormProps) {
+  const [draft, setDraft] = useState<GroupDraft>(() => (filter ? draftOf(filter) : newGroup('all', [newProperty()])))
+  const [segment, setSegment] = useState(segmentId ?? '')
+  const unfinished = countUnfinished(draft)
+  const replace = (id: string, changed: Draft | null) =>
+    setDraft((before) => {
+      if (id !== before.id) return replaceIn(before, id, changed)
+      return changed?.kind === 'group' ? changed : before
+    })
+  const apply = (event: FormEvent) => {
+    event.preventDefault()
+    const types = new Map(properties.map(({ name, type }) => [name, type]))
+    const changed = filterOf(draft, types)
+    onFilter({
+      filter: changed.conditions.length > 0 ? changed : undefined,
+      segmentId: segment === '' ? undefined : segment,
+    })
+  }
+  // In a field with suggestions, the key closes those first.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const isList = event.target instanceof Element && event.target.getAttribute('aria-expanded') === 'true'
+    if (event.key === 'Escape' && !isList) onCancel()
+  }
+  return (
+    <Stack component="form" gap="sm" onSubmit={apply} onKeyDown={onKeyDown}>
+      {entity === 'contacts' ? <SegmentChoice value={segment} onChange={setSegment} /> : null}
+      <FilteredEntity value={entity}>
+        <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
+      </FilteredEntity>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed" role="status">
+          {unfinished > 0 ? text.filter.unfinished(unfinished) : ''}
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" onClick={onCancel}>
+            {text.filter.cancel}
+          </Button>
+          <Button type="submit">{text.filter.apply}</Button>
+        </Group>
+      </Group>
+    </Stack>
+  )
+}
+
+function SegmentChoice({ value, onChange }: { value: string; onChange: (segmentId: string) => void }) {
+  const { data } = useQuery(allSegmentsQuery)
+  const segments = [...(data?.values() ?? [])]
+  const isKnown = value === '' || segments.some(({ segment_id }) => segment_id === value)
+  return (
+    <NativeSelect
+      label={text.filter.segment}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={[
+        { value: '', label: text.filter.anySegment },
+        ...(isKnown ? [] : [{ value, label: data ? text.filter.unknownSegment : '…' }]),
+        ...segments.map(({ segment_id, name }) => ({ value: segment_id, label: name.slice(0, 100) })),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,89 @@
+import { Alert, Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { createSource, type NewSource, refreshSources } from '../api/sources.ts'
+import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
+import { SecretShown } from './secret-shown.tsx'
+import { text } from './sources-text.ts'
+
+const { create: words } = text
+const TYPES = ['server', 'browser'] as const
+
+/** The form for a new source, whose write key is then shown once. */
+export function NewSourceDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const [made, setMade] = useState<string | null>(null)
+  return (
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      onExitTransitionEnd={() => setMade(null)}
+      title={made === null ? words.title : words.titleWhenCreated}
+      // A click outside must not close the dialog before the key is saved.
+      closeOnClickOutside={made === null}
+      closeOnEscape={made === null}
+      withCloseButton={made === null}
+    >
+      {made === null ? (
+        <SourceForm onMade={setMade} onCancel={onClose} />
+      ) : (
+        <SecretShown secret={made} words={text.shown} onDone={onClose} />
+      )}
+    </Modal>
+  )
+}
+
+function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; onCancel: () => void }) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState('')
+  const [type, setType] = useState<NewSource['type']>('server')
+  const making = useMutation({
+    mutationFn: () => createSource({ name: name.trim(), type }),
+    onSuccess: ({ write_key: writeKey }) => {
+      onMade(writeKey)
+      return refreshSources(queryClient)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    making.mutate()
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      <TextInput
+        label={words.name}
+        description={words.nameDescription}
+        required
+        {...upTo(200)}
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Radio.Group label={words.type} value={type} onChange={(value) => setType(value as NewSource['type'])}>
+        <Stack gap="xs" mt="xs">
+          {TYPES.map((each) => (
+            <Radio
+              key={each}
+              value={each}
+              label={words.types[each].label}
+              description={words.types[each].description}
+            />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {making.error ? (
+        <Alert color="red" role="alert">
+          {messageOf(making.error)}
+        </Alert>
+      ) : null}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onCancel}>
+          {words.cancel}
+        </Button>
+        <Button type="submit" loading={making.isPending}>
+          {words.submit}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,25 @@
+import { linkOptions } from '@tanstack/react-router'
+import type { Role } from '../api/session.ts'
+import { isAtLeast } from '../app/may.ts'
+import { text } from './text.ts'
+
+const { pages: label } = text
+
+const PAGES = [
+  { label: label.profile, link: linkOptions({ to: '/settings/profile' }) },
+  { label: label.workspace, link: linkOptions({ to: '/settings/workspace' }) },
+  { label: label.team, link: linkOptions({ to: '/settings/team' }) },
+  { label: label.tracker, link: linkOptions({ to: '/settings/tracker' }) },
+  { label: label.domains, link: linkOptions({ to: '/settings/domains' }) },
+  { label: label.identification, link: linkOptions({ to: '/settings/identification' }), isForAdmins: true },
+  { label: label.sources, link: linkOptions({ to: '/settings/sources' }) },
+  { label: label.keys, link: linkOptions({ to: '/settings/keys' }), isForAdmins: true },
+  { label: label.limits, link: linkOptions({ to: '/settings/limits' }) },
+  { label: label.audit, link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },
+  { label: label.data, link: linkOptions({ to: '/settings/data' }), isForAdmins: true },
+]
+
+/** The pages of the settings that a person with this role may open. */
+export function settingsPagesFor(role: Role) {
+  return PAGES.filter(({ isForAdmins }) => !isForAdmins || isAtLeast(role, 'admin'))
+}

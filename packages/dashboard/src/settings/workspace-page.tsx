@@ -1,0 +1,157 @@
+import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconBuildingCommunity } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { refreshMe } from '../api/account.ts'
+import { createTenant, type Me } from '../api/session.ts'
+import { refreshTenant, renameTenant } from '../api/tenant.ts'
+import { useIsAtLeast, useMay, useMe } from '../app/may.ts'
+import { useSwitchTenant } from '../app/use-switch-tenant.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { CreateDialog } from '../ui/create-dialog.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { upTo } from '../ui/up-to.ts'
+import { Outcome } from './outcome.tsx'
+import { SettingsPart } from './settings-part.tsx'
+import classes from './settings-table.module.css'
+import { text } from './text.ts'
+
+type Tenant = Me['tenants'][number]
+
+/** The workspace's name and id, and the person's other workspaces; owners can create more. */
+export function WorkspacePage() {
+  const { tenant, tenants } = useMe()
+  const open = useSwitchTenant()
+  const create = useIsAtLeast('owner') ? (
+    <CreateDialog
+      title={text.workspace.yours.create}
+      fields={[{ name: 'name', label: text.workspace.yours.name, required: true }]}
+      onCreate={async ({ name = '' }) => {
+        const { tenant_id: tenantId } = await createTenant(name)
+        await open(tenantId)
+      }}
+    />
+  ) : null
+  return (
+    <>
+      <PageHeader title={text.workspace.title} description={text.workspace.description} />
+      <Stack gap="md">
+        {useMay('settings:write') ? <WorkspaceName key={tenant.tenant_id} /> : null}
+        <SettingsPart title={text.workspace.id.title}>
+          <Group gap="xs">
+            <Code style={{ overflowWrap: 'anywhere' }}>{tenant.tenant_id}</Code>
+            <CopyButton value={tenant.tenant_id} label={text.workspace.id.copy} withText />
+          </Group>
+          <Text size="sm" c="dimmed">
+            {text.workspace.id.explanation} {text.workspace.id.api}
+          </Text>
+        </SettingsPart>
+        <section>
+          <Group justify="space-between" mt="sm" mb="sm">
+            <Title order={2} size="h4">
+              {text.workspace.yours.title}
+            </Title>
+            {create}
+          </Group>
+          <DataTable
+            label={text.workspace.yours.title}
+            columns={columnsWith(tenant.tenant_id)}
+            rows={tenants}
+            rowKey={({ tenant_id }) => tenant_id}
+            empty={<EmptyState icon={IconBuildingCommunity} title={text.workspace.yours.empty} />}
+          />
+        </section>
+      </Stack>
+    </>
+  )
+}
+
+function WorkspaceName() {
+  const queryClient = useQueryClient()
+  const { tenant } = useMe()
+  const [name, setName] = useState(tenant.name)
+  const saving = useMutation({
+    mutationFn: () => renameTenant(name.trim()),
+    onSuccess: () => Promise.all([refreshMe(queryClient), refreshTenant(queryClient)]),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <SettingsPart title={text.workspace.name.title}>
+      <Stack component="form" gap="sm" align="flex-start" maw={560} onSubmit={submit}>
+        <TextInput
+          label={text.workspace.name.label}
+          description={text.workspace.name.description}
+          w="100%"
+          required
+          withAsterisk={false}
+          {...upTo(200)}
+          value={name}
+          onChange={(event) => {
+            setName(event.currentTarget.value)
+            saving.reset()
+          }}
+        />
+        <Outcome error={saving.error} success={saving.isSuccess ? text.workspace.name.saved : null} />
+        <Button
+          type="submit"
+          variant="default"
+          loading={saving.isPending}
+          disabled={name.trim() === tenant.name || name.trim() === ''}
+        >
+          {text.workspace.name.save}
+        </Button>
+      </Stack>
+    </SettingsPart>
+  )
+}
+
+function columnsWith(currentId: string): Column<Tenant>[] {
+  return [
+    {
+      id: 'name',
+      header: text.workspace.yours.name,
+      cell: ({ name }) => (
+        <Text size="sm" fw={550} className={classes.name}>
+          <Foreign max={120}>{name}</Foreign>
+        </Text>
+      ),
+    },
+    { id: 'role', header: text.workspace.yours.role, visibleFrom: 'xs', cell: ({ role }) => role },
+    {
+      id: 'actions',
+      header: text.workspace.yours.actions,
+      align: 'right',
+      cell: (tenant) =>
+        tenant.tenant_id === currentId ? (
+          <Badge color="gray">{text.workspace.yours.current}</Badge>
+        ) : (
+          <OpenButton tenant={tenant} />
+        ),
+    },
+  ]
+}
+
+function OpenButton({ tenant: { tenant_id: tenantId, name } }: { tenant: Tenant }) {
+  const opening = useMutation({
+    mutationFn: useSwitchTenant(),
+    onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
+  })
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      loading={opening.isPending}
+      onClick={() => opening.mutate(tenantId)}
+      aria-label={text.workspace.yours.openOne(name.slice(0, 80))}
+    >
+      {text.workspace.yours.open}
+    </Button>
+  )
+}

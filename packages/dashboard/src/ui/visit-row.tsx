@@ -1,0 +1,88 @@
+import { Button, Text, UnstyledButton } from '@mantine/core'
+import { IconChevronRight, IconWorld } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { type Visit, visitEventsQuery } from '../api/events.ts'
+import { ContactOf, EventRow, Time } from './event-row.tsx'
+import { withPageTimes } from './page-times.ts'
+import { ErrorState, LoadingState } from './states.tsx'
+import { text } from './text.ts'
+import { Foreign, placeOf } from './text.tsx'
+import classes from './timeline.module.css'
+import { visitSize, visitSource } from './visit-words.ts'
+
+/** One visit in a list; it opens to its events. */
+export function VisitRow({ visit, withName = false }: { visit: Visit; withName?: boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const { browser, os, device_type: device, entry_url: url, started_at: at } = visit
+  const where = [browser, os, device].filter(Boolean).join(', ')
+  return (
+    <li>
+      <div className={classes.row}>
+        <span className={classes.icon} aria-hidden>
+          <IconWorld size={16} stroke={1.7} />
+        </span>
+        <div className={classes.words}>
+          <Text size="sm" className={classes.line}>
+            {withName ? <ContactOf item={visit} /> : null}
+            <UnstyledButton
+              className={classes.opener}
+              aria-expanded={isOpen}
+              aria-controls={isOpen ? id : undefined}
+              title={text.visit.show}
+              onClick={() => setOpen(!isOpen)}
+            >
+              <Text span inherit fw={550}>
+                <Foreign max={200}>{visitSource(visit)}</Foreign>
+              </Text>
+              {` · ${visitSize(visit)} `}
+              <IconChevronRight size={14} className={classes.chevron} data-open={isOpen} aria-hidden />
+            </UnstyledButton>
+          </Text>
+          <Text size="xs" c="dimmed" className={classes.where}>
+            {url ? <Foreign max={120}>{placeOf(url)}</Foreign> : null}
+            {url && where ? ' · ' : ''}
+            {where}
+          </Text>
+        </div>
+        <Time at={at} />
+      </div>
+      {isOpen ? (
+        <div id={id} className={classes.inside}>
+          <VisitEvents visit={visit} />
+        </div>
+      ) : null}
+    </li>
+  )
+}
+
+/** The events of a visit in the order in which they happened. */
+function VisitEvents({ visit }: { visit: Visit }) {
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+    visitEventsQuery(visit),
+  )
+  if (isPending) return <LoadingState lines={3} label={text.visit.loading} />
+  if (!data) return <ErrorState error={error} onRetry={refetch} />
+  const events = withPageTimes(data.pages.flatMap((page) => page.events))
+  return (
+    <>
+      {events.length === 0 ? (
+        <Text size="sm" c="dimmed" p="xs">
+          {text.visit.empty}
+        </Text>
+      ) : (
+        <ul className={classes.list}>
+          {events.map((event) => (
+            <EventRow key={event.event_id} event={event} withDevice={false} />
+          ))}
+        </ul>
+      )}
+      {hasNextPage ? (
+        <Button variant="subtle" size="compact-sm" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          {text.visit.more}
+        </Button>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  sharedService,
+  type TestService,
+  type TestTenant,
+} from '../../server/test/service.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+
+const run = promisify(execFile)
+
+describe.skipIf(!HAS_BROWSER)('connecting', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+
+  beforeAll(async () => {
+    service = await sharedService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+  })
+  afterAll(() => browser?.close())
+
+  test('the tiles show what is connected', async () => {
+    const page = await browser.signedIn(tenant, { path: '/connect' })
+    await page.getByText('Not connected').first().waitFor()
+    await tenant.track({ visitor_id: 'first', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
+    await page.getByText('Connected, last seen', { exact: false }).first().waitFor()
+    expect(await checkPage(page, 'connect')).toEqual([])
+    await page.getByRole('link', { name: 'Website' }).click()
+    await page.getByText(`/v1/public/form-submission/${tenant.id}/contact`, { exact: false }).waitFor()
+    expect(await checkPage(page, 'connect-website')).toEqual([])
+    expect(browser.problems).toEqual([])
+  })
+
+  test.each([
+    { kind: 'node', files: ['identify.mjs', 'event.mjs'], command: process.execPath },
+    { kind: 'python', files: ['identify.py', 'event.py'], command: 'python3' },
+  ])('the code of $kind runs as it is shown, and the light turns green', async ({ kind, files, command }) => {
+    const page = await browser.signedIn(tenant, { path: `/connect/${kind}`, role: 'admin' })
+    await page.getByText('Waiting…').waitFor()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('it is not shown again', { exact: false }).waitFor()
+    const directory = await mkdtemp(join(tmpdir(), 'connect-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    for (const file of files) {
+      const code = (await page.getByRole('region', { name: `Code: ${file}` }).textContent()) ?? ''
+      await writeFile(join(directory, file), atThisService(code))
+      const { stdout } = await run(command, [join(directory, file)])
+      expect(stdout).toContain('contact_id')
+    }
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    expect((await tenant.call('GET', '/v1/contacts?email=ada@example.com')).body.contacts).toHaveLength(1)
+    expect(browser.problems).toEqual([])
+  })
+
+  test("the guide of Segment's SDKs leads to the sources, and its light turns green with the first call", async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/connect/segment', role: 'admin' })
+    await page.getByText('Waiting…').waitFor()
+    expect(await checkPage(page, 'connect-segment')).toEqual([])
+    const { body } = await own.call('POST', '/v1/sources', { name: 'Backend', type: 'server' })
+    const answer = await fetch(`${service.url}/v1/track`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${body.write_key}:`)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ userId: 'user-42', event: 'Order Completed' }),
+    })
+    expect(answer.status).toBe(200)
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    await page.getByRole('link', { name: 'Create a source' }).click()
+    await page.waitForURL('**/settings/sources')
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a viewer is told who can create keys', async () => {
+    const page = await browser.signedIn(tenant, { path: '/connect/hubspot', role: 'viewer' })
+    await page.getByText('Only admins can create keys', { exact: false }).waitFor()
+    expect(await page.getByRole('button', { name: 'Create key' }).count()).toBe(0)
+  })
+
+  test('the debugger shows events and rejected requests as they arrive, filters, pauses and shows JSON', async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/connect/debugger' })
+    await page.getByText('Live', { exact: true }).waitFor()
+    await own.track({ visitor_id: 'v-1', events: [{ event: 'trial_started', url: `https://${own.site}/pricing` }] })
+    await sendRejected(service, own)
+    const lines = page.getByRole('list', { name: 'What arrived, newest first' }).getByRole('listitem')
+    await lines.filter({ hasText: 'trial_started' }).waitFor()
+    await lines.filter({ hasText: 'Rejected: 400' }).waitFor()
+    expect(await checkPage(page, 'connect-debugger')).toEqual([])
+
+    await lines.filter({ hasText: 'trial_started' }).getByRole('button', { name: 'JSON' }).click()
+    await page.getByText(`"url": "https://${own.site}/pricing"`, { exact: false }).waitFor()
+    await choose(page, 'Problems')
+    await lines.filter({ hasText: 'trial_started' }).waitFor({ state: 'detached' })
+    await choose(page, 'Everything')
+    await page.getByLabel('Filter by event', { exact: false }).fill('TRIAL')
+    await lines.filter({ hasText: 'Rejected: 400' }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('filter')).toBe('TRIAL')
+    await page.getByLabel('Filter by event', { exact: false }).fill('')
+
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await own.track({ visitor_id: 'v-1', events: [{ event: 'while_paused' }] })
+    await page.getByText('Paused, 1 new').waitFor()
+    expect(await lines.filter({ hasText: 'while_paused' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await lines.filter({ hasText: 'while_paused' }).waitFor()
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await page.getByText('Nothing yet.', { exact: false }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  /** The code names the public URL; the test's service listens elsewhere. */
+  function atThisService(code: string): string {
+    return code.replaceAll(/https?:\/\/[^/'"]+(?=\/v1)/g, service.url)
+  }
+})
+
+async function choose(page: Page, label: string): Promise<void> {
+  await page.getByRole('radiogroup', { name: 'Show' }).getByText(label, { exact: true }).click()
+}
+
+function sendRejected(service: TestService, { site }: TestTenant) {
+  return call(service, 'POST', '/track', {
+    headers: { origin: `https://${site}`, 'content-type': 'text/plain', 'user-agent': CHROME },
+    body: JSON.stringify({ visitor_id: 'v-2', events: [{ event: '' }] }),
+  })
+}

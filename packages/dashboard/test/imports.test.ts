@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { uploaded } from '../../server/test/imports.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { checkPage, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+
+const HUBSPOT = new URL('../../server/src/imports/fixtures/hubspot.csv', import.meta.url)
+
+describe.skipIf(!HAS_BROWSER)('the imports', () => {
+  beforeAll(async () => {
+    service = await sharedService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+  })
+  afterAll(() => browser?.close())
+
+  test('a file is uploaded, mapped, previewed, imported and undone', async () => {
+    await tenant.contact('outsider@example.com')
+    await tenant.contact('ada@analytical.example', { firstname: 'Augusta', jobtitle: 'Poet' })
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    await page.getByRole('link', { name: 'Import' }).click()
+    await page.getByRole('heading', { name: 'No imports yet' }).waitFor()
+    await page.getByRole('link', { name: 'New import' }).first().click()
+    await page.getByText('Drop a CSV file here').waitFor()
+    await screenshot(page, 'import-file')
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'contacts.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0]),
+    })
+    await page.getByRole('alert').getByText('is not text').waitFor()
+    const buffer = Buffer.concat([await readFile(HUBSPOT), Buffer.from('"154","Not","An Address","nobody"\n')])
+    await page.locator('input[type=file]').setInputFiles({ name: 'hubspot.csv', mimeType: 'text/csv', buffer })
+
+    await page.getByText('This looks like an export from HubSpot.').waitFor()
+    expect(page.url()).toContain('step=mapping')
+    const target = (name: string) => page.getByRole('combobox', { name: `Where ${name} goes` })
+    expect(await target('Email').inputValue()).toBe('Email')
+    expect(await target('Record ID').inputValue()).toBe('External ID')
+    expect(await target('Company Name').inputValue()).toBe('Company name')
+    await page.getByText('ada@analytical.example').waitFor()
+    // Two columns cannot have the same target.
+    const choose = async (name: string, option: string) => {
+      await target(name).click()
+      await page.getByRole('option', { name: option, exact: true }).click()
+    }
+    await choose('Contact owner', 'Email')
+    await page.getByText('Email goes there too.').waitFor()
+    await screenshot(page, 'import-mapping')
+    expect(await page.getByRole('button', { name: 'Preview' }).last().isDisabled()).toBe(true)
+    await choose('Contact owner', 'New property…')
+    await page.getByLabel('New property for Contact owner').fill('owner')
+    await page.getByLabel('How Contact owner is stored').selectOption('Text')
+    await choose('Create Date', 'Do not import')
+    await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
+
+    await page.getByRole('heading', { name: 'What the import will do' }).waitFor()
+    expect(page.url()).toContain('step=preview')
+    const rows = page.getByRole('region', { name: 'First rows of the file' })
+    await rows.getByText('Augusta').waitFor()
+    await rows.getByText('has 4 cells').waitFor()
+    await screenshot(page, 'import-preview')
+    expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
+    // The step is in the URL, and the mapping with the service.
+    await page.reload()
+    await rows.getByText('Augusta').waitFor()
+    await page.getByRole('button', { name: 'Change the mapping' }).click()
+    expect(await page.getByLabel('New property for Contact owner').inputValue()).toBe('owner')
+    await page.goBack()
+    await page.getByRole('button', { name: 'Import 4 rows' }).click()
+
+    await page.getByRole('heading', { name: 'The import is complete' }).waitFor()
+    expect(page.url()).toContain('step=import')
+    await page.getByText('One row failed.').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download failed rows' }).click(),
+    ])
+    expect(await readFile(await download.path(), 'utf8')).toContain('154,Not,An Address,nobody')
+    await screenshot(page, 'import-result')
+    // The list was read before the import, and its columns too.
+    await page.getByRole('link', { name: 'View contacts' }).click()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('dialog').getByText('Owner', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goBack()
+    const { body } = await tenant.call('GET', '/v1/contacts?search=ada')
+    expect(body.contacts[0].properties).toMatchObject({ firstname: 'Ada', jobtitle: 'Countess', owner: 'Grace Hopper' })
+    await tenant.call('PUT', `/v1/contacts/${body.contacts[0].contact_id}`, {
+      properties: { jobtitle: 'Mathematician' },
+    })
+
+    await page.getByRole('link', { name: 'View contacts' }).click()
+    await page.getByText('From the import hubspot.csv').waitFor()
+    expect(new URL(page.url()).searchParams.get('import_id')).not.toBeNull()
+    const listed = page.getByRole('region', { name: 'Contacts', exact: true })
+    await listed.getByText('ada@analytical.example').waitFor()
+    expect(await listed.getByText('outsider@example.com').count()).toBe(0)
+    await page.goBack()
+
+    await page.getByRole('button', { name: 'Undo the import' }).click()
+    await page.getByText('Contacts and companies that the import created are deleted').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo the import' }).click()
+    await page.getByRole('heading', { name: 'The import was undone' }).waitFor()
+    await page.getByText('2 contacts were deleted and 1 restored. 1 contact has changed since').waitFor()
+    await page.getByRole('region', { name: 'Kept contacts' }).getByText('jobtitle').waitFor()
+    await screenshot(page, 'import-undone')
+    await page.getByRole('link', { name: 'View contacts' }).click()
+    await listed.getByText('ada@analytical.example').waitFor()
+    await listed.getByRole('link', { name: 'outsider@example.com' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Remove the filter From the import/ }).click()
+    await listed.getByRole('link', { name: 'outsider@example.com' }).waitFor()
+    await page.goBack()
+    await page.goBack()
+    await page.getByRole('link', { name: 'Imports' }).click()
+    await page.getByText('undone').waitFor()
+  })
+
+  test('the mapping is saved while it is edited, as far as it is correct', async () => {
+    const { import_id } = await uploaded(tenant, 'Email,Town\nada@example.com,Rome\n', 'towns.csv')
+    const page = await browser.signedIn(tenant, { path: `/imports/${import_id}` })
+    const town = page.getByRole('combobox', { name: 'Where Town goes' })
+    await page.getByText('Changes are saved as you make them.').waitFor()
+    await town.click()
+    await page.getByRole('option', { name: 'City', exact: true }).click()
+    // At once, before anything is saved later.
+    await page.getByRole('link', { name: 'Imports' }).click()
+    await page.getByRole('link', { name: 'towns.csv' }).click()
+    expect(await town.inputValue()).toBe('City')
+    await town.click()
+    await page.getByRole('option', { name: 'Email', exact: true }).click()
+    await page.getByText('Changes are saved once every column is correct.').waitFor()
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1/imports/${import_id}`)).body.import.mapping)
+      .toMatchObject([{ target: 'email' }, { target: 'property', property: 'city' }])
+    await tenant.call('POST', `/v1/imports/${import_id}/cancel`)
+    expect(browser.problems).toEqual([])
+  })
+
+  test('every page is accessible, on small and large screens, light and dark', async () => {
+    const page = await browser.signedIn(tenant, { path: '/imports' })
+    await page.getByRole('link', { name: 'hubspot.csv' }).waitFor()
+    expect(await checkPage(page, 'imports')).toEqual([])
+    await page.getByRole('link', { name: 'hubspot.csv' }).click()
+    await page.getByRole('region', { name: 'Kept contacts' }).waitFor()
+    expect(await checkPage(page, 'import-undone')).toEqual([])
+    await page.goto('/imports/new')
+    await page.getByText('Drop a CSV file here').waitFor()
+    expect(await checkPage(page, 'import-file')).toEqual([])
+    const { import_id } = await uploaded(tenant, await readFile(HUBSPOT, 'utf8'), 'people.csv')
+    await page.goto(`/imports/${import_id}`)
+    await page.getByRole('list', { name: 'Columns of the file' }).waitFor()
+    expect(await checkPage(page, 'import-mapping')).toEqual([])
+    await page.getByRole('button', { name: 'Preview', exact: true }).last().click()
+    await page.getByRole('region', { name: 'First rows of the file' }).waitFor()
+    expect(await checkPage(page, 'import-preview')).toEqual([])
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard the import' }).click()
+    await page.getByText('cancelled').first().waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a viewer cannot import', async () => {
+    const page = await browser.signedIn(tenant, { path: '/imports', role: 'viewer' })
+    await page.getByRole('heading', { name: 'Contacts', level: 1 }).waitFor()
+    expect(await page.getByRole('link', { name: 'Import' }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,54 @@
+import type { ActionType } from '../action-types.ts'
+
+export type GuardrailRule =
+  | 'contact_exists'
+  | 'do_not_contact'
+  | 'unsubscribed'
+  | 'bounced'
+  | 'reachable'
+  | 'identity'
+  | 'mailbox'
+  | 'social_profile'
+  | 'outreach_interval'
+  | 'replied'
+  | 'quiet_hours'
+  | 'daily_limit'
+  | 'mailbox_limit'
+
+/** The result of one rule. */
+export interface Guardrail {
+  rule: GuardrailRule
+  /** false: the rule stops the action. A rule that only delays it passes, with the time until which it waits. */
+  passed: boolean
+  message: string
+  /** Until when it delays the action; null if it does not. */
+  waits_until: string | null
+  checked: 'proposal' | 'execution'
+  at: string
+}
+
+/** The action to check. */
+export interface GuardedAction {
+  runId: string
+  contactId: string
+  actionIndex: number
+  agentId: string
+  identityId: string | null
+  type: ActionType
+}
+
+export interface Verdict {
+  guardrails: Guardrail[]
+  /** The first rule that stops the action permanently, even as a proposal. */
+  blockedBy: Guardrail | null
+  /** When it may execute; null: now. */
+  waitUntil: Date | null
+}
+
+/** What a rule found. */
+export interface Finding {
+  rule: GuardrailRule
+  passed: boolean
+  message: string
+  waitUntil?: Date | null
+}

@@ -1,0 +1,51 @@
+import { lock } from '../../platform/postgres/locks.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { CapReached } from '../reasoning/reasoner.ts'
+import { type CostCaps, costOfMonth, spend } from './costs.ts'
+import { capNotice, reservedByAll } from './reserve-cost.ts'
+
+/**
+ * The costs of a dry run. It has no row that could hold a reservation, so the maximum cost of an answer is added to the
+ * cost of the month before the model is called, and the difference is taken back afterwards. If the process dies in
+ * between, the month counts too much rather than too little.
+ */
+export class DryRunCosts {
+  readonly #tenant: Tenant
+  readonly #caps: CostCaps
+  readonly #now: Date
+  /** Of the contacts that are evaluated. */
+  #spentUsd = 0
+  /** Of the contact under evaluation. */
+  #heldUsd = 0
+
+  constructor(tenant: Tenant, caps: CostCaps, now: Date) {
+    this.#tenant = tenant
+    this.#caps = caps
+    this.#now = now
+  }
+
+  /** @throws CapReached */
+  async reserve(usd: number): Promise<void> {
+    const { perRun, perMonth } = this.#caps
+    if (perRun !== null && this.#spentUsd + usd > perRun) {
+      throw new CapReached(capNotice({ name: "The run's", usd: perRun, spent: this.#spentUsd }, usd))
+    }
+    await this.#tenant.transaction(async (tx) => {
+      await lock(tx.db, 'model_costs', tx.id)
+      if (perMonth !== null) {
+        const reserved = await reservedByAll(tx)
+        const spent = (await costOfMonth(tx, this.#now)) - this.#heldUsd + reserved
+        if (spent + usd > perMonth) throw new CapReached(capNotice({ name: 'The monthly', usd: perMonth, spent }, usd))
+      }
+      await spend(tx, usd - this.#heldUsd, this.#now)
+    })
+    this.#heldUsd = usd
+  }
+
+  /** Replaces what is reserved for a contact with what its evaluation cost. */
+  async settle(costUsd: number): Promise<void> {
+    await spend(this.#tenant, costUsd - this.#heldUsd, this.#now)
+    this.#spentUsd += costUsd
+    this.#heldUsd = 0
+  }
+}

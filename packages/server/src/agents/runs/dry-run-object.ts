@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { Nullable } from '../../platform/http/responses.ts'
+import { ACTION_TYPES } from '../action-types.ts'
+import { Action } from '../actions/action-object.ts'
+import { ContactResult, Run } from './run-object.ts'
+
+const { status, error, guardrails, params, identity_id } = Action.properties
+
+/** What a run of an agent would do; nothing of it is stored. */
+export const DryRun = Type.Object(
+  {
+    provider: Type.String({ description: 'The model provider, or `template`.' }),
+    model: Nullable(Type.String()),
+    notices: Type.Array(Type.String({ description: 'A note for readers, as in a run.' })),
+    contacts: Type.Array(
+      Type.Object({
+        contact_id: ContactResult.properties.contact_id,
+        contact: ContactResult.properties.contact,
+        status: Type.Unsafe<'evaluated' | 'failed' | 'skipped'>({
+          type: 'string',
+          enum: ['evaluated', 'failed', 'skipped'],
+        }),
+        reasoning: Nullable(Type.String()),
+        error: Nullable(Type.String()),
+        proposed_actions: Type.Array(
+          Type.Object({
+            type: Type.Enum([...ACTION_TYPES]),
+            params,
+            identity_id,
+            status: Type.Unsafe<'pending_approval' | 'approved' | 'rejected'>({
+              ...status,
+              enum: ['pending_approval', 'approved', 'rejected'],
+              description: 'The status that the action would have in a run.',
+            }),
+            guardrails,
+            error,
+          }),
+        ),
+      }),
+    ),
+    usage: Run.properties.usage,
+  },
+  { title: 'DryRun' },
+)
+
+export type DryRunObject = Type.Static<typeof DryRun>

@@ -1,0 +1,39 @@
+import Type from 'typebox'
+import { listAudit } from '../operations/audit-list.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { filterText } from '../platform/http/query-parameters.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { NamedAuditEntry, withSubjectNames } from './subjects.ts'
+
+/** Services of the audit log. Accounts belong to no tenant, so their names need the stores. */
+export interface AuditServices {
+  stores: Stores
+}
+
+const operation = operationsWith<AuditServices>()
+
+export const AUDIT_OPERATIONS = [
+  operation({
+    name: 'listAuditLog',
+    tag: 'Audit log',
+    http: 'GET /v1/audit-log',
+    command: 'audit list',
+    scope: 'audit:read',
+    summary: 'List the entries of the audit log, newest first',
+    input: {
+      ...pageParameters(50, 100),
+      subject_kind: filterText('Only entries about subjects of this kind.', 100),
+      subject_id: filterText('Only entries about this subject.', 200),
+      actor: filterText('Only entries of this actor: the id of a person, key or agent, or a kind of actor.', 200),
+    },
+    output: { entries: Type.Array(NamedAuditEntry), pagination: Pagination },
+    async run({ tenant, stores }, { page = 1, limit = 50, ...filters }) {
+      const { entries, total } = await listAudit(tenant, filters, { page, limit })
+      return {
+        entries: await withSubjectNames(tenant, stores, entries),
+        pagination: paginationOf({ page, limit }, total),
+      }
+    },
+  }),
+]

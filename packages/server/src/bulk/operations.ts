@@ -1,0 +1,131 @@
+import Type from 'typebox'
+import { findCompanies } from '../companies/list.ts'
+import { nextCompanyIds } from '../companies/pages.ts'
+import { companyFiltersOf, parseCompany } from '../companies/requests.ts'
+import { deleteCompany, updateCompany } from '../companies/write.ts'
+import { contactFiltersOf } from '../contacts/list-filters.ts'
+import type { ContactServices } from '../contacts/operations.ts'
+import { nextContactIds } from '../contacts/pages.ts'
+import { PropertiesInput } from '../contacts/properties.ts'
+import { CONTACT_FIELDS, parseUpdateContact } from '../contacts/requests.ts'
+import { deleteContact, updateContact } from '../contacts/write.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { ServiceError, validationError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { SegmentFilterSchema } from '../segments/filter.ts'
+import { BULK_FIELDS, BULK_OUTPUT, changeEach, RECORDS_MAX, requireOneChange } from './change-each.ts'
+
+const bulkOperation = operationsWith<ContactServices>()
+
+const Filter = Type.Optional(Type.Unsafe<unknown>({ 'x-record': SegmentFilterSchema }))
+const Search = Type.Optional(Type.String({ maxLength: 1_000, description: 'Words, as in the list.' }))
+const Ids = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { minItems: 1, maxItems: RECORDS_MAX }))
+const DESCRIPTION = `Every record is changed as by a request of its own: the same checks, events and webhooks. With \`matching\`, a call changes ${RECORDS_MAX} records at most, in the order of their ids; repeat it with \`after\` until \`next\` is null. A record that fails is listed in \`failed\`, and the others are changed.`
+
+const anyVersion = () => {}
+
+/** Changes of many contacts or companies: by id, or all that match a filter. */
+export const BULK_OPERATIONS = [
+  bulkOperation({
+    name: 'changeContacts',
+    tag: 'Contacts',
+    http: 'POST /v1/contacts/bulk',
+    command: 'contact bulk',
+    scope: 'contacts:write',
+    summary: 'Change or delete many contacts',
+    description: `${DESCRIPTION} Event conditions in the filter also need the scope \`events:read\`.`,
+    input: {
+      contact_ids: Ids,
+      matching: Type.Optional(
+        Type.Object(
+          {
+            search: Search,
+            segment_id: Type.Optional(Type.String({ maxLength: 200 })),
+            import_id: Type.Optional(Type.String({ maxLength: 200 })),
+            company_id: Type.Optional(Type.String({ maxLength: 200 })),
+            filter: Filter,
+          },
+          { additionalProperties: false, description: 'The contacts, instead of `contact_ids`; `{}` means all.' },
+        ),
+      ),
+      set: Type.Optional(
+        Type.Object(
+          { properties: Type.Optional(PropertiesInput), company_id: CONTACT_FIELDS.company_id },
+          { additionalProperties: false, description: 'As the body of PUT /v1/contacts/:contact_id.' },
+        ),
+      ),
+      ...BULK_FIELDS,
+    },
+    output: BULK_OUTPUT,
+    needsBody: true,
+    example: {
+      contact_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'],
+      set: { properties: { lifecyclestage: 'customer' } },
+    },
+    errors: ['400 event_filter_too_broad', '400 unknown_company', '400 unknown_import', '400 unknown_segment'],
+    async run(context, { contact_ids: ids, matching, after, set, delete: isDeletion }) {
+      const { tenant, now, config, segmentFilters, requireScope } = context
+      requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'contact_ids')
+      const update = set && parseUpdateContact(set)
+      if (update?.email !== undefined) {
+        throw validationError([{ path: 'set.properties.email', message: 'cannot be the same for several contacts' }])
+      }
+      if (update?.companyId) await requireCompany(tenant, update.companyId)
+      const contactsMax = config.eventFilterContactsMax
+      const filters = await contactFiltersOf(tenant, matching ?? {}, { segmentFilters, now, contactsMax, requireScope })
+      return changeEach({
+        ids,
+        next: async (limit) => (filters ? nextContactIds(tenant, filters, after, limit) : []),
+        change: (id) =>
+          update ? updateContact(tenant, context, id, update, anyVersion) : deleteContact(tenant, context, id),
+      })
+    },
+  }),
+  bulkOperation({
+    name: 'changeCompanies',
+    tag: 'Companies',
+    http: 'POST /v1/companies/bulk',
+    command: 'company bulk',
+    scope: 'companies:write',
+    summary: 'Change or delete many companies',
+    description: DESCRIPTION,
+    input: {
+      company_ids: Ids,
+      matching: Type.Optional(
+        Type.Object(
+          { search: Search, filter: Filter },
+          { additionalProperties: false, description: 'The companies, instead of `company_ids`; `{}` means all.' },
+        ),
+      ),
+      set: Type.Optional(
+        Type.Object(
+          { properties: PropertiesInput },
+          { additionalProperties: false, description: 'Properties as in PUT /v1/companies/:company_id.' },
+        ),
+      ),
+      ...BULK_FIELDS,
+    },
+    output: BULK_OUTPUT,
+    needsBody: true,
+    example: { company_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'], set: { properties: { industry: 'Computing' } } },
+    async run(context, { company_ids: ids, matching, after, set, delete: isDeletion }) {
+      const { tenant, now } = context
+      requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'company_ids')
+      const changes = set && parseCompany(set, false)
+      const filters = companyFiltersOf(matching ?? {}, now)
+      return changeEach({
+        ids,
+        next: (limit) => nextCompanyIds(tenant, filters, after, limit),
+        change: (id) =>
+          changes ? updateCompany(tenant, id, changes, now, anyVersion) : deleteCompany(tenant, context, id),
+      })
+    },
+  }),
+]
+
+/** Checked once: it would fail for every contact. @throws ServiceError 400 `unknown_company`. */
+async function requireCompany(tenant: Tenant, companyId: string): Promise<void> {
+  if ((await findCompanies(tenant, [companyId])).length > 0) return
+  const details = [{ path: 'set.company_id', message: 'is not the id of one of your companies' }]
+  throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { bundleForBrowser } from '@customer-data-service/tracker/build'
+import Fastify from 'fastify'
+import { type Compressed, compress } from '../platform/http/compressed.ts'
+import type { Assets } from './layout.ts'
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+const STYLE = 'text/css; charset=utf-8'
+
+/** Each asset, and how it is made. */
+const MADE: Record<keyof Assets, { extension: 'js' | 'css'; make: () => Promise<Compressed> }> = {
+  style: { extension: 'css', make: () => styleOf('docs.css') },
+  theme: { extension: 'js', make: () => scriptOf('theme.ts') },
+  site: { extension: 'js', make: () => scriptOf('site.ts') },
+  apiStyle: { extension: 'css', make: () => styleOf('api.css') },
+  api: { extension: 'js', make: () => scriptOf('api.ts') },
+}
+
+export interface BuiltAssets {
+  urls: Assets
+  byName: ReadonlyMap<string, Compressed>
+}
+
+let built: Promise<BuiltAssets> | undefined
+let viewer: Promise<Viewer> | undefined
+
+/** Builds the scripts and styles of the site, once for the process. Their names change with their content. */
+export function buildAssets(): Promise<BuiltAssets> {
+  built ??= build()
+  return built
+}
+
+async function build(): Promise<BuiltAssets> {
+  const made = await Promise.all(
+    Object.entries(MADE).map(async ([key, { extension, make }]) => {
+      const asset = await make()
+      return { key, asset, name: `${key}-${asset.hash}.${extension}` }
+    }),
+  )
+  const urls = Object.fromEntries(made.map(({ key, name }) => [key, `/docs/assets/${name}`]))
+  return { urls: urls as unknown as Assets, byName: new Map(made.map(({ name, asset }) => [name, asset])) }
+}
+
+/** The script of the API reference's viewer. */
+export interface Viewer {
+  url: string
+  name: string
+  script: Compressed
+}
+
+/** Compresses the viewer, which takes a second, when the API reference is first opened. */
+export function buildViewer(): Promise<Viewer> {
+  viewer ??= readViewer()
+  return viewer
+}
+
+const inBrowser = (name: string) => fileURLToPath(new URL(`./browser/${name}`, import.meta.url))
+
+async function styleOf(name: string): Promise<Compressed> {
+  return compress(await readFile(inBrowser(name), 'utf8'), STYLE)
+}
+
+async function scriptOf(name: string): Promise<Compressed> {
+  return compress(await bundleForBrowser(inBrowser(name), 'iife'), SCRIPT)
+}
+
+/**
+ * The viewer of the API reference. Its package hands out the script only through a plugin, whose page has inline scripts;
+ * so the script is taken from the plugin, and our own page uses it.
+ */
+async function readViewer(): Promise<Viewer> {
+  const { default: plugin } = await import('@scalar/fastify-api-reference')
+  const app = Fastify()
+  await app.register(plugin, { routePrefix: '/viewer', configuration: { url: '/openapi.json' } })
+  const { statusCode, body } = await app.inject('/viewer/js/scalar.js')
+  await app.close()
+  if (statusCode !== 200) throw new Error(`The viewer of the API reference has no script (${statusCode}).`)
+  const script = await compress(body, SCRIPT, 9)
+  const name = `viewer-${script.hash}.js`
+  return { url: `/docs/assets/${name}`, name, script }
+}

@@ -1,0 +1,5 @@
+import { setUpPage } from './page.ts'
+import { setUpSearch } from './search.ts'
+
+setUpPage()
+setUpSearch()

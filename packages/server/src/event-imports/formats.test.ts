@@ -1,0 +1,245 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type EventFiles, jsonLines, openEventFiles } from '../../test/event-files.ts'
+import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
+
+let tenant: TestTenant
+let files: EventFiles
+beforeAll(async () => {
+  const service = await sharedService()
+  tenant = await createTestTenant(service)
+  files = await openEventFiles(service, tenant)
+})
+afterAll(() => files?.remove())
+
+const eventsOf = async (query: string) => (await tenant.call('GET', `/v1/events?sort_dir=asc&${query}`)).body.events
+const contactsNamed = async (text: string) =>
+  (await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(text)}`)).body.contacts
+const AT = '2025-03-01T10:00:00.000Z'
+
+test('events in our own format, from JSON lines and from CSV, compressed or not', async () => {
+  const event_id = crypto.randomUUID()
+  const json = jsonLines(
+    { event: 'native_paid', event_id, timestamp: AT, email: 'native@example.com', data: { amount: 49.9 } },
+    {
+      event: 'native_paid',
+      event_id: 'order 2',
+      timestamp: AT,
+      email: 'native@example.com',
+      url: 'https://a.example/x',
+    },
+  )
+  const summary = await files.import(await files.write('native.jsonl.gz', gzipSync(json)))
+  expect(summary).toEqual({
+    format: 'native',
+    read: 2,
+    recorded: 2,
+    repeated: 0,
+    people: 0,
+    failed: 0,
+    errors: null,
+    imported_before: false,
+  })
+  const csv = `event;timestamp;email;data;plan;data.seats\nnative_csv;${AT};native@example.com;"{""amount"":1}";pro;3\n`
+  expect(await files.import(await files.write('native.csv', csv))).toMatchObject({ format: 'native', recorded: 1 })
+  const [paid, second] = await eventsOf('event_type=native_paid')
+  expect([paid, second].map((each) => each.event_id)).toContain(event_id)
+  expect(paid).toMatchObject({ timestamp: AT })
+  const [fromCsv] = await eventsOf('event_type=native_csv')
+  expect(fromCsv.data).toMatchObject({ amount: 1, plan: 'pro', seats: '3' })
+  const contacts = await contactsNamed('native@example.com')
+  expect(contacts).toHaveLength(1)
+  expect(contacts[0]).toMatchObject({ first_seen_at: AT })
+})
+
+test('Segment’s calls, with anonymous events that an identify in the file joins to the contact', async () => {
+  const file = await files.write(
+    'segment.jsonl',
+    jsonLines(
+      {
+        type: 'page',
+        anonymousId: 'seg-anon',
+        messageId: 'm1',
+        timestamp: AT,
+        properties: { url: 'https://s.example/a' },
+      },
+      { type: 'track', event: 'seg_signup', anonymousId: 'seg-anon', messageId: 'm2', timestamp: AT, sentAt: AT },
+      { type: 'track', event: 'seg_signup', anonymousId: 'seg-anon', messageId: 'm2', timestamp: AT, sentAt: AT },
+      { type: 'identify', userId: 'seg-1', anonymousId: 'seg-anon', traits: { email: 'seg@example.com', plan: 'pro' } },
+      { type: 'group', userId: 'seg-1', groupId: 'seg.example', traits: { name: 'Seg Ltd' }, timestamp: AT },
+      { type: 'track', event: 'seg_paid', userId: 'seg-1', messageId: 'm3', originalTimestamp: AT },
+    ),
+  )
+  const summary = await files.import(file)
+  expect(summary).toMatchObject({ format: 'segment', read: 6, recorded: 3, repeated: 1, people: 2, failed: 0 })
+  const [contact] = await contactsNamed('seg@example.com')
+  expect(contact.properties).toMatchObject({ plan: 'pro' })
+  expect(contact.company_id).toEqual(expect.any(String))
+  const events = await eventsOf(`contact_id=${contact.contact_id}`)
+  expect(events.map((each: { event: string }) => each.event).sort()).toEqual(['page_view', 'seg_paid', 'seg_signup'])
+  expect(events.every((each: { timestamp: string }) => each.timestamp === AT)).toBe(true)
+})
+
+test('PostHog’s export: page views, devices, links of ids and properties of people', async () => {
+  const anonymous = '018e0b6e-4a6c-7c3e-8a64-0123456789ab'
+  const properties = {
+    $current_url: 'https://p.example/pricing?utm_source=news',
+    $device_id: anonymous,
+    $browser: 'Firefox',
+    $os: 'Linux',
+    $device_type: 'Desktop',
+    $referrer: '$direct',
+    $session_id: 'ph-session',
+    $screen_width: 1920,
+    $screen_height: 1080,
+  }
+  const file = await files.write(
+    'posthog.jsonl',
+    jsonLines(
+      {
+        uuid: crypto.randomUUID(),
+        event: '$pageview',
+        distinct_id: anonymous,
+        properties,
+        timestamp: '2025-03-01 10:00:00.000',
+      },
+      {
+        uuid: crypto.randomUUID(),
+        event: '$identify',
+        distinct_id: 'ph-1',
+        properties: {
+          $anon_distinct_id: anonymous,
+          $set: { email: 'ph@example.com', $initial_os: 'Linux', plan: 'team' },
+        },
+        timestamp: AT,
+      },
+      { uuid: crypto.randomUUID(), event: '$feature_flag_called', distinct_id: 'ph-1', properties: {}, timestamp: AT },
+      {
+        uuid: crypto.randomUUID(),
+        event: '$create_alias',
+        distinct_id: 'ph-1',
+        properties: { alias: 'ph-old' },
+        timestamp: AT,
+      },
+      {
+        uuid: crypto.randomUUID(),
+        event: 'ph_late',
+        distinct_id: 'ph-old',
+        properties: { $device_id: 'ph-old' },
+        timestamp: AT,
+      },
+    ),
+  )
+  expect(await files.import(file)).toMatchObject({ format: 'posthog', read: 5, recorded: 3, people: 2, failed: 0 })
+  const [contact] = await contactsNamed('ph@example.com')
+  expect(contact.properties.plan).toBe('team')
+  expect(contact.properties).not.toHaveProperty('$initial_os')
+  const events = await eventsOf(`contact_id=${contact.contact_id}&sort_by=event`)
+  const named = Object.fromEntries(events.map((each: { event: string }) => [each.event, each]))
+  expect(Object.keys(named).sort()).toEqual(['$feature_flag_called', 'page_view', 'ph_late'])
+  expect(named.page_view).toMatchObject({
+    timestamp: AT,
+    url: 'https://p.example/pricing?utm_source=news',
+    session_id: 'ph-session',
+    browser: 'Firefox',
+    device_type: 'desktop',
+  })
+})
+
+test('Mixpanel’s export: seconds and milliseconds, devices and users', async () => {
+  const seconds = Date.parse(AT) / 1_000
+  const file = await files.write(
+    'mixpanel.jsonl',
+    jsonLines(
+      {
+        event: 'mp_visit',
+        properties: { time: seconds, distinct_id: '$device:mp-device', $device_id: 'mp-device', $insert_id: 'a' },
+      },
+      {
+        event: 'mp_signup',
+        properties: {
+          time: seconds * 1_000,
+          distinct_id: 'mp@example.com',
+          $device_id: 'mp-device',
+          $user_id: 'mp@example.com',
+          $insert_id: 'b',
+          plan: 'x',
+        },
+      },
+      {
+        event: 'mp_signup',
+        properties: { time: seconds, distinct_id: 'mp@example.com', $user_id: 'mp@example.com', $insert_id: 'b' },
+      },
+      { event: 'mp_plain', properties: { time: seconds, distinct_id: 'mp@example.com' } },
+    ),
+  )
+  expect(await files.import(file)).toMatchObject({ format: 'mixpanel', read: 4, recorded: 3, repeated: 1, failed: 0 })
+  const [contact] = await contactsNamed('mp@example.com')
+  const events = await eventsOf(`contact_id=${contact.contact_id}`)
+  expect(events.map((each: { event: string }) => each.event).sort()).toEqual(['mp_plain', 'mp_signup', 'mp_visit'])
+  expect(events.every((each: { timestamp: string }) => each.timestamp === AT)).toBe(true)
+})
+
+test('lines that are no event fail alone, each with its number and its reason in the file of errors', async () => {
+  const good = { event: 'hostile', timestamp: AT, email: 'hostile@example.com' }
+  const deep = `{"event":"hostile","timestamp":"${AT}","email":"hostile@example.com","data":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`
+  const lines = [
+    Buffer.from(`${JSON.stringify(good)}\n`),
+    Buffer.from('{"event": broken\n'),
+    Buffer.concat([
+      Buffer.from('{"event":"hostile","email":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('@example.com"}\n'),
+    ]),
+    Buffer.from(`${JSON.stringify({ ...good, data: { text: 'a\u0000b' } })}\n`),
+    Buffer.from(`${deep}\n`),
+    Buffer.from(`{"event":"${'x'.repeat(10 * 1024 * 1024)}"}\n`),
+    Buffer.from('\n'),
+    Buffer.from(`${JSON.stringify({ event: 'hostile', email: 'hostile@example.com' })}\n`),
+    Buffer.from(`${JSON.stringify({ ...good, timestamp: '2999-01-01T00:00:00Z' })}\n`),
+    Buffer.from(`${JSON.stringify({ ...good, timestamp: '1999-01-01T00:00:00Z' })}\n`),
+    Buffer.from(`${JSON.stringify({ event: 'hostile', timestamp: AT })}\n`),
+    Buffer.from(`[1]\n`),
+    Buffer.from(JSON.stringify({ ...good, data: { last: true } })),
+  ]
+  const file = await files.write('hostile.jsonl', Buffer.concat(lines))
+  const summary = await files.import(file)
+  expect(summary).toMatchObject({ read: 12, recorded: 2, failed: 10, errors: `${file}.errors.jsonl` })
+  const { readFile } = await import('node:fs/promises')
+  const errors = (await readFile(summary.errors ?? '', 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(errors.map(({ line, code }) => [line, code])).toEqual([
+    [2, 'invalid_line'],
+    [3, 'invalid_line'],
+    [4, 'validation_error'],
+    [5, 'validation_error'],
+    [6, 'invalid_line'],
+    [8, 'validation_error'],
+    [9, 'validation_error'],
+    [10, 'validation_error'],
+    [11, 'validation_error'],
+    [12, 'invalid_line'],
+  ])
+  expect(errors[0].text).toBe('{"event": broken')
+})
+
+test.each([
+  ['empty.jsonl', '', 'invalid_file'],
+  ['list.json', '[{"event":"x"}]', 'invalid_file'],
+  ['unknown.jsonl', '{"what":"is this"}\n', 'unknown_format'],
+  ['unknown.csv', 'a,b\n1,2\n', 'unknown_format'],
+  ['quotes.csv', `event,timestamp,email\n"never closed,${AT},q@example.com\n`, 'invalid_file'],
+  [
+    'cut.jsonl.gz',
+    gzipSync(jsonLines({ event: 'x', timestamp: AT, email: 'cut@example.com' })).subarray(0, 40),
+    'invalid_file',
+  ],
+])('the file %s is rejected as a whole', async (name, contents, code) => {
+  await expect(files.import(await files.write(name, contents))).rejects.toMatchObject({ code })
+})
+
+test('a file that does not exist is rejected', async () => {
+  await expect(files.import('/nowhere/events.jsonl')).rejects.toMatchObject({ code: 'invalid_file' })
+})

@@ -1,0 +1,39 @@
+import { eventIdOf } from '../../journal/sent-ids.ts'
+import { type ServiceError, validationError } from '../../platform/errors.ts'
+import { parseTimestamp } from '../../platform/time.ts'
+import type { Call } from '../../sites/ingestion/call.ts'
+import { TIMESTAMP_FORM } from '../../sites/ingestion/event-fields.ts'
+import type { Fields } from '../../sites/segment/fields.ts'
+
+/** A format of files of events. */
+export interface Format {
+  /** Whether a line can only be of this format. */
+  matches(line: Fields): boolean
+  /** @throws ServiceError 400 that names what is wrong with the line. */
+  toCall(line: Fields): Call
+}
+
+/** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */
+const NAMESPACE = 'import'
+const FUTURE_MS_MAX = 86_400_000
+
+/** The event's id for an id that is any text: the same for the same text. */
+export function idOfText(text: string): string {
+  return eventIdOf(NAMESPACE, text)
+}
+
+/**
+ * Requires the time of an event. Unlike an event that is sent as it happens, one in a file without a time, or with one
+ * in the future, is a mistake.
+ */
+export function requireTime(path: string, text: string): string {
+  const time = parseTimestamp(text)
+  if (text === '') throw invalid(path, 'is required: when the event happened')
+  if (time === null) throw invalid(path, TIMESTAMP_FORM)
+  if (time.getTime() > Date.now() + FUTURE_MS_MAX) throw invalid(path, 'must not be more than 24 hours ahead')
+  return text
+}
+
+export function invalid(path: string, message: string): ServiceError {
+  return validationError([{ path, message }])
+}

@@ -1,0 +1,95 @@
+import { type Call, type CallEvent, EMPTY_CALL } from '../../sites/ingestion/call.ts'
+import { type Fields, fieldsOf, isFields, textOf } from '../../sites/segment/fields.ts'
+import { idOf } from '../../sites/segment/people.ts'
+import { type Format, idOfText, invalid, requireTime } from './format.ts'
+import { emailOf, referrerOf, screenOf, urlOf } from './page-fields.ts'
+
+const EVENT_NAMES: Readonly<Record<string, string>> = {
+  $mp_web_page_view: 'page_view',
+  mp_page_view: 'page_view',
+}
+const DEVICE = '$device:'
+/** Ids that Mixpanel's SDKs generate: five groups of hexadecimal digits, among them UUIDs. */
+const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i
+/** Times above are milliseconds, those below seconds. */
+const MILLISECONDS_MIN = 100_000_000_000
+
+/** The events that Mixpanel exports. */
+export const mixpanel: Format = {
+  matches: (line) => typeof line.event === 'string' && (fieldsOf(line.properties).time ?? line.time) !== undefined,
+  toCall: (line) => {
+    const { event, properties: sent, ...others } = line
+    const name = textOf(event)
+    // The columns of a CSV file are the properties.
+    const properties = isFields(sent) ? sent : others
+    if (name === '') throw invalid('event', 'is required: the name of the event')
+    if (name === '$identify') return linkOf(properties.$identified_id ?? properties.distinct_id, properties.$anon_id)
+    if (name === '$create_alias') return linkOf(properties.distinct_id, properties.alias)
+    if (name === '$merge') return mergeOf(properties.$distinct_ids)
+    return { ...personOf(properties), event: eventOf(name, properties) }
+  },
+}
+
+/** Two ids of one person. An id that looks generated may also be that of a visitor with events. */
+function linkOf(id: unknown, other: unknown): Call {
+  const [userId, previousId] = [idOf(id), visitorIdOf(idOf(other))]
+  if (userId === null || previousId === null) throw invalid('properties', 'must have both ids of the person')
+  return {
+    ...EMPTY_CALL,
+    userId,
+    email: emailOf(userId),
+    visitorId: GENERATED_ID.test(userId) ? userId : null,
+    previousId: previousId === userId ? null : previousId,
+  }
+}
+
+function mergeOf(ids: unknown): Call {
+  const [one, other] = Array.isArray(ids) ? ids : []
+  return isGenerated(textOf(one)) ? linkOf(other, one) : linkOf(one, other)
+}
+
+function isGenerated(id: string): boolean {
+  return id.startsWith(DEVICE) || GENERATED_ID.test(id)
+}
+
+function visitorIdOf(id: string | null): string | null {
+  return id?.startsWith(DEVICE) ? id.slice(DEVICE.length) : id
+}
+
+/** `$user_id` and `$device_id` say what the ids are; older exports have `distinct_id` alone. */
+function personOf(properties: Fields): Call {
+  const distinctId = idOf(properties.distinct_id)
+  const isDevice = distinctId === null || isGenerated(distinctId)
+  const visitorId = idOf(properties.$device_id) ?? (isDevice ? distinctId : null)
+  const userId = idOf(properties.$user_id) ?? (isDevice ? null : distinctId)
+  if (visitorId === null && userId === null) throw invalid('properties.distinct_id', 'is required: whose event it is')
+  return { ...EMPTY_CALL, userId, visitorId: visitorIdOf(visitorId), email: emailOf(userId ?? '') }
+}
+
+function eventOf(name: string, properties: Fields): CallEvent {
+  const insertId = textOf(properties.$insert_id)
+  const { time, distinct_id, ...data } = properties
+  return {
+    event: EVENT_NAMES[name] ?? name,
+    timestamp: timeOf(time),
+    clockCorrection: 0,
+    url: urlOf(textOf(properties.$current_url) || textOf(properties.current_url)),
+    title: urlOf(textOf(properties.current_page_title)),
+    referrer: referrerOf(properties.$referrer),
+    data,
+    // Mixpanel compares the name and the person too.
+    sentId: insertId === '' ? null : idOfText(`$insert_id ${insertId} ${name} ${textOf(distinct_id)}`),
+    sessionId: null,
+    context: { screen: screenOf(properties), user_agent: properties.$user_agent },
+    device: { browser: textOf(properties.$browser), os: textOf(properties.$os), deviceType: '' },
+  }
+}
+
+/** The time in seconds or milliseconds since 1970, or as text. */
+function timeOf(time: unknown): string {
+  const number = typeof time === 'number' ? time : /^\d+(\.\d+)?$/.test(textOf(time)) ? Number(time) : null
+  if (number === null) return requireTime('properties.time', textOf(time))
+  const date = new Date(number < MILLISECONDS_MIN ? number * 1_000 : number)
+  if (Number.isNaN(date.getTime())) throw invalid('properties.time', 'must be seconds or milliseconds since 1970')
+  return requireTime('properties.time', date.toISOString())
+}

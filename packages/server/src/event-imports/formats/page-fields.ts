@@ -1,0 +1,27 @@
+import { firstCharacters } from '../../platform/characters.ts'
+import { parseEmail } from '../../platform/email.ts'
+import { type Fields, textOf } from '../../sites/segment/fields.ts'
+
+/* Fields that the formats of PostHog and Mixpanel have in common. */
+
+const URL_LENGTH_MAX = 16_384
+/** What their SDKs write where a page has no referrer. */
+const NO_REFERRER = '$direct'
+
+export function urlOf(value: unknown): string | undefined {
+  const text = textOf(value)
+  return text === '' ? undefined : firstCharacters(text, URL_LENGTH_MAX)
+}
+
+export function referrerOf(value: unknown): string | undefined {
+  return value === NO_REFERRER ? undefined : urlOf(value)
+}
+
+export function screenOf({ $screen_width: width, $screen_height: height }: Fields): unknown {
+  return { width, height }
+}
+
+/** Many sites use the email as the id of a person. */
+export function emailOf(id: string): string | null {
+  return id.includes('@') ? parseEmail(id) : null
+}

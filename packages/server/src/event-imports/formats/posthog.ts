@@ -1,0 +1,91 @@
+import { isUuid, timeOfId } from '../../platform/ids.ts'
+import type { Call, CallEvent } from '../../sites/ingestion/call.ts'
+import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
+import { type Fields, fieldsOf, textOf } from '../../sites/segment/fields.ts'
+import { idOf, personOf } from '../../sites/segment/people.ts'
+import { type Format, idOfText, invalid, requireTime } from './format.ts'
+import { emailOf, referrerOf, screenOf, urlOf } from './page-fields.ts'
+
+const EVENT_NAMES: Readonly<Record<string, string>> = { $pageview: 'page_view', $screen: 'screen_view' }
+/** Events that only say who somebody is: the property with the person's other id, which may be absent. */
+const ID_OF_LINK: Readonly<Record<string, string>> = {
+  $identify: '$anon_distinct_id',
+  $create_alias: 'alias',
+  $merge_dangerously: 'alias',
+}
+const CHANGE_OF_PERSON = '$set'
+
+/** The events that PostHog exports. */
+export const posthog: Format = {
+  matches: (line) => 'distinct_id' in line && ('uuid' in line || 'timestamp' in line),
+  toCall: (line) => {
+    const properties = fieldsOf(line.properties)
+    const name = textOf(line.event)
+    const distinctId = idOf(line.distinct_id)
+    if (name === '') throw invalid('event', 'is required: the name of the event')
+    if (distinctId === null) throw invalid('distinct_id', 'is required: whose event it is')
+    const linked = ID_OF_LINK[name]
+    const traits = traitsOf({ ...fieldsOf(line.$set), ...fieldsOf(properties.$set) })
+    if (linked === undefined && name !== CHANGE_OF_PERSON) {
+      return { ...callOf(distinctId, properties, traits), event: eventOf(line, name, properties) }
+    }
+    const previousId = linked === undefined ? null : idOf(properties[linked])
+    const isLink = linked !== undefined
+    const person = isLink ? namedPerson(distinctId, traits) : callOf(distinctId, properties, traits)
+    return { ...person, previousId: previousId === distinctId ? null : previousId }
+  },
+}
+
+/** Values that PostHog's SDKs add themselves, such as `$initial_referrer`, are no properties of a contact. */
+function traitsOf(traits: Fields): Fields {
+  return Object.fromEntries(Object.entries(traits).filter(([key]) => !key.startsWith('$')))
+}
+
+function callOf(distinctId: string, properties: Fields, traits: Fields): Call {
+  if (!isAnonymous(distinctId, properties)) return namedPerson(distinctId, traits)
+  return { ...EMPTY_CALL, ...personOf({ anonymousId: distinctId }, traits, []) }
+}
+
+function namedPerson(distinctId: string, traits: Fields): Call {
+  const person = personOf({ userId: distinctId }, traits, [])
+  return { ...EMPTY_CALL, ...person, email: person.email ?? emailOf(distinctId) }
+}
+
+/** PostHog has one id for both kinds: that of an anonymous visitor is the device's, or a UUIDv7 that its SDK generated. */
+function isAnonymous(distinctId: string, properties: Fields): boolean {
+  if (properties.$is_identified === true || properties.$user_id === distinctId) return false
+  if (properties.$is_identified === false || properties.$device_id === distinctId) return true
+  return isUuid(distinctId) && timeOfId(distinctId) !== null
+}
+
+function eventOf(line: Fields, name: string, properties: Fields): CallEvent {
+  const { $set: _set, ...data } = properties
+  const uuid = textOf(line.uuid)
+  return {
+    event: EVENT_NAMES[name] ?? name,
+    timestamp: requireTime('timestamp', withOffset(textOf(line.timestamp))),
+    clockCorrection: 0,
+    url: urlOf(properties.$current_url),
+    title: urlOf(textOf(properties.title) || textOf(properties.$title) || textOf(properties.$screen_name)),
+    referrer: referrerOf(properties.$referrer),
+    data,
+    sentId: uuid === '' ? null : isUuid(uuid) ? uuid.toLowerCase() : idOfText(`uuid ${uuid}`),
+    sessionId: idOf(properties.$session_id),
+    context: {
+      language: properties.$browser_language,
+      timezone: properties.$timezone,
+      screen: screenOf(properties),
+      user_agent: textOf(properties.$raw_user_agent) || properties.$user_agent,
+    },
+    device: {
+      browser: textOf(properties.$browser),
+      os: textOf(properties.$os),
+      deviceType: textOf(properties.$device_type).toLowerCase(),
+    },
+  }
+}
+
+/** PostHog writes some times in UTC without saying so. */
+function withOffset(time: string): string {
+  return /\d:\d{2}:\d{2}(\.\d+)?$/.test(time) ? `${time}Z` : time
+}

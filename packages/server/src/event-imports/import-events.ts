@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { GroupCommit, PreparePart } from '../journal/group-commit.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { whileClaimed } from '../platform/postgres/lease.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
+import { type Chunk, chunksOf } from './chunks.ts'
+import { type ErrorsFile, openErrors } from './errors-file.ts'
+import type { FormatName } from './formats/formats.ts'
+import { openInput } from './input.ts'
+import { type EventsFile, openEvents } from './open-events.ts'
+import {
+  type ClaimedFile,
+  claimFile,
+  noteDone,
+  noteFinished,
+  type Progress,
+  readProgress,
+  recordedPart,
+  releaseFile,
+  renewClaim,
+} from './progress.ts'
+
+const PROGRESS_EVERY_MS = 2_000
+/** The journal holds about this many chunks; beyond this, the import waits for ClickHouse. */
+const JOURNAL_ROWS_MAX = 64
+const PAUSE_MS = 500
+/** How often a chunk is tried while a database does not respond. */
+const TRIES_MAX = 120
+/** A file is as good as a server with a secret key. */
+const SENDER = { sourceId: null, trust: 'verified', page: null } as const
+
+export interface EventImport {
+  file: string
+  /** null: it is recognized. */
+  format: FormatName | null
+  /** The file for the lines that fail. */
+  errorsFile: string
+  /** Whether a file that was imported is imported again. */
+  again: boolean
+  /** Aborts when the user interrupts the command. */
+  interrupted: AbortSignal
+  onProgress: (message: string) => void
+}
+
+export interface ImportDependencies extends WriteDependencies {
+  groupCommit(preparePart: PreparePart): Pick<GroupCommit, 'record'>
+  /** The number of rows in the journal. */
+  journalRows(): Promise<number>
+}
+
+export interface EventImportSummary {
+  format: FormatName
+  /** Lines that are not empty. The next four add up to it. */
+  read: number
+  recorded: number
+  /** Events that were recorded before. */
+  repeated: number
+  /** Lines without an event, which name a person or write properties. */
+  people: number
+  failed: number
+  /** The file with the lines that failed; null if none did. */
+  errors: string | null
+  /** Whether an earlier run had imported the whole file. */
+  imported_before: boolean
+}
+
+/** Everything that an import works with. */
+interface Work {
+  tenant: Tenant
+  file: ClaimedFile
+  record: RecordCalls
+  errors: ErrorsFile
+  journalRows: () => Promise<number>
+  report: (message: string) => void
+}
+
+/**
+ * Imports a file of events. Progress is stored with the events themselves, so an interrupted import continues where it
+ * stopped, and a file that was imported is not imported again. Only a few chunks are in memory at a time.
+ * @throws ServiceError 400 `invalid_file`, `unknown_format` before anything is written; 409 `import_running`;
+ * `interrupted`.
+ */
+export async function importEvents(
+  tenant: Tenant,
+  dependencies: ImportDependencies,
+  { file: path, format: named, errorsFile, again, interrupted, onProgress }: EventImport,
+): Promise<EventImportSummary> {
+  const input = await openInput(path)
+  try {
+    const events = await openEvents(input, named)
+    const key = { digest: input.digest, format: events.format }
+    const { file, progress } = await claimFile(tenant, key, again, dependencies.clock())
+    try {
+      const summaryOf = (done: Progress) => toSummary(done, events.format, errorsFile)
+      if (progress.finished_at !== null) {
+        onProgress(`${input.name} was imported on ${progress.finished_at.toISOString()}. --again imports it again`)
+        return { ...summaryOf(progress), imported_before: true }
+      }
+      if (progress.lines_done > 0) onProgress(`continuing after line ${number(progress.lines_done)}`)
+      const errors = await openErrors(errorsFile, input.path, Number(progress.errors_bytes))
+      try {
+        await whileClaimed(
+          'event_import',
+          () => renewClaim(tenant, file),
+          (lost) => {
+            const journalRows = dependencies.journalRows
+            const work = { tenant, file, errors, journalRows, report: throttled(onProgress) }
+            return importLines(work, dependencies, events, progress, AbortSignal.any([lost, interrupted]))
+          },
+        )
+      } finally {
+        await errors.close()
+      }
+      await noteFinished(tenant, file, dependencies.clock())
+      return summaryOf(await readProgress(tenant, file))
+    } finally {
+      await releaseFile(tenant, file)
+    }
+  } finally {
+    await input.close()
+  }
+}
+
+/** Writes one chunk after another; the next is read and checked meanwhile. */
+async function importLines(
+  work: Omit<Work, 'record'>,
+  dependencies: ImportDependencies,
+  events: EventsFile,
+  { lines_done, lines_recorded, lines_read }: Progress,
+  stop: AbortSignal,
+): Promise<void> {
+  const record = createRecorder(work, dependencies)
+  const chunks = chunksOf(events, lines_done, lines_recorded)
+  let read = lines_read
+  try {
+    let next = chunks.next()
+    for (let chunk = await next; !chunk.done; chunk = await next) {
+      next = chunks.next()
+      // Its error is thrown when it is awaited, which may be later.
+      next.catch(() => {})
+      requireNotStopped(stop, chunk.value.before)
+      // The events of these lines are recorded; only their errors may not be.
+      const isRecorded = chunk.value.last <= lines_recorded
+      const recordCalls = isRecorded ? record.withoutEvents : record.of(chunk.value)
+      await writeChunk({ ...work, record: recordCalls }, chunk.value)
+      read += chunk.value.lines.length
+      work.report(`${number(read)} lines`)
+    }
+  } finally {
+    await chunks.return(undefined)
+  }
+}
+
+/** The recorder of an import: it notes in the statement that records a chunk's events that they are recorded. */
+function createRecorder({ tenant, file }: Pick<Work, 'tenant' | 'file'>, dependencies: ImportDependencies) {
+  let lines = 0
+  // The events are history: they cause no webhook deliveries.
+  const groupCommit = dependencies.groupCommit(
+    async () => (events) => recordedPart(tenant.id, file, lines, events.length),
+  )
+  const others = {
+    ...dependencies,
+    sourceUsage: { note: () => {} },
+    findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
+  }
+  const recordCalls = createCallRecorder({ ...others, groupCommit })
+  return {
+    of: (chunk: Chunk): RecordCalls => {
+      lines = chunk.last
+      return recordCalls
+    },
+    withoutEvents: createCallRecorder({ ...others, groupCommit: { record: async () => {} } }),
+  }
+}
+
+/** @throws ServiceError `interrupted`; 409 `import_running` if another process has claimed the file. */
+function requireNotStopped(stop: AbortSignal, line: number): void {
+  if (!stop.aborted) return
+  const message = `Stopped after line ${number(line)}. Run the same command again to continue there.`
+  throw new ServiceError(409, 'interrupted', message)
+}
+
+async function writeChunk(work: Work, chunk: Chunk): Promise<void> {
+  const { tenant, file, record, errors, journalRows, report } = work
+  while ((await journalRows()) > JOURNAL_ROWS_MAX) {
+    report('waiting until the events before are stored in ClickHouse')
+    await sleep(PAUSE_MS)
+  }
+  const results = await whenAvailable(report, () => record(tenant, SENDER, chunk.calls))
+  const failed = chunk.lines.flatMap((line, index) => {
+    const result = results[index]
+    return result?.status === 'failed' ? [{ line, error: result.error }] : []
+  })
+  const people = results.filter((result) => result.status === 'accepted' && result.eventId === null).length
+  // Written before the lines count as done: an interruption in between must not lose them.
+  await errors.write(failed)
+  const counts = { read: chunk.lines.length, people, failed: failed.length, errorsBytes: errors.bytes() }
+  await noteDone(tenant, file, chunk.last, counts)
+}
+
+/** Repeats what fails because a database does not respond or too much is waiting. */
+async function whenAvailable<T>(report: (message: string) => void, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status !== 503 || tries === TRIES_MAX) throw error
+      report(`waiting: ${error.message}`)
+      await sleep(PAUSE_MS)
+    }
+  }
+}
+
+function toSummary(
+  { lines_read: read, recorded, people, failed }: Progress,
+  format: FormatName,
+  errorsFile: string,
+): EventImportSummary {
+  const repeated = read - recorded - people - failed
+  const errors = failed > 0 ? errorsFile : null
+  return { format, read, recorded, repeated, people, failed, errors, imported_before: false }
+}
+
+/** What failed, and where to find the details; null if nothing did. */
+export function failedLinesOf({ read, failed, errors }: EventImportSummary): string | null {
+  if (failed === 0) return null
+  return `${number(failed)} of ${number(read)} lines failed. ${errors} has each of them and says why.`
+}
+
+function throttled(report: (message: string) => void): (message: string) => void {
+  let reportedAt = performance.now()
+  return (message) => {
+    const now = performance.now()
+    if (now - reportedAt < PROGRESS_EVERY_MS) return
+    reportedAt = now
+    report(message)
+  }
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US')
+}

@@ -1,0 +1,81 @@
+import { unusableFile } from '../imports/csv.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
+import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import type { Call } from '../sites/ingestion/call.ts'
+import { isFields } from '../sites/segment/fields.ts'
+import { csvFormatOf, readCsvRows, requireCsv } from './csv-rows.ts'
+import { idOfText } from './formats/format.ts'
+import { type FormatName, formatOf, recognize } from './formats/formats.ts'
+import { type Input, SAMPLE_BYTES } from './input.ts'
+import { type Line, readJsonLines } from './lines.ts'
+
+const ID_LENGTH_MAX = 200
+
+/** The events of a file. */
+export interface EventsFile {
+  format: FormatName
+  /** Reads the lines after the first `done`, some at a time. */
+  read(done: number): AsyncGenerator<Line[]>
+  /** The call that a line is. @returns why it is none otherwise. */
+  toCall(line: Line): Call | ServiceError
+}
+
+/**
+ * Recognizes the format of a file.
+ * @param named the format, if the caller says it.
+ * @throws ServiceError 400 `invalid_file`, `unknown_format`.
+ */
+export async function openEvents(input: Input, named: FormatName | null): Promise<EventsFile> {
+  const text = input.sample
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+  if (text === '') throw unusableFile(input.name, 'is empty')
+  if (text.startsWith('[')) throw unusableFile(input.name, 'is a list in JSON. Write one event a line instead')
+  const isCsv = !text.startsWith('{')
+  const read = isCsv ? await openCsv(input, text) : (done: number) => readJsonLines(input.read(), done)
+  const format = named ?? recognize(input.name, await firstValues(read))
+  const { toCall } = formatOf(format, isCsv)
+  return { format, read, toCall: (line) => checked(line, toCall) }
+}
+
+async function openCsv(input: Input, text: string): Promise<EventsFile['read']> {
+  if (input.sample.includes(0)) throw unusableFile(input.name, 'is not text')
+  const csv = csvFormatOf(text.slice(0, text.search(/[\r\n]|$/)))
+  await requireCsv(input.name, input.read(), csv)
+  return (done) => readCsvRows(input.name, input.read(), csv, done)
+}
+
+/** The values of the lines in about the first bytes. */
+async function firstValues(read: EventsFile['read']): Promise<unknown[]> {
+  const values: unknown[] = []
+  let characters = 0
+  for await (const lines of read(0)) {
+    values.push(...lines.map(({ value }) => value))
+    characters += lines.reduce((sum, { text }) => sum + text.length, 0)
+    if (characters >= SAMPLE_BYTES) break
+  }
+  return values
+}
+
+function checked(line: Line, toCall: (value: Readonly<Record<string, unknown>>) => Call): Call | ServiceError {
+  const { value } = line
+  if (value instanceof ServiceError) return value
+  if (!isFields(value)) return new ServiceError(400, 'invalid_line', 'The line is not a JSON object.')
+  try {
+    const call = toCall(value)
+    const problems = problemsOf(call)
+    if (problems.length > 0) return validationError(problems)
+    if (call.event) call.event.sentId ??= idOfText(`line ${line.text}`)
+    return call
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+}
+
+function problemsOf({ userId, visitorId, previousId }: Call): ErrorDetail[] {
+  const ids = Object.entries({ 'the user id': userId, 'the visitor id': visitorId, 'the previous id': previousId })
+  const long = ids.filter(([, id]) => id !== null && hasMoreCharacters(id, ID_LENGTH_MAX))
+  return long.map(([path]) => ({ path, message: `must be at most ${ID_LENGTH_MAX} characters` }))
+}

@@ -1,0 +1,154 @@
+import { hostname } from 'node:os'
+import type { Insertable, Selectable } from 'kysely'
+import { sql } from 'kysely'
+import type { FlushPart } from '../journal/flush-queries.ts'
+import { conflict } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { isClaimed, leaseEnd, leaseLeftMs, newClaim, RELEASED } from '../platform/postgres/lease.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** A file of a tenant in a format: what is imported once. */
+export interface FileKey {
+  digest: string
+  format: string
+}
+
+/** A file that this process imports. */
+export interface ClaimedFile extends FileKey {
+  claim: string
+}
+
+/** What is done of a file. */
+export type Progress = Pick<
+  Selectable<TenantTables['event_imports']>,
+  'lines_done' | 'lines_recorded' | 'lines_read' | 'recorded' | 'people' | 'failed' | 'errors_bytes' | 'finished_at'
+>
+
+const COLUMNS = [
+  'lines_done',
+  'lines_recorded',
+  'lines_read',
+  'recorded',
+  'people',
+  'failed',
+  'errors_bytes',
+  'finished_at',
+] as const
+const FROM_THE_START = {
+  lines_done: 0,
+  lines_recorded: 0,
+  lines_read: 0,
+  recorded: 0,
+  people: 0,
+  failed: 0,
+  errors_bytes: 0,
+  finished_at: null,
+}
+
+/**
+ * Claims a file for this process. @param again starts from its first line, whatever is done.
+ * @throws ServiceError 409 `import_running` if another process imports it.
+ */
+export async function claimFile(
+  tenant: Tenant,
+  { digest, format }: FileKey,
+  again: boolean,
+  now: Date,
+): Promise<{ file: ClaimedFile; progress: Progress }> {
+  const claim = newId()
+  const claimed = { ...newClaim('event_import', claim), claimed_by: `process ${process.pid} on ${hostname()}` }
+  const restarted = again ? { ...FROM_THE_START, started_at: now } : {}
+  const row = { digest, format, started_at: now, ...claimed } as Insertable<TenantTables['event_imports']>
+  const progress = await tenant.db
+    .insertInto('event_imports')
+    .values(row)
+    .onConflict((known) =>
+      known
+        .columns(['digest', 'format'])
+        .doUpdateSet({ ...claimed, ...restarted })
+        .where(sql<boolean>`event_imports.claimed_until IS NULL OR event_imports.claimed_until < now()`),
+    )
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  if (progress) return { file: { digest, format, claim }, progress }
+  throw await running(tenant, { digest, format })
+}
+
+async function running(tenant: Tenant, { digest, format }: FileKey) {
+  const other = await tenant.db
+    .selectFrom('event_imports')
+    .select(['claimed_by', 'lines_done', leaseLeftMs.as('leaseLeftMs')])
+    .where('digest', '=', digest)
+    .where('format', '=', format)
+    .executeTakeFirst()
+  const seconds = Math.ceil((other?.leaseLeftMs ?? 0) / 1_000)
+  return conflict(
+    'import_running',
+    `This file is already being imported by ${other?.claimed_by ?? 'another process'}, which has done ${other?.lines_done ?? 0} lines. If that process was killed, run the command again in ${seconds} seconds.`,
+  )
+}
+
+/** @returns false if another process has claimed the file. */
+export async function renewClaim(tenant: Tenant, file: ClaimedFile): Promise<boolean> {
+  return update(tenant, file, { claimed_until: leaseEnd('event_import') })
+}
+
+/** Notes the lines up to one as done. The events are noted by `recordedPart`. */
+export async function noteDone(
+  tenant: Tenant,
+  file: ClaimedFile,
+  lines: number,
+  { read, people, failed, errorsBytes }: { read: number; people: number; failed: number; errorsBytes: number },
+): Promise<void> {
+  await update(tenant, file, {
+    lines_done: lines,
+    lines_recorded: sql`greatest(lines_recorded, ${lines})`,
+    lines_read: sql`lines_read + ${read}`,
+    people: sql`people + ${people}`,
+    failed: sql`failed + ${failed}`,
+    errors_bytes: errorsBytes,
+  })
+}
+
+export async function noteFinished(tenant: Tenant, file: ClaimedFile, now: Date): Promise<void> {
+  await update(tenant, file, { finished_at: now })
+}
+
+export async function releaseFile(tenant: Tenant, file: ClaimedFile): Promise<void> {
+  await update(tenant, file, { ...RELEASED, claimed_by: null })
+}
+
+export async function readProgress(tenant: Tenant, { digest, format }: FileKey): Promise<Progress> {
+  return tenant.db
+    .selectFrom('event_imports')
+    .select(COLUMNS)
+    .where('digest', '=', digest)
+    .where('format', '=', format)
+    .executeTakeFirstOrThrow()
+}
+
+async function update(tenant: Tenant, file: ClaimedFile, columns: Record<string, unknown>): Promise<boolean> {
+  const { numUpdatedRows } = await tenant.db
+    .updateTable('event_imports')
+    .set(columns)
+    .where('digest', '=', file.digest)
+    .where('format', '=', file.format)
+    .where(isClaimed(file.claim))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Notes, in the statement that records events, the lines that they are of: then a file that is interrupted there, and
+ * imported again whenever, records them neither twice nor never.
+ */
+export function recordedPart(tenantId: string, file: ClaimedFile, lines: number, events: number): FlushPart {
+  return {
+    name: 'event_import',
+    sql: (first) => `noted AS (
+      UPDATE event_imports SET lines_recorded = $${first}, recorded = recorded + $${first + 1}
+      WHERE tenant_id = $${first + 2} AND digest = $${first + 3} AND format = $${first + 4} AND claim = $${first + 5})`,
+    values: [lines, events, tenantId, file.digest, file.format, file.claim],
+  }
+}

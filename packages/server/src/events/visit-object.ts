@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { EnrichedEvent, isoOf, JoinedCompany, JoinedContact, textOrNull } from './event-object.ts'
+
+const Text = Nullable(Type.String())
+const described = (description: string) => Type.Unsafe<string | null>({ ...Text, description })
+
+/** The events of one session of a visitor. */
+export const Visit = Type.Object(
+  {
+    visitor_id: Text,
+    session_id: Type.String(),
+    started_at: Timestamp,
+    ended_at: Timestamp,
+    duration_seconds: Type.Number({ description: 'From the first to the last event.' }),
+    page_views: Type.Integer(),
+    event_count: Type.Integer({ description: 'All events, including page views.' }),
+    entry_url: described('URL of the first page.'),
+    entry_title: described('Title of the first page.'),
+    exit_url: described('URL of the last page.'),
+    referrer: described('Referrer of the first page.'),
+    referring_domain: described("Host of the referrer; null if it is the site's own."),
+    utm_source: described('From the URL of the first page, like the other two.'),
+    utm_medium: Text,
+    utm_campaign: Text,
+    browser: Text,
+    os: Text,
+    device_type: Text,
+    is_bot: Type.Boolean(),
+    internal_contact_id: Nullable(Id),
+    contact: Nullable(JoinedContact),
+    company: Nullable(JoinedCompany),
+  },
+  { title: 'Visit' },
+)
+
+/** A visit, or an event outside any visit, such as a system event or one that your systems sent. */
+export const TimelineItem = Type.Union([
+  Type.Object({ kind: Type.Literal('visit'), visit: Visit }, { title: 'TimelineVisit' }),
+  Type.Object({ kind: Type.Literal('event'), event: EnrichedEvent }, { title: 'TimelineEvent' }),
+])
+
+/** The visit's first page, or its first event if it has no page; times are milliseconds since 1970. */
+export interface VisitRow {
+  visitor_id: string
+  session_id: string
+  started_ms: number
+  ended_ms: number
+  page_views: number
+  event_count: number
+  owner: string
+  anonymous: boolean | number
+  entry_url: string
+  entry_title: string
+  exit_url: string
+  entry_referrer: string
+  entry_referring_domain: string
+  entry_browser: string
+  entry_os: string
+  entry_device_type: string
+  entry_is_bot: boolean | number
+}
+
+/** A visit as the API returns it, without contact and company. */
+export function toVisit(row: VisitRow, contactId: string | null) {
+  const { started_ms, ended_ms, entry_url } = row
+  const parameters = URL.parse(entry_url)?.searchParams
+  const utm = (name: string) => textOrNull(parameters?.get(`utm_${name}`) ?? '')
+  return {
+    visitor_id: textOrNull(row.visitor_id),
+    session_id: row.session_id,
+    started_at: isoOf(started_ms),
+    ended_at: isoOf(ended_ms),
+    duration_seconds: (Number(ended_ms) - Number(started_ms)) / 1_000,
+    page_views: Number(row.page_views),
+    event_count: Number(row.event_count),
+    entry_url: textOrNull(entry_url),
+    entry_title: textOrNull(row.entry_title),
+    exit_url: textOrNull(row.exit_url),
+    referrer: textOrNull(row.entry_referrer),
+    referring_domain: textOrNull(row.entry_referring_domain),
+    utm_source: utm('source'),
+    utm_medium: utm('medium'),
+    utm_campaign: utm('campaign'),
+    browser: textOrNull(row.entry_browser),
+    os: textOrNull(row.entry_os),
+    device_type: textOrNull(row.entry_device_type),
+    is_bot: Boolean(row.entry_is_bot),
+    internal_contact_id: contactId,
+  }
+}

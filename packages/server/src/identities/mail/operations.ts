@@ -1,0 +1,43 @@
+import Type from 'typebox'
+import { operationsWith } from '../../operations/declare.ts'
+import { oneLine } from './outgoing.ts'
+import { renderContent, withFooter } from './render.ts'
+
+export interface PreviewServices {
+  config: { publicUrl: string }
+}
+
+const MailPreview = Type.Object(
+  {
+    subject: Type.String(),
+    text: Type.String({ description: 'The plain-text part.' }),
+    html: Type.String({ description: 'The HTML part: a complete document.' }),
+  },
+  { title: 'MailPreview' },
+)
+export type MailPreview = Type.Static<typeof MailPreview>
+
+const mailOperation = operationsWith<PreviewServices>()
+
+export const MAIL_OPERATIONS = [
+  mailOperation({
+    name: 'previewMail',
+    tag: 'Identities',
+    http: 'POST /v1/mail-previews',
+    command: 'mail preview',
+    scope: 'identities:read',
+    summary: 'Render an outreach email exactly as it would be sent; nothing is sent or stored',
+    description: 'Each sent email has an unsubscribe link of its own; the preview has a placeholder in its place.',
+    input: {
+      subject: Type.String({ maxLength: 500, examples: ['Your trial'] }),
+      message: Type.String({ maxLength: 20_000, description: 'Markdown.', examples: ['Hi Ada,\n\nHow is it going?'] }),
+    },
+    output: { preview: MailPreview },
+    async run({ config }, { subject, message }) {
+      const content = await renderContent(message)
+      return {
+        preview: { subject: oneLine(subject), ...withFooter(content, `${config.publicUrl}/unsubscribe/preview`) },
+      }
+    },
+  }),
+]

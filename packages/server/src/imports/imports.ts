@@ -1,0 +1,77 @@
+import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import {
+  type Import,
+  type ImportRow,
+  type ImportState,
+  type ListedImport,
+  selectImports,
+  toListed,
+} from './import-object.ts'
+import type { FileColumn } from './inspect-file.ts'
+import type { ColumnMapping } from './mapping.ts'
+
+const ERRORS_SHOWN = 20
+
+/** One page of the imports, newest first, and the total. */
+export async function listImports(
+  tenant: Tenant,
+  page: Page,
+  state: ImportState | undefined,
+  now: Date,
+): Promise<{ imports: ListedImport[]; total: number }> {
+  let rows = selectImports(tenant)
+  let counted = tenant.db.selectFrom('imports').select(({ fn }) => fn.countAll<number>().as('count'))
+  if (state !== undefined) {
+    rows = rows.where('imports.state', '=', state)
+    counted = counted.where('state', '=', state)
+  }
+  const [found, { count }] = await Promise.all([
+    rows
+      .orderBy('imports.created_at', 'desc')
+      .orderBy('imports.import_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    counted.executeTakeFirstOrThrow(),
+  ])
+  return { imports: found.map((row) => toListed(row, now)), total: count }
+}
+
+/** @throws ServiceError 404. */
+export async function readImport(tenant: Tenant, importId: string, now: Date): Promise<Import> {
+  const row = await requireImport(tenant, importId)
+  const errors = await tenant.db
+    .selectFrom('import_failed_rows')
+    .select(['row', 'code', 'message'])
+    .where('import_id', '=', importId)
+    .orderBy('row')
+    .limit(ERRORS_SHOWN)
+    .execute()
+  return {
+    ...toListed(row, now),
+    columns: row.columns as unknown as FileColumn[],
+    mapping: row.mapping as unknown as ColumnMapping[],
+    errors,
+  }
+}
+
+/** @throws ServiceError 404. */
+export async function requireImport(tenant: Tenant, importId: string): Promise<ImportRow> {
+  const row = await selectImports(tenant).where('imports.import_id', '=', importId).executeTakeFirst()
+  if (!row) throw notFound('import')
+  return row
+}
+
+/** Locks an import's row. @throws ServiceError 404. */
+export async function lockImport(tx: Tenant, importId: string) {
+  const row = await tx.db
+    .selectFrom('imports')
+    .selectAll()
+    .where('import_id', '=', importId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw notFound('import')
+  return { ...row, state: row.state as ImportState }
+}

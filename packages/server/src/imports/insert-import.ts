@@ -1,0 +1,37 @@
+import { type Actor, audit } from '../operations/audit.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { KEPT_DAYS } from './files.ts'
+import { EXPIRE_IMPORT } from './jobs.ts'
+import type { ImportServices } from './transitions.ts'
+import { requireRoom, type Uploaded } from './upload.ts'
+
+/** Stores the import of an uploaded file, and schedules the deletion of the file. */
+export async function insertImport(
+  tx: Tenant,
+  { jobs }: ImportServices,
+  { actor, ...file }: Uploaded & { fileName: string; actor: Actor },
+  now: Date,
+): Promise<void> {
+  await requireRoom(tx)
+  const { importId, fileName, sizeBytes, format, recognizedAs } = file
+  await tx.db
+    .insertInto('imports')
+    .values({
+      import_id: importId,
+      file_name: fileName,
+      size_bytes: sizeBytes,
+      encoding: format.encoding,
+      delimiter: format.delimiter,
+      recognized_as: recognizedAs,
+      columns: JSON.stringify(file.columns),
+      mapping: JSON.stringify(file.mapping),
+      state: 'uploaded',
+      created_by: JSON.stringify(actor),
+      created_at: now,
+      expires_at: new Date(now.getTime() + KEPT_DAYS * 86_400_000),
+    })
+    .execute()
+  await jobs.send(tx, EXPIRE_IMPORT, { importId }, { startAfter: KEPT_DAYS * 86_400 })
+  const details = { file_name: fileName, size_bytes: sizeBytes }
+  await audit(tx, { actor, action: 'import.uploaded', subjectKind: 'import', subjectId: importId, details }, now)
+}

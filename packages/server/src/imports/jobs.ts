@@ -1,0 +1,18 @@
+import { jobQueue } from '../platform/jobs/jobs.ts'
+
+/** An import's state says what its job does. Retried until it ends, because every attempt continues the last one. */
+const OPTIONS = {
+  retryLimit: 1_000,
+  retryDelay: 2,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  heartbeatSeconds: 60,
+  expireInSeconds: 12 * 3_600,
+} as const
+
+/** Writes the contacts of a file, or undoes it. */
+export const IMPORT = jobQueue<{ importId: string }>('import-contacts', OPTIONS)
+/** Computes what an import would do: in a queue of its own, because somebody waits for it. */
+export const PREVIEW = jobQueue<{ importId: string }>('preview-import', OPTIONS)
+/** Deletes the file of an import, and what undoing it needs. */
+export const EXPIRE_IMPORT = jobQueue<{ importId: string }>('expire-import', { retryLimit: 20, retryDelay: 60 })

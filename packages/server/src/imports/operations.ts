@@ -1,0 +1,169 @@
+import Type from 'typebox'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { oneOf } from '../platform/http/query-parameters.ts'
+import { COLUMNS_MAX } from './columns.ts'
+import { Counts, Import, ListedImport, STATES } from './import-object.ts'
+import { listImports, readImport } from './imports.ts'
+import { ColumnMapping } from './mapping.ts'
+import { PreviewedRow, readPreview } from './preview.ts'
+import {
+  cancelImport,
+  type ImportServices,
+  requestPreview,
+  requestUndo,
+  setMapping,
+  startImport,
+} from './transitions.ts'
+import { KeptContact, listKept } from './undo.ts'
+
+const tag = 'Imports'
+const scope = 'contacts:write'
+const input = { import_id: idInPath('import') }
+const INVALID_STATE = '409 invalid_import_state'
+const FILE_DELETED = '409 import_file_deleted'
+const withServices = operationsWith<ImportServices>()
+
+const entryOf = (action: string, subjectId: string) => ({ action, subjectKind: 'import', subjectId })
+
+export const IMPORT_OPERATIONS = [
+  operation({
+    name: 'listImports',
+    tag,
+    http: 'GET /v1/imports',
+    command: 'import list',
+    scope,
+    summary: 'List the imports of uploaded files, newest first',
+    input: { state: Type.Optional(oneOf(STATES, 'Only imports in this state.')), ...pageParameters(20, 100) },
+    output: { imports: Type.Array(ListedImport), pagination: Pagination },
+    async run({ tenant, now }, { state, page = 1, limit = 20 }) {
+      const { imports, total } = await listImports(tenant, { page, limit }, state, now)
+      return { imports, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getImport',
+    tag,
+    http: 'GET /v1/imports/:import_id',
+    command: 'import get',
+    scope,
+    summary: "Get an import's state, progress, columns, counts and first errors",
+    input,
+    output: { import: Import },
+    run: async ({ tenant, now }, { import_id }) => ({ import: await readImport(tenant, import_id, now) }),
+  }),
+  operation({
+    name: 'setImportMapping',
+    tag,
+    http: 'PUT /v1/imports/:import_id/mapping',
+    command: 'import map',
+    scope,
+    summary: 'Set where the columns of the file go',
+    description: 'Columns that are not listed are ignored. One must be the email or the external id.',
+    input: { ...input, columns: Type.Array(ColumnMapping, { minItems: 1, maxItems: COLUMNS_MAX }) },
+    output: { import: Import },
+    example: { columns: [{ column: 0, target: 'email' }] },
+    errors: [INVALID_STATE],
+    async run({ tenant, now }, { import_id, columns }) {
+      await setMapping(tenant, import_id, columns)
+      return { import: await readImport(tenant, import_id, now) }
+    },
+    audit: (_, { import_id }) => entryOf('import.mapped', import_id),
+  }),
+  withServices({
+    name: 'previewImport',
+    tag,
+    http: 'POST /v1/imports/:import_id/preview',
+    command: 'import preview',
+    scope,
+    summary: 'Compute what an import would do, in the background; nothing is written',
+    input,
+    output: { import: Import },
+    status: 202,
+    errors: [INVALID_STATE, FILE_DELETED],
+    async run({ tenant, now, jobs }, { import_id }) {
+      await requestPreview(tenant, { jobs }, import_id)
+      return { import: await readImport(tenant, import_id, now) }
+    },
+    audit: (_, { import_id }) => entryOf('import.previewed', import_id),
+  }),
+  operation({
+    name: 'getImportPreview',
+    tag,
+    http: 'GET /v1/imports/:import_id/preview',
+    scope,
+    scopeOf: () => 'contacts:read',
+    summary: 'Get what an import would do: the counts, and the first 20 rows with each property before and after',
+    description: 'Also needs the scope `contacts:read`, because it shows current values.',
+    input,
+    output: { counts: Counts, rows: Type.Array(PreviewedRow) },
+    errors: ['409 import_not_previewed'],
+    run: ({ tenant }, { import_id }) => readPreview(tenant, import_id),
+  }),
+  withServices({
+    name: 'startImport',
+    tag,
+    http: 'POST /v1/imports/:import_id/start',
+    command: 'import start',
+    scope,
+    summary: 'Start an import, or continue one that failed; it runs in the background',
+    input,
+    output: { import: Import },
+    status: 202,
+    errors: [INVALID_STATE, FILE_DELETED, '409 another_import_running'],
+    async run({ tenant, now, jobs }, { import_id }) {
+      await startImport(tenant, { jobs }, import_id, now)
+      return { import: await readImport(tenant, import_id, now) }
+    },
+    audit: (_, { import_id }) => entryOf('import.started', import_id),
+  }),
+  withServices({
+    name: 'cancelImport',
+    tag,
+    http: 'POST /v1/imports/:import_id/cancel',
+    command: 'import cancel',
+    scope,
+    summary: 'Cancel an import; what it has written stays until it is undone',
+    input,
+    output: { import: Import, cancelled: Type.Boolean({ description: 'false if it was already cancelled.' }) },
+    errors: [INVALID_STATE],
+    async run({ tenant, now, jobs }, { import_id }) {
+      const cancelled = await cancelImport(tenant, { jobs }, import_id, now)
+      return { import: await readImport(tenant, import_id, now), cancelled }
+    },
+    audit: ({ cancelled }, { import_id }) => (cancelled ? entryOf('import.cancelled', import_id) : null),
+  }),
+  withServices({
+    name: 'undoImport',
+    tag,
+    http: 'POST /v1/imports/:import_id/undo',
+    command: 'import undo',
+    scope,
+    summary: 'Undo an import: delete the contacts it created and restore the values it replaced',
+    description:
+      'What was changed since is kept; see GET /v1/imports/:import_id/kept. Possible for seven days after the import.',
+    input,
+    output: { import: Import },
+    status: 202,
+    errors: [INVALID_STATE, '409 another_import_running'],
+    async run({ tenant, now, jobs }, { import_id }) {
+      await requestUndo(tenant, { jobs }, import_id, now)
+      return { import: await readImport(tenant, import_id, now) }
+    },
+    audit: (_, { import_id }) => entryOf('import.undone', import_id),
+  }),
+  operation({
+    name: 'listKeptContacts',
+    tag,
+    http: 'GET /v1/imports/:import_id/kept',
+    command: 'import kept',
+    scope,
+    summary: 'List the contacts that undoing an import left as they are, because they were changed since',
+    input: { ...input, ...pageParameters(20, 100) },
+    output: { contacts: Type.Array(KeptContact), pagination: Pagination },
+    async run({ tenant }, { import_id, page = 1, limit = 20 }) {
+      const { contacts, total } = await listKept(tenant, import_id, { page, limit })
+      return { contacts, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+]

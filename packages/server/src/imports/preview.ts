@@ -1,0 +1,109 @@
+import Type from 'typebox'
+import { propertiesOf } from '../contacts/contact-row.ts'
+import { conflict } from '../platform/errors.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
+import { type Counts, READING_SHARE } from './import-object.ts'
+import type { MappedFile } from './import-rows.ts'
+import { requireImport } from './imports.ts'
+import { shortened } from './inspect-file.ts'
+import type { Task } from './run.ts'
+import { forEachChunk, SOURCE, withStagedRows } from './stage-file.ts'
+
+const ROWS_SHOWN = 20
+const CHANGES_SHOWN = 50
+
+/** What a row of the file would do. */
+export const PreviewedRow = Type.Object(
+  {
+    row: Type.Integer({ description: '1 is the row below the header.' }),
+    status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
+    contact_id: Nullable(Id, 'null for a contact that would be created, and for a failed row.'),
+    email: Nullable(Type.String()),
+    changes: Type.Array(
+      Type.Object({ property: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) }),
+      { maxItems: CHANGES_SHOWN },
+    ),
+    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  },
+  { title: 'PreviewedRow' },
+)
+export type PreviewedRow = Type.Static<typeof PreviewedRow>
+
+interface Preview {
+  counts: Counts
+  rows: PreviewedRow[]
+}
+
+/** Computes what the rows would do, with the code that writes them, and stores the counts and the first rows. */
+export async function previewRows(task: Task, file: MappedFile, clock: Clock): Promise<void> {
+  const { tenant, importId } = task
+  const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
+  const shown: PreviewedRow[] = []
+  const rowCount = await withStagedRows(tenant, file, async (rowsInAll, chunks) => {
+    let done = 0
+    await forEachChunk(chunks, async (rows) => {
+      const records = rows.map(({ record }) => record)
+      const planned = await tenant.heavyRead(() => planRecords(tenant, SOURCE, records, clock()))
+      for (const { result } of planned) counts[result.status]++
+      for (const [index, { row }] of rows.entries()) {
+        const plan = planned[index]
+        if (row <= ROWS_SHOWN && plan) shown.push(toPreviewed(row, plan))
+      }
+      done += rows.length
+      await task.setProgress(READING_SHARE + ((1 - READING_SHARE) * done) / rowsInAll)
+    })
+    return rowsInAll
+  })
+  const rows = shown.sort((a, b) => a.row - b.row)
+  const preview: Preview = { counts, rows }
+  await tenant.db
+    .updateTable('imports')
+    .set({ state: 'previewed', progress: 1, preview: JSON.stringify(preview), row_count: rowCount })
+    .where('import_id', '=', importId)
+    .where('state', '=', 'previewing')
+    .execute()
+}
+
+/** @throws ServiceError 404, 409 `import_not_previewed`. */
+export async function readPreview(tenant: Tenant, importId: string): Promise<Preview> {
+  const { preview } = await requireImport(tenant, importId)
+  if (preview === null) {
+    throw conflict(
+      'import_not_previewed',
+      'There is no preview of this import. Request one, and wait until it is ready.',
+    )
+  }
+  return preview as unknown as Preview
+}
+
+function toPreviewed(row: number, { result, contact }: PlannedRecord): PreviewedRow {
+  if (result.status === 'failed') {
+    return { row, status: 'failed', contact_id: null, email: null, changes: [], error: result.error }
+  }
+  const isNew = result.status === 'created'
+  return {
+    row,
+    status: result.status,
+    contact_id: isNew ? null : result.contactId,
+    email: contact?.after.email ?? null,
+    changes: contact === null ? [] : changesOf(contact),
+    error: null,
+  }
+}
+
+function changesOf({ before, after }: NonNullable<PlannedRecord['contact']>): PreviewedRow['changes'] {
+  const [from, to] = [propertiesOf(before), propertiesOf(after)]
+  const keys = Object.keys({ ...from, ...to }).filter((key) => JSON.stringify(from[key]) !== JSON.stringify(to[key]))
+  return keys.slice(0, CHANGES_SHOWN).map((property) => ({
+    property,
+    before: Object.hasOwn(from, property) ? shown(from[property]) : null,
+    after: Object.hasOwn(to, property) ? shown(to[property]) : null,
+  }))
+}
+
+function shown(value: unknown): string {
+  return shortened(Array.isArray(value) ? value.join('; ') : String(value))
+}

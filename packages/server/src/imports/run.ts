@@ -1,0 +1,127 @@
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { readCsv } from './csv.ts'
+import type { Encoding } from './encoding.ts'
+import { fileOf } from './files.ts'
+import { type ImportState, READING_SHARE } from './import-object.ts'
+import { importRows } from './import-rows.ts'
+import type { FileColumn } from './inspect-file.ts'
+import { type ColumnMapping, mappedColumns } from './mapping.ts'
+import { previewRows } from './preview.ts'
+import { undoImport } from './undo.ts'
+
+/** An import that fails so often without writing a row is given up. */
+const ATTEMPTS_MAX = 10
+const PROGRESS_EVERY_MS = 1_000
+
+export interface ImportDependencies {
+  jobs: Jobs
+  writing: WriteDependencies
+  directory: string
+}
+
+/** An import whose state changed while its job worked on it: the job ends without an effect. */
+export class Ended extends Error {}
+
+/** An import while a job works on it. */
+export interface Task {
+  tenant: Tenant
+  importId: string
+  /** The state that it must keep. */
+  state: ImportState
+  /** @throws Ended when the import was cancelled, and the reason when the process stops. */
+  check(tx?: Tenant): Promise<void>
+  setProgress(progress: number): Promise<void>
+}
+
+/** Works on an import until it ends or the process stops; then the next job continues. */
+export async function runImport(
+  tenant: Tenant,
+  dependencies: ImportDependencies,
+  importId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const row = await tenant.db
+    .updateTable('imports')
+    .set(({ eb }) => ({ attempts: eb('attempts', '+', 1) }))
+    .where('import_id', '=', importId)
+    .where('state', 'in', ['previewing', 'running', 'undoing'])
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) return
+  const state = row.state as ImportState
+  const task = taskOf(tenant, importId, state, signal)
+  const { writing, directory } = dependencies
+  try {
+    if (row.attempts > ATTEMPTS_MAX) throw givenUp(state)
+    if (state === 'undoing') return await undoImport(task, writing)
+    const format = { encoding: row.encoding as Encoding, delimiter: row.delimiter }
+    const records = readCsv(fileOf(directory, importId), format, row.file_name)
+    await records.next()
+    const columns = mappedColumns(
+      row.mapping as unknown as ColumnMapping[],
+      (row.columns as unknown as FileColumn[]).length,
+    )
+    const sizeBytes = Number(row.size_bytes)
+    const onRead = (_: number, characters: number) =>
+      task.setProgress(Math.min(READING_SHARE, (READING_SHARE * characters) / sizeBytes))
+    const file = { records, columns, onRead }
+    await (state === 'previewing' ? previewRows(task, file, writing.clock) : importRows(task, file, writing))
+  } catch (error) {
+    if (error instanceof Ended) return
+    if (signal.aborted || !isFinal(error)) throw error
+    await endWithError(tenant, importId, state, error, writing.clock())
+  }
+}
+
+function taskOf(tenant: Tenant, importId: string, state: ImportState, signal: AbortSignal): Task {
+  let savedAt = 0
+  return {
+    tenant,
+    importId,
+    state,
+    check: async (tx) => {
+      signal.throwIfAborted()
+      const query = (tx ?? tenant).db.selectFrom('imports').select('state').where('import_id', '=', importId)
+      // In a transaction, a concurrent cancellation, which locks the row for an update, waits for its commit.
+      const found = await (tx ? query.forKeyShare() : query).executeTakeFirst()
+      if (found?.state !== state) throw new Ended()
+    },
+    setProgress: async (progress) => {
+      const now = performance.now()
+      if (now - savedAt < PROGRESS_EVERY_MS) return
+      savedAt = now
+      signal.throwIfAborted()
+      const { numUpdatedRows } = await tenant.db
+        .updateTable('imports')
+        .set({ progress })
+        .where('import_id', '=', importId)
+        .where('state', '=', state)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) throw new Ended()
+    },
+  }
+}
+
+function givenUp(state: ImportState): ServiceError {
+  const verb = state === 'undoing' ? 'undone' : 'completed'
+  const message = `The import could not be ${verb} after ${ATTEMPTS_MAX} attempts. The service's log says why; start it again.`
+  return new ServiceError(500, 'import_given_up', message)
+}
+
+/** Whether another attempt would fail in the same way. */
+function isFinal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && ['invalid_file', 'import_given_up'].includes(error.code)
+}
+
+async function endWithError(tenant: Tenant, importId: string, state: ImportState, error: ServiceError, now: Date) {
+  const { code, message } = error
+  await tenant.db
+    .updateTable('imports')
+    .set({ state: 'failed', error_code: code, error_message: message, finished_at: now })
+    .where('import_id', '=', importId)
+    .where('state', '=', state)
+    .execute()
+}

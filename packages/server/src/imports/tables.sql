@@ -1,0 +1,90 @@
+-- Imports of CSV files. `columns` and `preview` contain values of the file, so they are emptied when it is deleted.
+CREATE TABLE imports (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  import_id uuid NOT NULL,
+  file_name text NOT NULL,
+  size_bytes bigint NOT NULL,
+  encoding text NOT NULL,
+  delimiter text NOT NULL,
+  recognized_as text,
+  columns jsonb NOT NULL,
+  mapping jsonb NOT NULL,
+  state text NOT NULL CHECK (state IN ('uploaded', 'mapped', 'previewing', 'previewed', 'running', 'completed', 'failed',
+    'cancelled', 'undoing', 'undone')),
+  -- NULL until the file has been read to its end.
+  row_count integer,
+  -- Of what is in progress; an import that writes is measured by its chunks.
+  progress real NOT NULL DEFAULT 0,
+  preview jsonb,
+  -- Of its job, since rows were last written.
+  attempts integer NOT NULL DEFAULT 0,
+  error_code text,
+  error_message text,
+  undone_deleted integer NOT NULL DEFAULT 0,
+  undone_restored integer NOT NULL DEFAULT 0,
+  undone_kept integer NOT NULL DEFAULT 0,
+  undone_companies integer NOT NULL DEFAULT 0,
+  created_by jsonb NOT NULL,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  finished_at timestamptz,
+  -- When the file and what is needed to undo the import are deleted.
+  expires_at timestamptz NOT NULL,
+  has_file boolean NOT NULL DEFAULT true,
+  PRIMARY KEY (tenant_id, import_id)
+);
+-- A tenant's imports run one after another.
+CREATE UNIQUE INDEX imports_at_work ON imports (tenant_id) WHERE state IN ('running', 'undoing');
+CREATE INDEX imports_newest ON imports (tenant_id, created_at DESC, import_id DESC);
+
+-- The rows of each committed transaction, so that an interrupted import continues where it stopped.
+CREATE TABLE import_chunks (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  chunk_id uuid NOT NULL,
+  -- [[first, last], …]
+  rows jsonb NOT NULL,
+  created integer NOT NULL,
+  updated integer NOT NULL,
+  unchanged integer NOT NULL,
+  failed integer NOT NULL,
+  PRIMARY KEY (tenant_id, import_id, chunk_id),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES imports ON DELETE CASCADE
+);
+
+-- Their cells are in the file.
+CREATE TABLE import_failed_rows (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  row integer NOT NULL,
+  code text NOT NULL,
+  message text NOT NULL,
+  PRIMARY KEY (tenant_id, import_id, row),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES imports ON DELETE CASCADE
+);
+
+-- What an import wrote, in order, for undoing it backwards. The rows stay, so that its contacts can be listed.
+CREATE TABLE import_changes (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  position bigint GENERATED ALWAYS AS IDENTITY,
+  contact_id uuid NOT NULL,
+  written_at timestamptz NOT NULL,
+  -- NULL if the import created the contact, and when it is no longer needed.
+  replaced jsonb,
+  is_undone boolean NOT NULL DEFAULT false,
+  -- After undoing: what changed since and was kept.
+  kept jsonb,
+  PRIMARY KEY (tenant_id, import_id, position),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES imports ON DELETE CASCADE
+);
+CREATE INDEX import_changes_contact ON import_changes (tenant_id, contact_id);
+
+-- The companies that an import created.
+CREATE TABLE import_companies (
+  tenant_id uuid NOT NULL,
+  import_id uuid NOT NULL,
+  company_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, import_id, company_id),
+  FOREIGN KEY (tenant_id, import_id) REFERENCES imports ON DELETE CASCADE
+);

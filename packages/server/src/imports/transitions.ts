@@ -1,0 +1,144 @@
+import { conflict } from '../platform/errors.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { canUndo, type ImportState, OPEN_STATES } from './import-object.ts'
+import { lockImport } from './imports.ts'
+import type { FileColumn } from './inspect-file.ts'
+import { EXPIRE_IMPORT, IMPORT, PREVIEW } from './jobs.ts'
+import { type ColumnMapping, requireMapping } from './mapping.ts'
+
+/** Sends the jobs of imports. */
+export interface ImportServices {
+  jobs: Pick<Jobs, 'send'>
+}
+
+/** Not while a preview is computed, which belongs to one mapping. */
+const MAPPABLE: readonly ImportState[] = ['uploaded', 'mapped', 'previewed']
+/** A failed import continues where it stopped. */
+const STARTABLE: readonly ImportState[] = ['mapped', 'previewed', 'uploaded', 'failed']
+
+/** Sets where the columns go. An earlier preview is dropped. @throws ServiceError 400, 404, 409 `invalid_import_state`. */
+export async function setMapping(tx: Tenant, importId: string, mapping: readonly ColumnMapping[]): Promise<void> {
+  const row = await lockImport(tx, importId)
+  requireState(row.state, MAPPABLE, 'Its columns can be mapped only before it is started, and not during a preview.')
+  requireMapping(mapping, (row.columns as unknown as FileColumn[]).length)
+  await tx.db
+    .updateTable('imports')
+    .set({ mapping: JSON.stringify(mapping), state: 'mapped', preview: null, progress: 0, ...NO_ERROR })
+    .where('import_id', '=', importId)
+    .execute()
+}
+
+/** Requests a preview. @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`. */
+export async function requestPreview(tx: Tenant, { jobs }: ImportServices, importId: string): Promise<void> {
+  const row = await lockImport(tx, importId)
+  requireState(row.state, ['uploaded', 'mapped', 'previewed'], 'It can be previewed only before it is started.')
+  requireUsable(row)
+  await tx.db
+    .updateTable('imports')
+    .set({ state: 'previewing', preview: null, progress: 0, attempts: 0, ...NO_ERROR })
+    .where('import_id', '=', importId)
+    .execute()
+  await jobs.send(tx, PREVIEW, { importId })
+}
+
+/**
+ * Starts an import, or continues one that failed.
+ * @throws ServiceError 400, 404, 409 `invalid_import_state`, `import_file_deleted`, `another_import_running`.
+ */
+export async function startImport(tx: Tenant, { jobs }: ImportServices, importId: string, now: Date): Promise<void> {
+  const row = await lockImport(tx, importId)
+  requireState(row.state, STARTABLE, 'Only a mapped or previewed import can be started.')
+  requireUsable(row)
+  await requireNoOther(tx, importId)
+  await tx.db
+    .updateTable('imports')
+    .set({
+      state: 'running',
+      progress: 0,
+      attempts: 0,
+      started_at: row.started_at ?? now,
+      finished_at: null,
+      ...NO_ERROR,
+    })
+    .where('import_id', '=', importId)
+    .execute()
+  await jobs.send(tx, IMPORT, { importId })
+}
+
+/**
+ * Ends an import. Rows that were imported stay until it is undone; the transaction of the next rows sees the new state
+ * and writes nothing. @returns whether it was cancelled, false if it was already.
+ * @throws ServiceError 404, 409 `invalid_import_state`.
+ */
+export async function cancelImport(
+  tx: Tenant,
+  { jobs }: ImportServices,
+  importId: string,
+  now: Date,
+): Promise<boolean> {
+  const row = await lockImport(tx, importId)
+  if (row.state === 'cancelled') return false
+  requireState(row.state, OPEN_STATES, 'It has already ended.')
+  const isStarted = row.started_at !== null
+  await tx.db
+    .updateTable('imports')
+    .set({ state: 'cancelled', finished_at: now, ...(isStarted ? {} : { expires_at: now }) })
+    .where('import_id', '=', importId)
+    .execute()
+  // Nothing was written, so nobody needs the file any more.
+  if (!isStarted) await jobs.send(tx, EXPIRE_IMPORT, { importId })
+  return true
+}
+
+/** Requests that an import is undone. @throws ServiceError 404, 409 `invalid_import_state`, `another_import_running`. */
+export async function requestUndo(tx: Tenant, { jobs }: ImportServices, importId: string, now: Date): Promise<void> {
+  const row = await lockImport(tx, importId)
+  if (!canUndo(row, now)) {
+    const message = 'Only an import that has ended, and has changed something within seven days, can be undone.'
+    throw invalidState(row.state, message)
+  }
+  await requireNoOther(tx, importId)
+  await tx.db
+    .updateTable('imports')
+    .set({ state: 'undoing', progress: 0, attempts: 0 })
+    .where('import_id', '=', importId)
+    .execute()
+  await jobs.send(tx, IMPORT, { importId })
+}
+
+const NO_ERROR = { error_code: null, error_message: null }
+
+function requireState(state: ImportState, allowed: readonly ImportState[], rule: string): void {
+  if (!allowed.includes(state)) throw invalidState(state, rule)
+}
+
+function invalidState(state: ImportState, rule: string) {
+  return conflict('invalid_import_state', `The import is ${state}. ${rule}`)
+}
+
+function requireUsable({
+  columns,
+  mapping,
+  has_file,
+}: {
+  columns: unknown
+  mapping: unknown
+  has_file: boolean
+}): void {
+  if (!has_file) throw conflict('import_file_deleted', 'The file of this import was deleted. Upload it again.')
+  requireMapping(mapping as ColumnMapping[], (columns as FileColumn[]).length)
+}
+
+/** A tenant's imports run one after another, so that they cannot overwrite each other's values. */
+async function requireNoOther(tx: Tenant, importId: string): Promise<void> {
+  const other = await tx.db
+    .selectFrom('imports')
+    .select('import_id')
+    .where('state', 'in', ['running', 'undoing'])
+    .where('import_id', '<>', importId)
+    .executeTakeFirst()
+  if (!other) return
+  const message = `The import ${other.import_id} is in progress. Start this one when it has ended.`
+  throw conflict('another_import_running', message, [{ path: 'import_id', message: other.import_id }])
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import type { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { conflict, ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { detectEncoding, type Encoding } from './encoding.ts'
+import { deleteFile, FILE_BYTES_MAX, fileOf, unfinishedFile } from './files.ts'
+import { OPEN_STATES } from './import-object.ts'
+import { type Inspected, inspectFile } from './inspect-file.ts'
+
+const OPEN_IMPORTS_MAX = 10
+const TENANT_BYTES_MAX = 2_000_000_000
+const UPLOADS_AT_ONCE = 2
+
+/** Uploads in progress in this process, by tenant: they count before their imports exist. */
+const uploads = new Map<string, number>()
+
+/** A file that was uploaded and inspected. */
+export interface Uploaded extends Inspected {
+  importId: string
+  sizeBytes: number
+  sha256: string
+}
+
+interface UploadOptions {
+  importId: string
+  fileName: string
+  directory: string
+  /** Decompresses the body. */
+  decoder: Transform | null
+}
+
+/**
+ * Writes a body to the data directory while it arrives, and inspects it. If anything fails, no file is left.
+ * @throws ServiceError 400 `invalid_file`, 413 `body_too_large`, 409 `too_many_imports`, `import_storage_full`,
+ * 429 `too_many_uploads`, 503 `storage_full`.
+ */
+export async function receiveFile(tenant: Tenant, body: Readable, options: UploadOptions): Promise<Uploaded> {
+  const { importId, fileName, directory, decoder } = options
+  const end = beginUpload(tenant.id)
+  try {
+    await requireRoom(tenant)
+    const unfinished = await unfinishedFile(directory, importId)
+    try {
+      const { encoding, ...written } = await writeBody(body, decoder, unfinished)
+      if (encoding === null) {
+        throw new ServiceError(400, 'invalid_file', `${fileName}: is not text. Save it as CSV in UTF-8`)
+      }
+      const inspected = await inspectFile(unfinished, fileName, encoding)
+      await rename(unfinished, fileOf(directory, importId))
+      return { ...inspected, ...written, importId }
+    } catch (error) {
+      await deleteFile(unfinished)
+      throw explained(error, body)
+    }
+  } finally {
+    end()
+  }
+}
+
+function beginUpload(tenantId: string): () => void {
+  const count = uploads.get(tenantId) ?? 0
+  if (count >= UPLOADS_AT_ONCE) {
+    const message = `${UPLOADS_AT_ONCE} uploads are in progress. Wait until one has ended.`
+    throw new ServiceError(429, 'too_many_uploads', message, { headers: { 'retry-after': '10' } })
+  }
+  uploads.set(tenantId, count + 1)
+  return () => {
+    const left = (uploads.get(tenantId) ?? 1) - 1
+    if (left > 0) uploads.set(tenantId, left)
+    else uploads.delete(tenantId)
+  }
+}
+
+/** @throws ServiceError 409 if the tenant has too many open imports, or too many bytes of files. */
+export async function requireRoom(tenant: Tenant): Promise<void> {
+  const rows = await tenant.db
+    .selectFrom('imports')
+    .select(['state', 'size_bytes'])
+    .where('has_file', '=', true)
+    .limit(1_000)
+    .execute()
+  const open = rows.filter(({ state }) => (OPEN_STATES as readonly string[]).includes(state)).length
+  if (open >= OPEN_IMPORTS_MAX) {
+    throw conflict('too_many_imports', `${open} imports have not ended. Start or cancel some of them first.`)
+  }
+  const bytes = rows.reduce((sum, { size_bytes }) => sum + Number(size_bytes), 0)
+  if (bytes >= TENANT_BYTES_MAX) {
+    const message = 'The files of the latest imports take up 2 GB. They are deleted seven days after their import.'
+    throw conflict('import_storage_full', message)
+  }
+}
+
+async function writeBody(
+  body: Readable,
+  decoder: Transform | null,
+  path: string,
+): Promise<{ sizeBytes: number; sha256: string; encoding: Encoding | null }> {
+  const hash = createHash('sha256')
+  const detecting = detectEncoding()
+  let sizeBytes = 0
+  async function* observe(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      sizeBytes += chunk.length
+      if (sizeBytes > FILE_BYTES_MAX) throw fileTooLarge()
+      hash.update(chunk)
+      detecting.see(chunk)
+      yield chunk
+    }
+  }
+  const target = createWriteStream(path, { mode: 0o600 })
+  if (decoder) await pipeline(body, decoder, observe, target)
+  else await pipeline(body, observe, target)
+  return { sizeBytes, sha256: hash.digest('hex'), encoding: detecting.end() }
+}
+
+/** 413 for a file that is too large. */
+export function fileTooLarge(): ServiceError {
+  const message = `A file may have ${FILE_BYTES_MAX / 1_000_000} MB. Divide it into several, each with the header.`
+  return new ServiceError(413, 'body_too_large', message)
+}
+
+function explained(cause: unknown, body: Readable): unknown {
+  if (cause instanceof ServiceError) return cause
+  const { code = '' } = cause as { code?: string }
+  if (['ENOSPC', 'EDQUOT'].includes(code)) {
+    const message = 'The disk of the data directory is full. Try again once the operator has freed space.'
+    return new ServiceError(503, 'storage_full', message, { cause, headers: { 'retry-after': '30' } })
+  }
+  if (code.startsWith('Z_') || code.startsWith('ERR__ERROR_FORMAT') || code === 'ERR_BUFFER_TOO_LARGE') {
+    const message = 'The body does not match its Content-Encoding, or is corrupt or truncated. Send it again.'
+    return new ServiceError(400, 'invalid_content_encoding', message, { cause })
+  }
+  const isCut = code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || body.readableAborted
+  return isCut ? new ServiceError(400, 'bad_request', 'The body ended early.', { cause }) : cause
+}

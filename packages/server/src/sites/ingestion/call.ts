@@ -1,0 +1,54 @@
+import type { CompanyOfGroup } from '../../companies/group.ts'
+import type { PropertyChanges } from '../../contacts/properties.ts'
+import type { UserAgent } from '../track/user-agent.ts'
+import type { SentEvent } from './event-fields.ts'
+
+/** Whom a call is about: at least one key. A `contactId` comes without `userId` and `email`. */
+export interface Person {
+  contactId: string | null
+  /** The tenant's own id of the person. */
+  userId: string | null
+  /** Normalized, see platform/email.ts. */
+  email: string | null
+  visitorId: string | null
+}
+
+/** One call of a server or an SDK in our own words: who it is about, and what to write. */
+export interface Call extends Person {
+  /** Properties to write to the contact; null for none. */
+  properties: PropertyChanges | null
+  /** A visitor that was this person too; null for none. */
+  previousId: string | null
+  /** A company that the person belongs to; null for none. */
+  company: CompanyOfGroup | null
+  event: CallEvent | null
+}
+
+export interface CallEvent extends SentEvent {
+  /** A UUID in lower case: within a day, a source's event with this id is recorded once. */
+  sentId: string | null
+  sessionId: string | null
+  /** As in /track, and `user_agent`. Unknown fields are ignored. */
+  context: Record<string, unknown>
+  /** What the sender says of the device; '' for what its user agent says. */
+  device?: Omit<UserAgent, 'isBot'>
+  /** Milliseconds to add to the timestamp, because the sender's clock differs. */
+  clockCorrection: number
+}
+
+/** A call about nobody, to be completed. */
+export const EMPTY_CALL: Call = {
+  contactId: null,
+  userId: null,
+  email: null,
+  visitorId: null,
+  properties: null,
+  previousId: null,
+  company: null,
+  event: null,
+}
+
+/** Whether a call names its person by more than a visitor. */
+export function isNamed({ contactId, userId, email }: Person): boolean {
+  return contactId !== null || userId !== null || email !== null
+}

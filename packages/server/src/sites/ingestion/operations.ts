@@ -1,0 +1,55 @@
+import Type from 'typebox'
+import { operationsWith } from '../../operations/declare.ts'
+import { Id, Nullable } from '../../platform/http/responses.ts'
+import type { RecordCalls } from './record-calls.ts'
+import { EVENTS_EXAMPLE, EVENTS_FIELDS, parseServerEvent } from './requests.ts'
+
+const BODY_BYTES_MAX = 4_000 * 1024
+
+export interface IngestionServices {
+  recordCalls: RecordCalls
+}
+
+const Result = Type.Object({
+  index: Type.Integer({ description: 'Index of the event in the request.' }),
+  status: Type.Enum(['accepted', 'failed']),
+  event_id: Type.Optional(Id),
+  contact_id: Type.Optional(Nullable(Id, 'null for an anonymous visitor.')),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+
+/** Events from servers. */
+export const INGESTION_OPERATIONS = [
+  operationsWith<IngestionServices>()({
+    name: 'sendEvents',
+    tag: 'Events',
+    http: 'POST /v1/events',
+    command: 'events send',
+    scope: 'events:write',
+    summary: 'Record up to 500 events of your servers',
+    description:
+      'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them.',
+    input: EVENTS_FIELDS,
+    output: {
+      results: Type.Array(Result),
+      failed: Type.Integer({ description: 'How many events failed.' }),
+    },
+    bodyBytesMax: BODY_BYTES_MAX,
+    example: EVENTS_EXAMPLE,
+    async run({ tenant, recordCalls }, { events }) {
+      const sender = { sourceId: null, trust: 'verified', page: null } as const
+      const recorded = await recordCalls(tenant, sender, events.map(parseServerEvent))
+      const results = recorded.map((result, index) =>
+        result.status === 'failed'
+          ? { index, status: result.status, error: result.error }
+          : {
+              index,
+              status: result.status,
+              ...(result.eventId === null ? {} : { event_id: result.eventId }),
+              contact_id: result.contactId,
+            },
+      )
+      return { results, failed: results.filter(({ status }) => status === 'failed').length }
+    },
+  }),
+]

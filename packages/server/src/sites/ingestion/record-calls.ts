@@ -1,0 +1,208 @@
+import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
+import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
+import type { Batch, EventRecord } from '../../journal/event-record.ts'
+import type { GroupCommit } from '../../journal/group-commit.ts'
+import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
+import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
+import { type ErrorDetail, ServiceError, validationError } from '../../platform/errors.ts'
+import { type Failure, failure } from '../../platform/http/records.ts'
+import { idsInOrder } from '../../platform/ids.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { SourceUsage } from '../../sources/usage.ts'
+import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
+import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
+import { dataOf, type Problem, readContext, timestampOf, toRecord } from './event-fields.ts'
+import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
+import { createNewPeople } from './new-people.ts'
+import { findPeople } from './people.ts'
+
+const EVENT_NAME_LENGTH_MAX = 200
+const USER_AGENT_LENGTH_MAX = 2_000
+const DEVICE_LENGTH_MAX = 200
+const NOT_SIGNED =
+  'Ignored the identification: this tenant requires signed identification. Send a signed identify to /track.'
+
+/** Who sends calls. */
+export interface CallSender {
+  /** null: an API key. */
+  sourceId: string | null
+  trust: SenderTrust
+  /** The page that sends them; null for a server, whose events are never a bot's. */
+  page: { host: string | null } | null
+}
+
+/** The result of a call. `eventId` is null if it has no event, `contactId` if its person is an anonymous visitor. */
+export type CallResult =
+  | { status: 'accepted'; eventId: string | null; contactId: string | null; warnings: string[] }
+  | Failure
+
+/**
+ * Records calls of one sender. A call that fails writes nothing and does not affect the others. When it returns, the
+ * accepted events are durable, and every read that begins afterwards sees them. Sending the same calls again changes
+ * nothing, if their events have ids.
+ * @param calls an error represents a call that was already rejected.
+ * @throws ServiceError 503 if a database is away: then the sender repeats all of them.
+ */
+export type RecordCalls = (
+  tenant: Tenant,
+  sender: CallSender,
+  calls: readonly (Call | ServiceError)[],
+) => Promise<CallResult[]>
+
+export interface RecorderDependencies extends WriteDependencies {
+  groupCommit: Pick<GroupCommit, 'record'>
+  sourceUsage: Pick<SourceUsage, 'note'>
+  findIdentificationKeys: FindIdentificationKeys
+}
+
+/** Creates the recorder of everything that servers and SDKs send. */
+export function createCallRecorder(dependencies: RecorderDependencies): RecordCalls {
+  const { groupCommit, sourceUsage, findIdentificationKeys, clock, log } = dependencies
+  const watchFirstTouch = createFirstTouchWatch(dependencies)
+
+  return async (tenant, sender, calls) => {
+    const at = clock()
+    const isUnsigned = sender.trust === 'unverified' && (await findIdentificationKeys(tenant.id)).requiresSignature
+    const nextId = idsInOrder()
+    const checked = calls.map((call) =>
+      call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, nextId, at),
+    )
+    const placed = checked.flatMap((each, index) => (each instanceof ServiceError ? [] : [{ index, ...each }]))
+    const found = await findPeople(tenant, placed)
+    const created = await createNewPeople(tenant, dependencies, sender.trust, found, placed)
+    const people = created === null ? found : await findPeople(tenant, placed)
+    const persons = await identifyPeople(tenant, dependencies, sender.trust, people, created ?? placed)
+    const accepted = checked.map((each, index): Accepted | ServiceError => {
+      if (each instanceof ServiceError) return each
+      const person = persons.get(index) ?? ANONYMOUS
+      return person instanceof ServiceError ? person : { ...each, person }
+    })
+    const batches = toBatches(tenant.id, sender, accepted)
+    if (batches.length > 0) await groupCommit.record(batches)
+    const events = batches.flatMap((batch) => batch.events)
+    if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
+    // The events are recorded: a failure from here on must not make the sender repeat them.
+    await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
+      log.warn({ err: error }, "contacts' first touches could not be recorded"),
+    )
+    return accepted.map((each, index) => toResult(each, calls[index], isUnsigned))
+  }
+}
+
+/** The person of an event of a visitor: its contact, if it has one, is found when the event is recorded. */
+const ANONYMOUS: Identified = { contactId: null, warnings: [] }
+
+interface Checked {
+  call: Call
+  /** Without its owner, which depends on the person. */
+  record: EventRecord | null
+}
+
+interface Accepted extends Checked {
+  person: Identified
+}
+
+/** The call of a page whose tenant requires signed identification: only its visitor counts. */
+function unsigned(call: Call): Call {
+  return isNamed(call) ? { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event } : call
+}
+
+/** Checks what the sender's own format does not. @returns the call with its event as it will be stored, or why it fails. */
+function checkCall(
+  tenant: Tenant,
+  sender: CallSender,
+  call: Call,
+  nextId: () => string,
+  at: Date,
+): Checked | ServiceError {
+  if (!isNamed(call) && call.visitorId === null) {
+    const message = 'needs a person: contact_id, user_id, email or visitor_id'
+    return validationError([{ path: 'the record', message }])
+  }
+  if (call.event === null) return { call, record: null }
+  const details: ErrorDetail[] = []
+  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', nextId(), at, (path, message) =>
+    details.push({ path, message }),
+  )
+  return details.length > 0 ? validationError(details) : { call, record }
+}
+
+function toEvent(
+  tenantId: string,
+  { page }: CallSender,
+  event: CallEvent,
+  visitorId: string,
+  ownId: string,
+  at: Date,
+  problem: Problem,
+): EventRecord {
+  const isNamedWell = event.event !== '' && !hasMoreCharacters(event.event, EVENT_NAME_LENGTH_MAX)
+  if (!isNamedWell) problem('event', `must be a string of 1 to ${EVENT_NAME_LENGTH_MAX} characters`)
+  const sentUserAgent = event.context.user_agent
+  const userAgentHeader = typeof sentUserAgent === 'string' ? sentUserAgent.slice(0, USER_AGENT_LENGTH_MAX) : ''
+  const userAgent = withDevice(parseUserAgent(userAgentHeader), event.device)
+  return toRecord(event, {
+    id: event.sentId !== null && canBeEventId(event.sentId, at) ? event.sentId : ownId,
+    timestamp: timestampOf(event, at.getTime(), event.clockCorrection, problem),
+    data: dataOf(event, problem),
+    context: readContext(event.context),
+    received: {
+      tenantId,
+      visitorId,
+      sessionId: event.sessionId ?? '',
+      at,
+      pageHost: page?.host ?? null,
+      userAgentHeader,
+      // A server's own user agent says nothing of the person.
+      userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
+    },
+  })
+}
+
+/** What the sender says of the device counts more than what its user agent says. */
+function withDevice(userAgent: UserAgent, device: CallEvent['device']): UserAgent {
+  if (!device) return userAgent
+  const { browser, os, deviceType } = device
+  return {
+    browser: firstCharacters(browser, DEVICE_LENGTH_MAX) || userAgent.browser,
+    os: firstCharacters(os, DEVICE_LENGTH_MAX) || userAgent.os,
+    deviceType: firstCharacters(deviceType, DEVICE_LENGTH_MAX) || userAgent.deviceType,
+    isBot: userAgent.isBot,
+  }
+}
+
+/** One batch for the events of known contacts, and one for those of each anonymous visitor. */
+function toBatches(
+  tenantId: string,
+  { sourceId }: CallSender,
+  accepted: readonly (Accepted | ServiceError)[],
+): Batch[] {
+  const sender = senderOfSource(sourceId)
+  const batches = new Map<string | null, Batch>()
+  for (const each of accepted) {
+    if (each instanceof ServiceError || each.record === null) continue
+    const { call, record, person } = each
+    const { contactId } = person
+    const visitorId = contactId === null ? call.visitorId : null
+    const batch = batches.get(visitorId) ?? { tenantId, visitorId, sender, events: [], sentIds: [] }
+    batches.set(visitorId, batch)
+    if (contactId !== null) Object.assign(record, { owner_id: contactId, is_anonymous: false })
+    batch.events.push(record)
+    const sentId = call.event?.sentId ?? null
+    if (sentId !== null) batch.sentIds.push({ event: record, id: sentId })
+  }
+  return [...batches.values()]
+}
+
+function toResult(
+  each: Accepted | ServiceError,
+  sent: Call | ServiceError | undefined,
+  isUnsigned: boolean,
+): CallResult {
+  if (each instanceof ServiceError) return failure(each)
+  const isLeftOut = isUnsigned && sent !== undefined && !(sent instanceof ServiceError) && isNamed(sent)
+  const { contactId, warnings } = each.person
+  const eventId = each.record?.event_id ?? null
+  return { status: 'accepted', eventId, contactId, warnings: [...(isLeftOut ? [NOT_SIGNED] : []), ...warnings] }
+}

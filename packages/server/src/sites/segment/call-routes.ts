@@ -1,0 +1,155 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import { toServiceError } from '../../platform/http/conventions.ts'
+import { sendingHost } from '../track/location.ts'
+import { fieldsOf } from './fields.ts'
+import { answerSdkPreflight } from './page.ts'
+import { callOfQuery, PIXEL } from './pixel.ts'
+import { type RecordDependencies, recordSdkCalls, type SdkCall } from './record.ts'
+import {
+  BATCH_PATHS,
+  BatchBody,
+  BEACON_PATH,
+  CALL_PATHS,
+  CallBody,
+  callsOf,
+  RECORDED,
+  SdkAnswer,
+  SHARED_PATH,
+} from './requests.ts'
+import { CALL_TYPES } from './translate.ts'
+
+const BODY_BYTES_MAX = 4_000 * 1024
+const WITH_KEY = { access: 'public', credentials: 'write-key' } as const
+const PREFLIGHT = { config: { access: 'public' }, schema: { hide: true } as object } as const
+const DESCRIPTION =
+  'Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.'
+
+/** `POST /v1/track` and its like, which record one call. */
+export function callRoutes(app: App, dependencies: RecordDependencies): void {
+  for (const type of CALL_TYPES) {
+    for (const [index, path] of CALL_PATHS[type].entries()) {
+      app.options(path, PREFLIGHT, answerSdkPreflight)
+      app.post(
+        path,
+        {
+          config: WITH_KEY,
+          bodyLimit: BODY_BYTES_MAX,
+          ...(path === SHARED_PATH ? { constraints: { sdk: true } } : {}),
+          schema: {
+            operationId: `sdk${type.charAt(0).toUpperCase()}${type.slice(1)}`,
+            summary: `Record a ${type} call of an SDK of Segment or RudderStack`,
+            description: DESCRIPTION,
+            tags: ['SDKs'],
+            security: [],
+            hide: index > 0 || path === SHARED_PATH,
+            body: CallBody,
+            response: { 200: SdkAnswer },
+          },
+        },
+        async (request) => {
+          await recordOne(request, dependencies, { sent: request.body, type }, request.body.sentAt)
+          return RECORDED
+        },
+      )
+    }
+  }
+}
+
+/** `POST /v1/batch`, which records up to 500 calls, and the beacon of pages that are being left. */
+export function batchRoutes(app: App, dependencies: RecordDependencies): void {
+  for (const path of BATCH_PATHS) {
+    app.options(path, PREFLIGHT, answerSdkPreflight)
+    app.post(
+      path,
+      {
+        config: WITH_KEY,
+        bodyLimit: BODY_BYTES_MAX,
+        schema: {
+          operationId: path === '/v1/import' ? 'sdkImport' : 'sdkBatch',
+          summary: 'Record up to 500 calls of an SDK of Segment or RudderStack',
+          description: `${DESCRIPTION} A call that is not valid does not affect the others: \`warnings\` names it.`,
+          tags: ['SDKs'],
+          security: [],
+          hide: path === '/v1/b',
+          body: BatchBody,
+          response: { 200: SdkAnswer },
+        },
+      },
+      async (request) => {
+        await recordBatch(request, dependencies)
+        return RECORDED
+      },
+    )
+  }
+  app.options(BEACON_PATH, PREFLIGHT, answerSdkPreflight)
+  app.post(
+    BEACON_PATH,
+    {
+      config: WITH_KEY,
+      bodyLimit: BODY_BYTES_MAX,
+      schema: { hide: true, body: BatchBody } as { body: typeof BatchBody },
+    },
+    async (request, reply) => {
+      await recordBatch(request, dependencies)
+      return reply.type('text/plain').send('OK')
+    },
+  )
+}
+
+/** `GET /pixel/v1/track` and `/page`: a call in the URL of an image. The image is answered even if the call is rejected. */
+export function pixelRoutes(app: App, dependencies: RecordDependencies): void {
+  const send = (reply: FastifyReply) => reply.header('cache-control', 'no-store').type('image/gif').send(PIXEL)
+  for (const type of ['track', 'page'] as const) {
+    app.get(
+      `/pixel/v1/${type}`,
+      {
+        config: WITH_KEY,
+        schema: { hide: true } as object,
+        errorHandler: (error, _request, reply) => send(reply.code(toServiceError(error).status)),
+      },
+      async (request, reply) => {
+        await recordOne(request, dependencies, { sent: callOfQuery(fieldsOf(request.query)), type }, undefined)
+        return send(reply)
+      },
+    )
+  }
+}
+
+/** Records the calls of a batch, and warns of those that are not recorded. */
+async function recordBatch(
+  request: FastifyRequest<{ Body: BatchBody }>,
+  dependencies: RecordDependencies,
+): Promise<void> {
+  const calls = callsOf(request.body).map((sent) => ({ sent, type: null }))
+  const outcomes = await record(request, dependencies, calls, request.body.sentAt)
+  for (const [index, { error, warnings }] of outcomes.entries()) {
+    const messages = error ? [error.message] : warnings
+    request.warnings.push(...messages.map((message) => `batch[${index}]: ${message}`))
+  }
+}
+
+/** Records one call. @throws ServiceError 400 if it is not valid. */
+async function recordOne(
+  request: FastifyRequest,
+  dependencies: RecordDependencies,
+  call: SdkCall,
+  sentAt: unknown,
+): Promise<void> {
+  const [outcome] = await record(request, dependencies, [call], sentAt)
+  if (outcome?.error) throw new ServiceError(400, outcome.error.code, outcome.error.message)
+  request.warnings.push(...(outcome?.warnings ?? []))
+}
+
+function record(request: FastifyRequest, dependencies: RecordDependencies, calls: readonly SdkCall[], sentAt: unknown) {
+  const { keyedSource: source, headers } = request
+  if (source === null) throw new Error('The route has no source, because its config.credentials is not write-key.')
+  return recordSdkCalls(dependencies, source, sendingHost(headers), calls, {
+    sourceId: source.sourceId,
+    receivedAt: dependencies.clock(),
+    sentAt,
+    // The User-Agent of a server names the SDK.
+    userAgent: source.type === 'browser' ? (headers['user-agent'] ?? '') : '',
+  })
+}

@@ -1,0 +1,19 @@
+/** An object as SDKs send it: any field may be absent or of another type. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const NONE: Fields = {}
+
+/** The fields of a value; none if it is no object. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : NONE
+}
+
+export function isFields(value: unknown): value is Fields {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+/** A text or a number as a text; '' for anything else. SDKs send ids as either. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' ? String(value) : ''
+}

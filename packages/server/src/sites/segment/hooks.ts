@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { missingApiKey } from '../../access/authentication.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import type { KeyedSource } from '../../sources/write-keys.ts'
+import type { ProblemRecorder } from '../problems/record.ts'
+import { watchForProblems } from '../problems/watch.ts'
+import {
+  type CredentialDependencies,
+  keyBeforeBody,
+  keyInBody,
+  missingWriteKey,
+  requirePlaceOfKey,
+  sourceOfKey,
+} from './credentials.ts'
+import { allowVerifiedPage } from './page.ts'
+import { SHARED_PATH } from './requests.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The source of the request's write key; null before the key is known. */
+    keyedSource: KeyedSource | null
+    /** Whether the key may be used where the request comes from. */
+    isKeyInPlace: boolean
+  }
+  interface FastifyContextConfig {
+    /** `write-key`: the route needs a write key, in a header, the query or the body. */
+    credentials?: 'write-key'
+  }
+}
+
+/** Lets verified pages call a scope of routes, authenticates those that need a write key, and notes what is rejected. */
+export function authenticateSdks(app: App, dependencies: CredentialDependencies & { problems: ProblemRecorder }): void {
+  app.decorateRequest('keyedSource', null)
+  app.decorateRequest('isKeyInPlace', false)
+
+  async function admit(request: FastifyRequest, reply: FastifyReply, key: string): Promise<void> {
+    const source = await sourceOfKey(dependencies, key, request.ip)
+    request.keyedSource = source
+    await requirePlaceOfKey(dependencies, source, request, reply)
+    request.isKeyInPlace = true
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    // SDKs send parameters of their own, which are no mistakes of the caller.
+    request.warnings = []
+    await allowVerifiedPage(request, reply, dependencies.findTenantOfHost)
+    const key = keyBeforeBody(request)
+    if (needsKey(request) && key !== null) await admit(request, reply, key)
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    if (!needsKey(request) || request.isKeyInPlace) return
+    const key = keyInBody(request.body)
+    if (key === null) throw isAlsoOperation(request) ? missingApiKey() : missingWriteKey()
+    await admit(request, reply, key)
+  })
+  watchForProblems(app, dependencies.problems, ({ keyedSource, isKeyInPlace }) => ({
+    tenantId: keyedSource?.tenantId ?? null,
+    isVerified: isKeyInPlace,
+  }))
+}
+
+function needsKey({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.credentials === 'write-key'
+}
+
+/** Whether the path is one of the API too: see `bySdk`. */
+function isAlsoOperation({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url === SHARED_PATH
+}

@@ -1,0 +1,74 @@
+import Type from 'typebox'
+import { success } from '../../platform/http/responses.ts'
+import { fieldsOf, isFields } from './fields.ts'
+import { CALL_TYPES, type CallType } from './translate.ts'
+
+const CALLS_MAX = 500
+
+const SHARED = {
+  writeKey: Type.Optional(Type.String({ description: 'Instead of the Authorization header.' })),
+  sentAt: Type.Optional(
+    Type.Unknown({ description: "The sender's clock when it sends, used to correct the timestamps." }),
+  ),
+}
+
+/** A call: its fields are those of the SDKs, and others are ignored. */
+export const CallBody = Type.Object(
+  {
+    ...SHARED,
+    userId: Type.Optional(Type.Unknown({ description: "Your own system's id for the person: a string or a number." })),
+    anonymousId: Type.Optional(Type.Unknown({ description: 'The visitor: a string of at most 200 characters.' })),
+    messageId: Type.Optional(
+      Type.Unknown({ description: 'Any text. The call is recorded once, however often its source sends it.' }),
+    ),
+    timestamp: Type.Optional(Type.Unknown({ description: 'When it happened; ISO 8601 with an offset.' })),
+    context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
+  },
+  {
+    additionalProperties: true,
+    'x-expected': 'an object',
+    examples: [{ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 }, messageId: 'a1' }],
+  },
+)
+
+/** Many calls, each with its `type`. */
+export const BatchBody = Type.Object(
+  {
+    ...SHARED,
+    batch: Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: CALLS_MAX,
+      description: `1 to ${CALLS_MAX} calls; \`type\` is one of ${CALL_TYPES.join(', ')}.`,
+      examples: [[{ type: 'track', userId: 'user-42', event: 'Order Completed', messageId: 'a1' }]],
+    }),
+    context: Type.Optional(Type.Unknown({ description: 'Is added to the context of each call.' })),
+  },
+  { additionalProperties: true, 'x-expected': 'an object' },
+)
+
+export type BatchBody = Type.Static<typeof BatchBody>
+
+/** `success` is what the SDKs' own services answer. */
+export const SdkAnswer = success({ success: Type.Literal(true) })
+export const RECORDED = { status: 'success', success: true } as const
+
+/** The documented paths, with the short ones of Segment's SDK for browsers. */
+export const CALL_PATHS: Readonly<Record<CallType, readonly string[]>> = {
+  track: ['/v1/track', '/v1/t'],
+  identify: ['/v1/identify', '/v1/i'],
+  page: ['/v1/page', '/v1/p'],
+  screen: ['/v1/screen', '/v1/s'],
+  group: ['/v1/group', '/v1/g'],
+  alias: ['/v1/alias', '/v1/a'],
+}
+export const BATCH_PATHS = ['/v1/batch', '/v1/b', '/v1/import'] as const
+export const BEACON_PATH = '/beacon/v1/batch'
+/** The API has this path too, so the credentials decide whose request it is: see `bySdk`. */
+export const SHARED_PATH = '/v1/identify'
+
+/** The calls of a batch, with the context that they share. */
+export function callsOf({ batch, context }: BatchBody): unknown[] {
+  if (context === undefined) return batch
+  const shared = fieldsOf(context)
+  return batch.map((call) => (isFields(call) ? { ...call, context: { ...shared, ...fieldsOf(call.context) } } : call))
+}

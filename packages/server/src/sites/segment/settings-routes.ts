@@ -1,0 +1,29 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import { answerSdkPreflight } from './page.ts'
+import { RECORDED } from './requests.ts'
+import { rudderSettings, segmentSettings } from './settings.ts'
+
+const WITH_KEY = { config: { access: 'public', credentials: 'write-key' }, schema: { hide: true } as object } as const
+const OPEN = { config: { access: 'public' }, schema: { hide: true } as object } as const
+
+/** What the SDKs in browsers load before they send, and the figures about themselves, which nobody reads here. */
+export function settingsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
+  const SEGMENT = '/v1/projects/:writeKey/settings'
+  // Segment's SDK reads this path with the key in it.
+  app.options(SEGMENT, OPEN, answerSdkPreflight)
+  app.get(SEGMENT, WITH_KEY, async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    return segmentSettings((request.params as { writeKey: string }).writeKey, config.publicUrl)
+  })
+  for (const path of ['/sourceConfig', '/sourceConfig/']) {
+    app.options(path, OPEN, answerSdkPreflight)
+    app.get(path, WITH_KEY, async (request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('cache-control', 'no-store')
+      return rudderSettings(request.keyedSource?.sourceId ?? '')
+    })
+  }
+  app.options('/v1/m', OPEN, answerSdkPreflight)
+  app.post('/v1/m', { ...OPEN, bodyLimit: 64 * 1024 }, async () => RECORDED)
+}

@@ -1,0 +1,133 @@
+import { eventIdOf } from '../../journal/sent-ids.ts'
+import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
+import { type ErrorDetail, validationError } from '../../platform/errors.ts'
+import { requireStorable } from '../../platform/http/json-body.ts'
+import { parseTimestamp } from '../../platform/time.ts'
+import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
+import { campaignOf, contextOf } from './context.ts'
+import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
+import { groupOf, idOf, personOf } from './people.ts'
+
+export const CALL_TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const
+export type CallType = (typeof CALL_TYPES)[number]
+
+const CALL_BYTES_MAX = 32 * 1024
+const ID_LENGTH_MAX = 200
+const URL_LENGTH_MAX = 16_384
+/** A smaller difference between the clocks may be the time that the request took. */
+const CLOCK_TOLERANCE_MS = 60_000
+const EVENT_OF_TYPE = { page: 'page_view', screen: 'screen_view' } as const
+
+/** A request with calls, and what all of them share. */
+export interface Sending {
+  sourceId: string
+  receivedAt: Date
+  /** When the SDK sent the request, by its own clock. */
+  sentAt: unknown
+  /** The User-Agent of a browser; '' if the sender is a server. */
+  userAgent: string
+}
+
+/** A call in our own words. */
+export interface Translated {
+  call: Call
+  /** What was left out, and why. */
+  warnings: string[]
+}
+
+/**
+ * Translates a call of an SDK.
+ * @param type the type that its path names; null if the call says it itself.
+ * @throws ServiceError 400 that names every problem with this call.
+ */
+export function translate(sent: unknown, type: CallType | null, sending: Sending): Translated {
+  if (!isFields(sent)) throw validationError([{ path: '', message: 'must be an object' }])
+  requireStorable(sent)
+  const bytes = Buffer.byteLength(JSON.stringify(sent))
+  if (bytes > CALL_BYTES_MAX) {
+    const message = `has ${bytes} bytes of JSON, but at most ${CALL_BYTES_MAX} are allowed`
+    throw validationError([{ path: '', message }])
+  }
+  const callType = type ?? typeOf(sent)
+  const warnings: string[] = []
+  const call: Call = {
+    ...EMPTY_CALL,
+    ...personOf(sent, callType === 'identify' ? fieldsOf(sent.traits) : {}, warnings),
+    company: callType === 'group' ? groupOf(sent, warnings) : null,
+    previousId: callType === 'alias' ? idOf(sent.previousId) : null,
+    event: eventOf(callType, sent, sending, warnings),
+  }
+  const problems = problemsOf(callType, call)
+  if (problems.length > 0) throw validationError(problems)
+  return { call, warnings }
+}
+
+function typeOf({ type }: Fields): CallType {
+  const known = CALL_TYPES.find((name) => name === type)
+  if (known) return known
+  throw validationError([{ path: 'type', message: `must be one of ${CALL_TYPES.join(', ')}` }])
+}
+
+function problemsOf(type: CallType, { userId, email, visitorId, company, previousId }: Call): ErrorDetail[] {
+  const problems: ErrorDetail[] = []
+  const isNobody = userId === null && visitorId === null && email === null
+  if (isNobody) problems.push({ path: 'userId', message: 'is required, unless anonymousId is sent' })
+  const ids = { userId, anonymousId: visitorId, groupId: company?.externalId ?? null, previousId }
+  for (const [path, id] of Object.entries(ids)) {
+    if (id !== null && hasMoreCharacters(id, ID_LENGTH_MAX)) {
+      problems.push({ path, message: `must be at most ${ID_LENGTH_MAX} characters` })
+    }
+  }
+  if (type === 'group' && company === null) problems.push({ path: 'groupId', message: 'is required' })
+  if (type === 'alias' && previousId === null) problems.push({ path: 'previousId', message: 'is required' })
+  return problems
+}
+
+function eventOf(type: CallType, sent: Fields, sending: Sending, warnings: string[]): CallEvent | null {
+  if (type !== 'track' && type !== 'page' && type !== 'screen') return null
+  const context = fieldsOf(sent.context)
+  const page = fieldsOf(context.page)
+  const properties = fieldsOf(sent.properties)
+  const name = type === 'track' ? '' : textOf(sent.name)
+  const category = type === 'track' ? '' : textOf(sent.category)
+  const messageId = idOf(sent.messageId)
+  return {
+    event: type === 'track' ? textOf(sent.event).trim() : EVENT_OF_TYPE[type],
+    timestamp: timestampOf(sent, warnings),
+    clockCorrection: clockCorrection(sent, sending),
+    url: urlOrTitle(textOf(properties.url) || textOf(page.url)),
+    title: urlOrTitle(textOf(properties.title) || textOf(page.title) || name),
+    referrer: urlOrTitle(textOf(properties.referrer) || textOf(page.referrer)),
+    data: {
+      ...campaignOf(context),
+      ...(name === '' ? {} : { name }),
+      ...(category === '' ? {} : { category }),
+      ...properties,
+    },
+    sentId: messageId === null ? null : eventIdOf(sending.sourceId, messageId),
+    sessionId: firstCharacters(textOf(context.sessionId), ID_LENGTH_MAX) || null,
+    context: contextOf(context, sending.userAgent),
+  }
+}
+
+function urlOrTitle(text: string): string | undefined {
+  return text === '' ? undefined : firstCharacters(text, URL_LENGTH_MAX)
+}
+
+/** When it happened, by the sender's clock. A time that cannot be read must not lose the call. */
+function timestampOf(sent: Fields, warnings: string[]): string | undefined {
+  const text = textOf(sent.originalTimestamp) || textOf(sent.timestamp)
+  if (text === '' || parseTimestamp(text) !== null) return text || undefined
+  warnings.push('timestamp was replaced by the time of receipt: it must be ISO 8601 with an offset.')
+  return undefined
+}
+
+/**
+ * The correction of the sender's clock, in milliseconds to add. The time of the request is preferred to that of a call,
+ * because an SDK that sends a call again leaves it as it was.
+ */
+function clockCorrection(sent: Fields, { receivedAt, sentAt }: Sending): number {
+  const clock = parseTimestamp(textOf(sentAt) || textOf(sent.sentAt))
+  const difference = clock === null ? 0 : receivedAt.getTime() - clock.getTime()
+  return Math.abs(difference) > CLOCK_TOLERANCE_MS ? difference : 0
+}

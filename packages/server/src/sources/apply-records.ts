@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEmail } from '../contacts/apply-write.ts'
+import { type ContactState, newState } from '../contacts/bulk.ts'
+import { changedEvents, createdEvent } from '../contacts/change.ts'
+import type { ContactRow } from '../contacts/contact-row.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
+import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
+import type { SystemEvent } from '../journal/append.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { type Failure, failure } from '../platform/http/records.ts'
+import { newId } from '../platform/ids.ts'
+
+/** A validated record of a source. */
+export interface IncomingRecord {
+  /** The source's id for the contact; null if it has none (a row of a file). */
+  externalId: string | null
+  email: string | null
+  properties: PropertyChanges
+  raw?: unknown
+  /** When it was changed in the source. */
+  at: Date | null
+  /** Domain of the company to link a contact without one to. */
+  companyDomain: string | null
+}
+
+/** The result of a record. */
+export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
+
+/** The source of records, and its kind. */
+export interface Source {
+  source: string
+  kind: SourceKind
+}
+
+/** A contact with its sources' records. */
+export type Contents = Pick<ContactState, 'row' | 'records'>
+
+/** The contacts of the records, by every key that leads to them. */
+export interface Batch extends Source {
+  byExternalId: Map<string, ContactState>
+  byEmail: Map<string, ContactState>
+  touched: Map<ContactState, Applied>
+  /** Records that name a company, with their contacts. */
+  links: { index: number; state: ContactState; domain: string; name: string | null }[]
+}
+
+/** The records applied to one contact. */
+export interface Applied {
+  /** The contact before the first of the records. */
+  before: Contents
+  indexes: number[]
+  events: SystemEvent[]
+}
+
+/** The external ids and the emails of the records. */
+export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [externalIds: string[], emails: string[]] {
+  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
+  return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
+}
+
+/** Prepares the contacts of some records. */
+export function openBatch(source: Source, states: readonly ContactState[]): Batch {
+  const byAlias = (aliases: (state: ContactState) => string[]) =>
+    states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
+  return {
+    ...source,
+    // A contact that has a key itself is added last, so that it overrides those that have it from a merge.
+    byExternalId: new Map([
+      ...byAlias(({ aliases }) => aliases.externalIds),
+      ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
+    ]),
+    byEmail: new Map([
+      ...byAlias(({ aliases }) => aliases.emails),
+      ...states.flatMap((state) => keyed(state.row.email, state)),
+    ]),
+    touched: new Map(),
+    links: [],
+  }
+}
+
+/** Applies records in order. @param onApplied sees the contact before and after each. */
+export function applyRecords(
+  batch: Batch,
+  records: readonly (IncomingRecord | ServiceError)[],
+  now: Date,
+  onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
+): RecordResult[] {
+  const results = records.map((record, index) =>
+    record instanceof ServiceError ? failure(record) : applyRecord(batch, index, record, now, onApplied),
+  )
+  markUnchanged(batch, results)
+  return results
+}
+
+function applyRecord(
+  batch: Batch,
+  index: number,
+  record: IncomingRecord,
+  now: Date,
+  onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
+): RecordResult {
+  const { externalId, email, companyDomain } = record
+  const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
+  const state = known ?? newState(blankContact(newId(), null, batch.source, now))
+  const before = state.row
+  const write = writeOf(batch, withOwnId(batch, record, state), now)
+  const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
+  let applied: AppliedWrite
+  try {
+    applied = applyWrite(before, state.records, write, takesEmail ? email : before.email, now)
+  } catch (error) {
+    if (error instanceof ServiceError) return failure(error)
+    throw error
+  }
+  const contactId = before.contact_id
+  onApplied?.(index, before, applied.row)
+  if (applied.record === null) return { status: 'unchanged', contactId }
+  const { indexes, events } = keep(batch, state, applied.record, applied)
+  indexes.push(index)
+  if (companyDomain !== null) {
+    batch.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
+  }
+  if (!known) events.push(createdEvent(applied.row, batch.source, now))
+  else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
+  const isNews = applied.isNews || applied.isNewsOfSource
+  return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+/** A merged contact's id leads to the survivor, which keeps its own. */
+function withOwnId({ source }: Source, record: IncomingRecord, { aliases, records }: ContactState): IncomingRecord {
+  const own = records.find((known) => known.source === source)?.external_id ?? null
+  const isAlias = record.externalId !== null && aliases.externalIds.includes(record.externalId)
+  return isAlias && own !== null ? { ...record, externalId: own } : record
+}
+
+function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {
+  const { externalId, email, properties, raw, at } = record
+  return {
+    source,
+    kind,
+    properties,
+    ...(externalId === null ? {} : { externalId }),
+    ...(email === null ? {} : { email }),
+    ...(raw === undefined ? {} : { raw }),
+    // A source's clock may be ahead; its writes still count as no newer than now.
+    ...(at === null ? {} : { at: at > now ? now : at }),
+  }
+}
+
+function keep(
+  batch: Batch,
+  state: ContactState,
+  record: SourceRecord,
+  { row, isRowDirty, isNewsOfSource }: AppliedWrite,
+): Applied {
+  const { row: rowBefore, records: recordsBefore } = state
+  const known = batch.touched.get(state)
+  const applied = known ?? { before: { row: rowBefore, records: recordsBefore }, indexes: [], events: [] }
+  const externalIdBefore = state.records.find(({ source }) => source === batch.source)?.external_id ?? null
+  if (externalIdBefore !== null && externalIdBefore !== record.external_id) batch.byExternalId.delete(externalIdBefore)
+  if (record.external_id !== null) batch.byExternalId.set(record.external_id, state)
+  if (row.email !== null) batch.byEmail.set(row.email, state)
+  state.row = row
+  state.records = [...state.records.filter(({ source }) => source !== batch.source), record]
+  state.isRowDirty ||= isRowDirty
+  // A connected source's record shows its last sync time; a file that is imported again changes nothing.
+  state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
+  batch.touched.set(state, applied)
+  return applied
+}
+
+/**
+ * Several records of one contact may each replace the values of the previous one and end up with the original contact.
+ * Then nothing is written or recorded, so sending them again changes nothing.
+ */
+function markUnchanged(batch: Batch, results: RecordResult[]): void {
+  for (const [state, { before, indexes, events }] of batch.touched) {
+    if (state.isNew || indexes.length < 2 || !isSame(batch.source, before, state)) continue
+    const isEnriched = batch.kind === 'enrichment'
+    state.row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
+    state.isRowDirty = isEnriched
+    state.isRecordDirty = batch.kind !== 'import'
+    events.length = 0
+    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
+  }
+}
+
+/** Whether a contact and the source's record are unchanged, apart from times. */
+function isSame(source: string, a: Contents, b: Contents): boolean {
+  const essence = ({ row, records }: Contents) => {
+    const own = records.find((record) => record.source === source)
+    const fields = Object.entries(own?.fields ?? {}).map(([key, { value }]) => [key, value])
+    const { email, company_id, properties } = row
+    return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
+  }
+  return isDeepStrictEqual(essence(a), essence(b))
+}
+
+function companyName(company: unknown): string | null {
+  return typeof company === 'string' && company.trim() !== '' && !hasMoreCharacters(company, 1_000)
+    ? company.trim()
+    : null
+}
+
+function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {
+  return key === null ? undefined : states.get(key)
+}
+
+function keyed(key: string | null, state: ContactState): [string, ContactState][] {
+  return key === null ? [] : [[key, state]]
+}

@@ -1,0 +1,49 @@
+import type { SourceKind } from '../contacts/record-source.ts'
+import { conflict, type ServiceError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** The kinds of connectors. */
+export const CONNECTOR_KINDS = ['crm', 'enrichment', 'email', 'messaging', 'analytics'] as const satisfies SourceKind[]
+
+/** The minimum interval between updates of the time when a connector was last seen. */
+const NOTED_EVERY_MS = 60_000
+
+/**
+ * Records that a connector writes, and its kind. The first write lists it among the sources.
+ * @param kind from the request; without one, the connector keeps its kind, initially `first`.
+ * @throws ServiceError 409 `source_name_taken` if the name is that of a source with a write key.
+ */
+export async function noteConnector(
+  tenant: Tenant,
+  name: string,
+  kind: SourceKind | undefined,
+  now: Date,
+  first: SourceKind = 'crm',
+): Promise<SourceKind> {
+  const known = await tenant.db
+    .selectFrom('sources')
+    .select(['type', 'kind', 'last_seen_at'])
+    .where('name', '=', name)
+    .executeTakeFirst()
+  if (known && known.type !== 'connector') throw nameOfWriteKey(name)
+  const before = (known?.kind ?? undefined) as SourceKind | undefined
+  const after = kind ?? before ?? first
+  const isNoted = known?.last_seen_at && now.getTime() - known.last_seen_at.getTime() < NOTED_EVERY_MS
+  if (after === before && isNoted) return after
+  // Outside the transaction of the records; otherwise, all writes of the connector would wait for this row.
+  const { numInsertedOrUpdatedRows } = await tenant.db
+    .insertInto('sources')
+    .values({ source_id: newId(), name, type: 'connector', kind: after, created_at: now, last_seen_at: now })
+    .onConflict((row) =>
+      row.columns(['name']).doUpdateSet({ kind: after, last_seen_at: now }).where('sources.type', '=', 'connector'),
+    )
+    .executeTakeFirst()
+  if (!numInsertedOrUpdatedRows) throw nameOfWriteKey(name)
+  return after
+}
+
+function nameOfWriteKey(name: string): ServiceError {
+  const message = `${name} is the name of a source with a write key. Rename that source, or push under another name.`
+  return conflict('source_name_taken', message)
+}

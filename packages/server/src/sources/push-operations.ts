@@ -1,0 +1,50 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { keyOf } from '../platform/http/records.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { noteConnector } from './connectors.ts'
+import { PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
+import { writeRecords } from './write-records.ts'
+
+const Result = Type.Object({
+  index: Type.Integer({ description: 'Index of the record in the request.' }),
+  external_id: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
+  status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
+  contact_id: Type.Optional(Id),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+
+/** Pushes from connectors. */
+export const SOURCE_PUSH_OPERATIONS = [
+  operationsWith<WriteDependencies>()({
+    name: 'pushSourceContacts',
+    tag: 'Sources',
+    http: 'POST /v1/sources/:source/contacts',
+    command: 'source push',
+    scope: 'contacts:write',
+    summary: 'Create or update contacts with the records of a connected system',
+    description:
+      "A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others.",
+    input: { source: Type.String({ examples: ['hubspot'] }), ...PUSH_FIELDS },
+    output: {
+      results: Type.Array(Result),
+      failed: Type.Integer({ description: 'How many records failed.' }),
+    },
+    example: PUSH_EXAMPLE,
+    errors: ['409 source_name_taken'],
+    async run(context, { source: name, kind: sentKind, records }) {
+      const { tenant, now } = context
+      const source = parseSourceName(name)
+      const kind = await noteConnector(tenant, source, sentKind, now)
+      const written = await writeRecords(tenant, context, { source, kind }, records.map(parseRecord))
+      const results = written.map((result, index) => ({
+        index,
+        external_id: keyOf(records[index], 'external_id'),
+        status: result.status,
+        ...(result.status === 'failed' ? { error: result.error } : { contact_id: result.contactId }),
+      }))
+      return { results, failed: results.filter(({ status }) => status === 'failed').length }
+    },
+  }),
+]

@@ -1,0 +1,34 @@
+import type { Config } from '../config.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Outbound } from '../platform/outbound/client.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Stores } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { startDeliveryRetention } from './queue/retention.ts'
+import { type DeliveryWorker, startDeliveryWorker } from './queue/worker.ts'
+
+/** Sends deliveries, and deletes old ones. */
+export function startWebhookWorkers(context: {
+  stores: Stores
+  outbound: Outbound
+  secrets: SecretBox
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+  config: Pick<Config, 'webhookRetentionDays'>
+  invalidation: Pick<Invalidation, 'onWork'>
+}): DeliveryWorker {
+  const { stores, clock, log, config, invalidation } = context
+  const deliveries = startDeliveryWorker(context)
+  invalidation.onWork(deliveries.wake)
+  const retention = startDeliveryRetention(stores.database, config.webhookRetentionDays, clock, log)
+  return {
+    wake: deliveries.wake,
+    stop: async () => {
+      await deliveries.stop()
+      await retention.stop()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+
+/**
+ * What goes wrong with a request: it is answered with an error or cut off, before the service has seen it, or after the
+ * service has done what it asks.
+ */
+export type Fault = { at: 'before' | 'after'; status: number | 'cut'; headers?: OutgoingHttpHeaders }
+
+export interface FaultyProxy {
+  url: string
+  /** How many requests came, and how many went wrong. */
+  requests: number
+  faults: number
+  /** Where requests go: the service may come back at another port. */
+  target: string
+  /** Says what goes wrong with the nth request; null for nothing. */
+  plan: (nth: number) => Fault | null
+  close(): Promise<void>
+}
+
+/** A proxy in front of the service that loses requests and answers, like a network and a load balancer do. */
+export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
+  const server = createServer((sent, answer) => {
+    void handle(sent, answer).catch(() => answer.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy: FaultyProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests: 0,
+    faults: 0,
+    target,
+    plan: () => null,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+
+  async function handle(sent: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const fault = proxy.plan(++proxy.requests)
+    if (fault) proxy.faults++
+    const body = await buffer(sent)
+    if (fault?.at === 'before') return fail(fault, answer)
+    const forwarded = request(proxy.target + sent.url, { method: sent.method, headers: sent.headers })
+    forwarded.end(body)
+    const [response] = (await once(forwarded, 'response')) as [IncomingMessage]
+    const received = await buffer(response)
+    if (fault) return fail(fault, answer)
+    answer.writeHead(response.statusCode ?? 500, response.headers).end(received)
+  }
+
+  return proxy
+}
+
+function fail({ status, headers = {} }: Fault, answer: ServerResponse): void {
+  if (status === 'cut') answer.destroy()
+  else answer.writeHead(status, headers).end('{"status": "error"}')
+}

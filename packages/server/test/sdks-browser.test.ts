@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addVerifiedDomain } from '../src/access/domains.ts'
+import { HAS_BROWSER, sharedChromium } from './chromium.ts'
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { createSource } from './sources.ts'
+import { until } from './webhooks.ts'
+
+/** The SDKs of Segment and RudderStack for browsers, as they are published, on pages of a verified domain. */
+
+const SCRIPTS: Record<string, string> = {
+  '/segment.js': 'node_modules/@segment/analytics-next/dist/umd/index.js',
+  '/rudder.js': 'node_modules/@rudderstack/analytics-js/dist/npm/modern/bundled/umd/index.js',
+}
+
+/** Code of a page that loads an SDK as `analytics`; only the service's URL and the key are ours. */
+const segment =
+  (options = '{}') =>
+  (key: string, url: string) =>
+    `<script src="/segment.js"></script><script>
+  window.analytics = AnalyticsNext.AnalyticsBrowser.load({ writeKey: '${key}', cdnURL: '${url}' }, ${options})
+</script>`
+const rudder =
+  (options = '{}') =>
+  (key: string, url: string) =>
+    `<script src="/rudder.js"></script><script>
+  window.analytics = new rudderanalytics.RudderAnalytics()
+  analytics.load('${key}', '${url}', { configUrl: '${url}', ...${options} })
+</script>`
+
+const BATCHING_OF_SEGMENT = `{ integrations: { 'Segment.io': { deliveryStrategy: {
+  strategy: 'batching', config: { size: 100, timeout: 500 }
+} } } }`
+
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
+  let service: TestService
+  let proxy: FaultyProxy
+  let site: Server
+  let tenant: TestTenant
+  let host: string
+  let head: (key: string, url: string) => string
+  let key: string
+  let sites = 0
+
+  beforeAll(async () => {
+    // The service tells Segment's SDK where to send, so it needs the URL of the proxy before it starts.
+    proxy = await startFaultyProxy('')
+    service = await startTestService({ CDS_PUBLIC_URL: proxy.url })
+    proxy.target = service.url
+    site = createServer((request, response) => {
+      const file = SCRIPTS[request.url ?? '']
+      if (file) return response.setHeader('content-type', 'text/javascript').end(readFileSync(file))
+      response.setHeader('content-type', 'text/html')
+      response.end(`<!doctype html><html lang="en"><title>Shop</title>${head(key, proxy.url)}<h1>Shop</h1></html>`)
+    }).listen(0, '127.0.0.1')
+  })
+  afterAll(async () => {
+    site?.close()
+    await proxy?.close()
+    await service?.close()
+  })
+  beforeEach(async () => {
+    tenant = await createTestTenant(service)
+    host = `shop${++sites}.localhost`
+    await addVerifiedDomain(service.stores.database, tenant.id, host, new Date())
+    key = await createSource(tenant, 'browser')
+    proxy.plan = () => null
+  })
+
+  const urlOf = (path: string) => `http://${host}:${(site.address() as AddressInfo).port}${path}`
+
+  /** Opens a page with an SDK in a browser that knows nothing of the site. */
+  async function open(code: typeof head, use: (page: Page) => Promise<void>): Promise<void> {
+    head = code
+    const context = await (await sharedChromium()).newContext({ locale: 'it-IT', timezoneId: 'Europe/Rome' })
+    try {
+      const page = await context.newPage()
+      await page.goto(urlOf('/pricing?utm_source=mail'))
+      await use(page)
+    } finally {
+      await context.close()
+    }
+  }
+
+  const eventsOf = async (query: string) =>
+    (await tenant.call('GET', `/v1/events?sort_dir=asc&limit=100&${query}`)).body.events
+  const contactOf = async (email: string) =>
+    (await tenant.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.contacts[0]
+
+  test.each([
+    ['Segment', segment()],
+    ['RudderStack', rudder()],
+  ])("%s's SDK records pages, events, people and companies", async (_name, code) => {
+    await open(code, async (page) => {
+      await page.evaluate('analytics.page("Pricing", { plan: "pro" })')
+      await page.evaluate('analytics.track("Trial Started", { seats: 5 })')
+      await until(async () => expect(await eventsOf('')).toHaveLength(2))
+      await page.evaluate('analytics.identify("user-42", { email: "ada@example.com", firstName: "Ada" })')
+      await page.evaluate('analytics.group("acme.example", { name: "Acme" })')
+      await page.evaluate('analytics.track("Plan Chosen")')
+      await until(async () => expect((await contactOf('ada@example.com'))?.company_id).toBeTruthy())
+    })
+    const contact = await contactOf('ada@example.com')
+    expect(contact.properties).toMatchObject({ firstname: 'Ada', first_utm_source: 'mail' })
+    await until(async () => expect(await eventsOf(`contact_id=${contact.contact_id}`)).toHaveLength(3))
+    const [pageView, ...others] = await eventsOf(`contact_id=${contact.contact_id}`)
+    expect(pageView).toMatchObject({
+      event: 'page_view',
+      url: urlOf('/pricing?utm_source=mail'),
+      domain: host,
+      os: 'Linux',
+      data: { name: 'Pricing', title: 'Shop', plan: 'pro' },
+    })
+    expect(others).toMatchObject([{ event: 'Trial Started', data: { seats: 5 } }, { event: 'Plan Chosen' }])
+    const { company } = (await tenant.call('GET', `/v1/companies/${contact.company_id}`)).body
+    expect(company).toMatchObject({ domain: 'acme.example', name: 'Acme' })
+  })
+
+  test.each([
+    ['Segment', segment(BATCHING_OF_SEGMENT)],
+    ['RudderStack', rudder('{ useBeacon: true }')],
+  ])("%s's SDK records what happens as the page is left", async (_name, code) => {
+    await open(code, async (page) => {
+      await page.waitForFunction('analytics.instance?.initialized ?? analytics.getAnonymousId?.()')
+      await page.evaluate('analytics.track("Left")')
+      await page.goto('about:blank')
+      await until(async () => expect(await eventsOf('')).toMatchObject([{ event: 'Left' }]))
+    })
+  })
+})

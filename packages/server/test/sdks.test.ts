@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Fault, startFaultyProxy } from './faulty-proxy.ts'
+import { COUNTED, count, counted, SDKS } from './sdks.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
+import { createSource } from './sources.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await sharedService()
+})
+
+const countedIn = (tenant: TestTenant) => counted(async (path) => (await tenant.call('GET', path)).body)
+
+// At the same time, because the SDKs mostly wait before they try again.
+describe.concurrent.each(SDKS)("%s's SDK for Node", (_name, sdk) => {
+  test('identifies people, and their events are theirs', async () => {
+    const tenant = await createTestTenant(service)
+    const analytics = sdk(await createSource(tenant, 'server'), service.url)
+    const traits = { email: 'ada@example.com', firstName: 'Ada', plan: 'pro', address: { city: 'Rome' } }
+    analytics.identify({ userId: 'user-42', traits })
+    analytics.track({ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 } })
+    expect(await analytics.end()).toEqual([])
+    const [contact] = (await tenant.call('GET', '/v1/contacts?email=ada@example.com')).body.contacts
+    expect(contact.properties).toMatchObject({ firstname: 'Ada', plan: 'pro', 'address.city': 'Rome' })
+    const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact.contact_id}`)).body
+    expect(events).toMatchObject([{ event: 'Order Completed', data: { total: 49.9 } }])
+    expect(Math.abs(Date.parse(events[0].timestamp) - Date.now())).toBeLessThan(60_000)
+  })
+
+  test.each<[string, Fault]>([
+    ['500', { at: 'before', status: 500 }],
+    ['503 after the calls were recorded', { at: 'after', status: 503 }],
+    ['a connection that is cut before the service has the request', { at: 'before', status: 'cut' }],
+    ['a connection that is cut before the answer', { at: 'after', status: 'cut' }],
+    ['429', { at: 'before', status: 429, headers: { 'retry-after': '1' } }],
+  ])('loses and doubles none of 1,000 calls by %s', async (_what, fault) => {
+    const tenant = await createTestTenant(service)
+    const proxy = await startFaultyProxy(service.url)
+    proxy.plan = (nth) => (nth % 4 === 1 ? fault : null)
+    try {
+      expect(await count(sdk(await createSource(tenant, 'server'), proxy.url))).toEqual([])
+    } finally {
+      await proxy.close()
+    }
+    expect(proxy.faults).toBeGreaterThan(1)
+    expect(await countedIn(tenant)).toEqual(COUNTED)
+  })
+
+  test.each<[string, number]>([
+    ['400', 400],
+    ['401', 401],
+    ['413', 413],
+  ])('reports and drops what is answered with %s, and does not send it again', async (_what, status) => {
+    const tenant = await createTestTenant(service)
+    const proxy = await startFaultyProxy(service.url)
+    proxy.plan = (nth) => (nth === 2 ? { at: 'before', status } : null)
+    try {
+      const errors = await count(sdk(await createSource(tenant, 'server'), proxy.url))
+      expect(new Set(errors.map((error) => /\d{3}/.exec(error)?.[0]))).toEqual(new Set([String(status)]))
+    } finally {
+      await proxy.close()
+    }
+    const arrived = await countedIn(tenant)
+    expect(new Set(arrived).size).toBe(arrived.length)
+    expect(COUNTED.length - arrived.length).toBe(100)
+  })
+
+  test('with an unknown key reports it, and sends nothing twice', async () => {
+    const tenant = await createTestTenant(service)
+    const proxy = await startFaultyProxy(service.url)
+    try {
+      const errors = await count(sdk('wk_unknown', proxy.url))
+      expect(errors.join()).toContain('401')
+      expect(proxy.requests).toBeLessThanOrEqual(11)
+    } finally {
+      await proxy.close()
+    }
+    expect(await countedIn(tenant)).toEqual([])
+  })
+})
