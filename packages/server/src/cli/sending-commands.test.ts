@@ -74,11 +74,14 @@ test('the write key of a source works until it is replaced or deleted on the com
   const { source_id, key_hint } = created.body.source
   const first: string = created.body.write_key
   expect(first.endsWith(key_hint)).toBe(true)
+  let accepted = 0
   /** What a call of an SDK answers. */
   const statusWith = async (key: string) => {
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
     const body = JSON.stringify({ userId: 'user-3', event: 'Sent' })
-    return (await call(service, 'POST', '/v1/track', { headers: { authorization }, body })).status
+    const { status } = await call(service, 'POST', '/v1/track', { headers: { authorization }, body })
+    if (status === 200) accepted++
+    return status
   }
   expect(await statusWith(first)).toBe(200)
 
@@ -88,7 +91,8 @@ test('the write key of a source works until it is replaced or deleted on the com
   expect([await statusWith(first), await statusWith(second)]).toEqual([200, 200])
   const afterLeak = await cds('source rotate', '--source-id', source_id, '--revoke-old-key', 'true')
   const third: string = afterLeak.body.write_key
-  expect([await statusWith(first), await statusWith(second), await statusWith(third)]).toEqual([401, 401, 200])
+  // The service is told of the change after the command has ended.
+  await expect.poll(() => Promise.all([first, second, third].map(statusWith))).toEqual([401, 401, 200])
 
   expect(await cds('source update', '--source-id', source_id, '--name', 'Shop')).toMatchObject({
     exit: 0,
@@ -104,12 +108,12 @@ test('the write key of a source works until it is replaced or deleted on the com
   })
 
   expect(await cds('source delete', '--source-id', source_id)).toMatchObject({ exit: 0, body: { deleted: true } })
-  expect(await statusWith(third)).toBe(401)
+  await expect.poll(() => statusWith(third)).toBe(401)
   expect(await cds('source show', '--source-id', source_id)).toMatchObject({
     exit: 1,
     body: { error: { code: 'not_found' } },
   })
-  expect(await eventsOf('event_type=Sent')).toHaveLength(4)
+  expect(await eventsOf('event_type=Sent')).toHaveLength(accepted)
 })
 
 test('a pushed record that fails makes source push exit with 3; its source is listed as a connector', async () => {
