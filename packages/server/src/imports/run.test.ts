@@ -258,3 +258,28 @@ test('an import whose file was deleted can be neither previewed nor started', as
     expect([status, body.error.code]).toEqual([409, 'import_file_deleted'])
   }
 })
+
+test('a small file does not wait until the large files of other tenants are imported', async () => {
+  const owners = await Promise.all([1, 2].map(() => createTestTenant(service)))
+  const files = owners.map(async (owner) => {
+    await owner.contact('ada@example.com', { city: 'Paris' })
+    return uploaded(owner, 'email,city\nada@example.com,Rome\n')
+  })
+  const ids = (await Promise.all(files)).map(({ import_id }) => import_id)
+  const { database } = service.stores
+  await database.updateTable('imports').set({ size_bytes: 6_000_000 }).where('import_id', 'in', ids).execute()
+  await database.transaction().execute(async (tx) => {
+    // Both imports wait for the contact that they change.
+    const tenantIds = owners.map(({ id }) => id)
+    await tx.selectFrom('contacts').select('contact_id').where('tenant_id', 'in', tenantIds).forUpdate().execute()
+    for (const [index, id] of ids.entries()) await owners[index]?.call('POST', `/v1/imports/${id}/start`)
+    await expect
+      .poll(async () => {
+        const busy = await database.selectFrom('imports').where('import_id', 'in', ids).select('attempts').execute()
+        return busy.map(({ attempts }) => attempts)
+      })
+      .toEqual([1, 1])
+    await act(tenant, await uploaded(tenant, 'email\nbob@example.com\n'), 'start', 'completed')
+  })
+  for (const [index, id] of ids.entries()) await ended(owners[index] ?? tenant, id, 'completed')
+})

@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { canUndo, type ImportState, OPEN_STATES } from './import-object.ts'
 import { lockImport } from './imports.ts'
 import type { FileColumn } from './inspect-file.ts'
-import { EXPIRE_IMPORT, IMPORT, PREVIEW } from './jobs.ts'
+import { EXPIRE_IMPORT, IMPORT, PREVIEW, priorityOf } from './jobs.ts'
 import { type ColumnMapping, requireMapping } from './mapping.ts'
 
 /** Sends the jobs of imports. */
@@ -39,7 +39,7 @@ export async function requestPreview(tx: Tenant, { jobs }: ImportServices, impor
     .set({ state: 'previewing', preview: null, progress: 0, attempts: 0, ...NO_ERROR })
     .where('import_id', '=', importId)
     .execute()
-  await jobs.send(tx, PREVIEW, { importId })
+  await jobs.send(tx, PREVIEW, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
 }
 
 /**
@@ -63,7 +63,7 @@ export async function startImport(tx: Tenant, { jobs }: ImportServices, importId
     })
     .where('import_id', '=', importId)
     .execute()
-  await jobs.send(tx, IMPORT, { importId })
+  await jobs.send(tx, IMPORT, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
 }
 
 /**
@@ -104,7 +104,7 @@ export async function requestUndo(tx: Tenant, { jobs }: ImportServices, importId
     .set({ state: 'undoing', progress: 0, attempts: 0 })
     .where('import_id', '=', importId)
     .execute()
-  await jobs.send(tx, IMPORT, { importId })
+  await jobs.send(tx, IMPORT, { importId }, { priority: priorityOf(Number(row.size_bytes)) })
 }
 
 const NO_ERROR = { error_code: null, error_message: null }

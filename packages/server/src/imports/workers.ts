@@ -1,17 +1,20 @@
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { type Repeated, STOPS_WITH_QUEUE } from '../platform/every.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { JobContext, Jobs, TenantJob } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { expireImport } from './expire.ts'
 import { deleteAbandonedFiles, importDirectory } from './files.ts'
-import { EXPIRE_IMPORT, IMPORT, PREVIEW } from './jobs.ts'
+import { EXPIRE_IMPORT, IMPORT, PREVIEW, SMALL } from './jobs.ts'
 import { runImport } from './run.ts'
 
 export const IMPORT_QUEUES = [EXPIRE_IMPORT, IMPORT, PREVIEW]
 
-/** Imports at work at a time, and as many previews: each has a connection of its own. */
-const AT_ONCE = 2
+/**
+ * Imports of any size at work at a time, and those reserved for small files, which need not wait until large ones end.
+ * There are as many previews. Each has a connection of its own.
+ */
+const AT_ONCE = { any: 2, small: 1 }
 
 /** Runs imports and their previews, and deletes expired files. */
 export async function startImportWorkers({
@@ -28,9 +31,10 @@ export async function startImportWorkers({
   const dependencies = { jobs, writing, directory: importDirectory(config.dataDirectory) }
   await deleteAbandonedFiles(dependencies.directory, writing.clock().getTime())
   for (const queue of [IMPORT, PREVIEW]) {
-    await jobs.work(queue, AT_ONCE, ({ tenantId, importId }, { signal }) =>
-      runImport(openTenant(stores, tenantId), dependencies, importId, signal),
-    )
+    const run = ({ tenantId, importId }: TenantJob & { importId: string }, { signal }: JobContext) =>
+      runImport(openTenant(stores, tenantId), dependencies, importId, signal)
+    await jobs.work(queue, AT_ONCE.any, run)
+    await jobs.work(queue, AT_ONCE.small, run, SMALL)
   }
   await jobs.work(EXPIRE_IMPORT, 1, ({ tenantId, importId }) =>
     expireImport(openTenant(stores, tenantId), dependencies, importId),

@@ -6,6 +6,8 @@ import { type Jobs, jobQueue, openJobs } from './jobs.ts'
 const BACKLOG = jobQueue<{ n: number }>('test-backlog', {})
 const GREETINGS = jobQueue<{ word: string }>('test-greetings', { retryLimit: 2, retryDelay: 0 })
 
+const FILES = jobQueue<{ name: string }>('test-files', {})
+
 let service: TestService
 let tenant: TestTenant
 let jobs: Jobs
@@ -13,7 +15,7 @@ let jobs: Jobs
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  jobs = await openJobs(service.postgres.address, [GREETINGS, BACKLOG], createLog('silent'))
+  jobs = await openJobs(service.postgres.address, [GREETINGS, BACKLOG, FILES], createLog('silent'))
 })
 afterAll(() => jobs?.stop())
 
@@ -49,3 +51,21 @@ test('a backlog is processed without pauses between jobs', async () => {
   // With a pause of two seconds after each, this would take minutes.
   await expect.poll(() => waiting.size, { timeout: 60_000 }).toBe(0)
 }, 90_000)
+
+test('a worker for urgent jobs runs them while others are busy, and leaves the rest to them', async () => {
+  const started: string[] = []
+  const released = Promise.withResolvers<void>()
+  const run = async ({ name }: { name: string }) => {
+    started.push(name)
+    if (name.startsWith('large')) await released.promise
+  }
+  await jobs.work(FILES, 1, run)
+  await jobs.send(tenant.handle, FILES, { name: 'large 1' })
+  await expect.poll(() => started).toEqual(['large 1'])
+  await jobs.work(FILES, 1, run, 1)
+  await jobs.send(tenant.handle, FILES, { name: 'large 2' })
+  await jobs.send(tenant.handle, FILES, { name: 'small' }, { priority: 1 })
+  await expect.poll(() => started, { timeout: 10_000 }).toEqual(['large 1', 'small'])
+  released.resolve()
+  await expect.poll(() => started, { timeout: 10_000 }).toEqual(['large 1', 'small', 'large 2'])
+})

@@ -52,11 +52,13 @@ export interface Jobs {
   /**
    * Processes a queue, `concurrency` jobs at a time. If the handler throws, the job is retried under the queue's
    * policy.
+   * @param minPriority leaves jobs that were sent with a lower priority (0 by default) to other workers.
    */
   work<Data extends object>(
     queue: JobQueue<Data>,
     concurrency: number,
     handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
+    minPriority?: number,
   ): Promise<void>
   /**
    * The next time of a five-field cron expression, as the queue parses it.
@@ -119,10 +121,11 @@ export async function openJobs(
     cancel: async (tenant, { name }, jobId) => {
       await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
     },
-    work: async (queue, concurrency, handler) => {
+    work: async (queue, concurrency, handler, minPriority) => {
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
         batchSize: 1,
+        ...(minPriority === undefined ? {} : { minPriority }),
         pollingIntervalSeconds: POLL_SECONDS.withoutNotify,
         notifyPollingIntervalSeconds: POLL_SECONDS.withNotify,
       }
