@@ -113,7 +113,7 @@ test('the write key of a source works until it is replaced or deleted on the com
     exit: 1,
     body: { error: { code: 'not_found' } },
   })
-  expect(await eventsOf('event_type=Sent')).toHaveLength(accepted)
+  expect(await eventsOf('event_type=Sent&limit=100')).toHaveLength(accepted)
 })
 
 test('a pushed record that fails makes source push exit with 3; its source is listed as a connector', async () => {
