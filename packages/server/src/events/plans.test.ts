@@ -262,3 +262,14 @@ test("the tenant's visits are read for some days only, and those of a page for t
   expect(ofAll).toBeLessThanOrEqual(Math.ceil((79 * 40) / 1_024) + FRESH_PARTS + 1)
   expect(ofPage).toBeLessThanOrEqual(2 + FRESH_PARTS)
 })
+
+// The last test, because it merges the fresh parts that the others read.
+test('parts that are written after a merge can be merged with what it wrote', async () => {
+  const { clickhouse } = service.stores
+  await clickhouse.command('SYSTEM START MERGES events')
+  await clickhouse.command('OPTIMIZE TABLE events FINAL SETTINGS optimize_throw_if_noop = 1')
+  const parts = await clickhouse.query(
+    "SELECT name FROM system.parts WHERE active AND database = currentDatabase() AND table = 'events'",
+  )
+  expect(parts).toHaveLength(1)
+})

@@ -53,9 +53,8 @@ export const EVENTS_TABLE: TableDefinition = {
   shardingKey: SHARDING_KEY,
   settings: {
     index_granularity: 1_024,
-    // Inserts are frequent and small, and their parts are merged within seconds.
-    materialize_projections_on_insert: 0,
-    materialize_projections_on_merge: 1,
+    // Parts are merged only with parts that have the same projections: those without would be left over between merged ones.
+    materialize_projections_on_insert: 1,
     non_replicated_deduplication_window: 10_000,
     // An inserted event is deleted from the journal, so it must be on disk here, in a part with its final name.
     fsync_after_insert: 1,
