@@ -105,7 +105,7 @@ test('a line says what happened, from whatever the event has', () => {
   expect(line('page_view')).toBe('Viewed /pricing')
   expect(line('page_view', {}, null)).toBe('Viewed a page')
   expect(eventLine({ event: 'page_view', url: null, data: { title: 'Pricing' }, secondsOnPage: 95.4 })).toBe(
-    'Viewed Pricing for 2 min',
+    'Viewed Pricing for 2\u00a0min',
   )
   expect(line('page_view', { title: { toString: 'evil' } })).toBe('Viewed /pricing')
   expect(line('button_click', { text: 'Start trial', title: 'Pricing' })).toBe('Clicked “Start trial” on Pricing')
@@ -151,6 +151,8 @@ test.each([
   [-6.5 * 86_400_000, /^6 days ago$/],
   [6.9 * 86_400_000, /^in 7 days$/],
   [1_000, /^just now$/],
+  [-30_000, /^just now$/],
+  [45_500, /^in 4[56] sec\.?$/],
 ])('a moment %d ms from now is %s', (distance, words) => {
   expect(formatAgo(new Date(Date.now() + distance).toISOString())).toMatch(words)
 })

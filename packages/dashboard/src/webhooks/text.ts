@@ -45,6 +45,7 @@ export const text = {
     and: ' and ',
     or: ' or ',
     headers: 'Headers',
+    noHeaders: 'none',
     created: 'Created',
     previousSecret: 'Previous secret valid until',
   },

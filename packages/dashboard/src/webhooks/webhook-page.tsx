@@ -76,7 +76,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
     [text.one.urlFilter, filter === null ? text.one.allUrls : <Foreign key="filter">{filterWords(filter)}</Foreign>],
     [
       text.one.headers,
-      headers.length === 0 ? <None key="none" /> : <Foreign key="headers">{headers.join(', ')}</Foreign>,
+      headers.length === 0 ? text.one.noHeaders : <Foreign key="headers">{headers.join(', ')}</Foreign>,
     ],
     [text.one.created, formatMoment(webhook.created_at)],
     ...(webhook.previous_secret_until === null

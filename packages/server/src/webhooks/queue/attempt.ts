@@ -100,7 +100,8 @@ function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
 
 function explain(error: unknown, delivery: Claimed, log: Logger): Pick<Outcome, 'error' | 'address'> {
   if (error instanceof OutboundError) {
-    const text = storable(`${error.code}: ${error.message}`)
+    // Messages of the system repeat the code: "connect ECONNREFUSED 192.0.2.1:443".
+    const text = storable(`${error.code}: ${error.message.replace(`${error.code} `, '')}`)
     return { error: text.slice(0, ERROR_LENGTH_MAX), address: error.address }
   }
   log.error({ err: error, subscription_id: delivery.batch.subscriptionId }, 'a webhook delivery could not be sent')
