@@ -110,7 +110,7 @@ test('a line says what happened, from whatever the event has', () => {
   expect(line('page_view', { title: { toString: 'evil' } })).toBe('Viewed /pricing')
   expect(line('button_click', { text: 'Start trial', title: 'Pricing' })).toBe('Clicked “Start trial” on Pricing')
   expect(line('link_click', {}, null)).toBe('Clicked a link')
-  expect(line('page_leave', { time_on_page: 45, title: 'Pricing' })).toBe('Left Pricing after 45 s')
+  expect(line('page_leave', { time_on_page: 45, title: 'Pricing' })).toBe('Left Pricing after 45\u00a0s')
   expect(line('page_leave', { time_on_page: 'long' })).toBe('Left /pricing')
   expect(line('form_submit', { title: 'Sign up' })).toBe('Submitted a form on Sign up')
   expect(line('video_play', { video_title: 'Tour', title: 'Home' })).toBe('Played “Tour”')
