@@ -2,9 +2,8 @@
  * The rules of this repository that a compiler does not check: short files, and which code may use which.
  * Exits 1 and names every violation.
  */
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { dirname, join, matchesGlob, normalize } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, matchesGlob, normalize } from 'node:path'
 
 const SOURCE_LINES_MAX = 300
 const TEST_LINES_MAX = 500
@@ -116,13 +115,14 @@ const MAY_READ: Record<string, Record<string, string>> = {
   cli: { journal: 'doctor counts what waits' },
 }
 
+/** What is installed, built or written by the service. */
+const NOT_SOURCES = new Set(['node_modules', 'dist', 'data', 'data-demo', 'coverage', '.next', 'next-env.d.ts'])
+
 const problems: string[] = []
 const owners = ownersOfTables()
 /** The imports between folders, by folder, each with an example. */
 const arrows = new Map<string, Map<string, string>>()
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], { encoding: 'utf8' })
-  .split('\n')
-  .filter((file) => file !== '' && !file.includes('/generated/'))
+const files = filesLike('**/*.{ts,tsx}').filter((file) => !file.includes('/generated/'))
 
 for (const file of files) {
   const text = readFileSync(file, 'utf8')
@@ -239,16 +239,17 @@ function isTypeOfParameters(file: string): boolean {
 
 /** The folder of each PostgreSQL table: the one whose tables.sql creates it. */
 function ownersOfTables(): Map<string, string> {
-  const sql = execFileSync('git', ['ls-files', '-co', '--exclude-standard', `${SERVER}*.sql`], { encoding: 'utf8' })
   return new Map(
-    sql
-      .split('\n')
-      .filter((file) => file.endsWith('/tables.sql'))
-      .flatMap((file) => {
-        const created = readFileSync(file, 'utf8').matchAll(/^CREATE TABLE (\w+)/gm)
-        return [...created].map(([, table = '']) => [table, file.slice(SERVER.length).split('/')[0] ?? ''] as const)
-      }),
+    filesLike(`${SERVER}**/tables.sql`).flatMap((file) => {
+      const created = readFileSync(file, 'utf8').matchAll(/^CREATE TABLE (\w+)/gm)
+      return [...created].map(([, table = '']) => [table, file.slice(SERVER.length).split('/')[0] ?? ''] as const)
+    }),
   )
+}
+
+/** The project's files; a copy without Git's folder is checked too. */
+function filesLike(pattern: string): string[] {
+  return globSync(pattern, { exclude: (path) => NOT_SOURCES.has(basename(path)) }).sort()
 }
 
 /** A folder queries its own tables; it uses others through the functions of their folders. */
