@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -67,11 +67,8 @@ export async function startDovecot({ key, certificate }: Certificate): Promise<D
   const [port, tlsPort] = [await freePort(), await freePort()]
   await writeFile(at('certificate.pem'), certificate)
   await writeFile(at('key.pem'), key)
-  await writeFile(
-    at('oauth2'),
-    `tokeninfo_url = http://127.0.0.1:${tokens.port}/?token=\nusername_attribute = user\nactive_attribute = active\nactive_value = true\n`,
-  )
-  await writeFile(at('configuration'), configuration(directory, owner, port, tlsPort))
+  await writeFile(at('oauth2'), tokenSettings(tokens.port))
+  await writeFile(at('configuration'), configuration(directory, owner, { port, tlsPort, tokenPort: tokens.port }))
   let child = await run(directory, owner, port)
 
   const asOwner = async <T>({ user, password }: Mailbox, work: (client: ImapFlow) => Promise<T>) => {
@@ -189,8 +186,26 @@ function groupName(gid: number): string {
   return groups.find((line) => line.split(':')[2] === String(gid))?.split(':')[0] ?? String(gid)
 }
 
-function configuration(directory: string, { name, uid, gid }: ServerUser, port: number, tlsPort: number): string {
+function tokenSettings(port: number): string {
   return `
+tokeninfo_url = http://127.0.0.1:${port}/?token=
+username_attribute = user
+active_attribute = active
+active_value = true
+`
+}
+
+interface Ports {
+  port: number
+  tlsPort: number
+  tokenPort: number
+}
+
+function configuration(directory: string, owner: ServerUser, ports: Ports): string {
+  const { name, gid } = owner
+  const isRenamed = /^(2\.[4-9]|[3-9])/.test(execFileSync(DOVECOT, ['--version'], { encoding: 'utf8' }))
+  const settings = isRenamed ? settingsSince24 : settingsBefore24
+  return `${settings(directory, owner, ports)}
 base_dir = ${directory}/state
 state_dir = ${directory}/state
 log_path = ${directory}/state/log
@@ -202,12 +217,8 @@ default_login_user = ${name}
 first_valid_uid = 1
 first_valid_gid = 1
 ssl = yes
-ssl_cert = <${directory}/certificate.pem
-ssl_key = <${directory}/key.pem
 auth_mechanisms = plain login xoauth2 oauthbearer
 auth_failure_delay = 0
-disable_plaintext_auth = no
-mail_location = maildir:${directory}/mail/%u
 mail_max_userip_connections = 100
 namespace inbox {
   inbox = yes
@@ -215,20 +226,6 @@ namespace inbox {
     special_use = \\Sent
     auto = subscribe
   }
-}
-passdb {
-  driver = oauth2
-  mechanisms = xoauth2 oauthbearer
-  args = ${directory}/oauth2
-}
-passdb {
-  driver = static
-  mechanisms = plain login
-  args = password=password-of-%u
-}
-userdb {
-  driver = static
-  args = uid=${uid} gid=${gid} home=${directory}/mail/%u
 }
 service anvil {
   chroot =
@@ -243,11 +240,66 @@ service stats {
 service imap-login {
   chroot =
   inet_listener imap {
-    port = ${port}
+    port = ${ports.port}
   }
   inet_listener imaps {
-    port = ${tlsPort}
+    port = ${ports.tlsPort}
     ssl = yes
+  }
+}
+`
+}
+
+/** Until Debian 12. */
+function settingsBefore24(directory: string, { uid, gid }: ServerUser): string {
+  return `
+ssl_cert = <${directory}/certificate.pem
+ssl_key = <${directory}/key.pem
+disable_plaintext_auth = no
+mail_location = maildir:${directory}/mail/%u
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${directory}/oauth2
+}
+passdb {
+  driver = static
+  mechanisms = plain login
+  args = password=password-of-%u
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${directory}/mail/%u
+}
+`
+}
+
+/** Dovecot 2.4, from Debian 13 on, has other names for them: https://doc.dovecot.org/2.4.1/installation/upgrade/2.3-to-2.4.html */
+function settingsSince24(directory: string, { uid, gid }: ServerUser, { tokenPort }: Ports): string {
+  return `
+dovecot_config_version = 2.4.0
+dovecot_storage_version = 2.4.0
+ssl_server_cert_file = ${directory}/certificate.pem
+ssl_server_key_file = ${directory}/key.pem
+auth_allow_cleartext = yes
+mail_driver = maildir
+mail_path = ${directory}/mail/%{user}
+oauth2 {
+  ${tokenSettings(tokenPort)}
+  introspection_mode = auth
+}
+passdb oauth2 {
+  mechanisms_filter = xoauth2 oauthbearer
+}
+passdb static {
+  mechanisms_filter = plain login
+  password = password-of-%{user}
+}
+userdb static {
+  fields {
+    uid = ${uid}
+    gid = ${gid}
+    home = ${directory}/mail/%{user}
   }
 }
 `
