@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ImapFlow } from 'imapflow'
 import { type ServerUser, serverUser } from '../src/platform/embedded/unprivileged-user.ts'
+import { configuration, tokenSettings } from './dovecot-configuration.ts'
 import { freePort } from './ports.ts'
 import type { Certificate } from './receiver.ts'
 import { until } from './webhooks.ts'
@@ -68,7 +69,10 @@ export async function startDovecot({ key, certificate }: Certificate): Promise<D
   await writeFile(at('certificate.pem'), certificate)
   await writeFile(at('key.pem'), key)
   await writeFile(at('oauth2'), tokenSettings(tokens.port))
-  await writeFile(at('configuration'), configuration(directory, owner, { port, tlsPort, tokenPort: tokens.port }))
+  await writeFile(
+    at('configuration'),
+    configuration(DOVECOT, directory, owner, { port, tlsPort, tokenPort: tokens.port }),
+  )
   let child = await run(directory, owner, port)
 
   const asOwner = async <T>({ user, password }: Mailbox, work: (client: ImapFlow) => Promise<T>) => {
@@ -178,129 +182,4 @@ async function startTokenServer(mailboxes: readonly Mailbox[]) {
       await once(server, 'close')
     },
   }
-}
-
-/** Dovecot needs the names of groups. */
-function groupName(gid: number): string {
-  const groups = readFileSync('/etc/group', 'utf8').split('\n')
-  return groups.find((line) => line.split(':')[2] === String(gid))?.split(':')[0] ?? String(gid)
-}
-
-function tokenSettings(port: number): string {
-  return `
-tokeninfo_url = http://127.0.0.1:${port}/?token=
-username_attribute = user
-active_attribute = active
-active_value = true
-`
-}
-
-interface Ports {
-  port: number
-  tlsPort: number
-  tokenPort: number
-}
-
-function configuration(directory: string, owner: ServerUser, ports: Ports): string {
-  const { name, gid } = owner
-  const isRenamed = /^(2\.[4-9]|[3-9])/.test(execFileSync(DOVECOT, ['--version'], { encoding: 'utf8' }))
-  const settings = isRenamed ? settingsSince24 : settingsBefore24
-  return `${settings(directory, owner, ports)}
-base_dir = ${directory}/state
-state_dir = ${directory}/state
-log_path = ${directory}/state/log
-listen = 127.0.0.1
-protocols = imap
-default_internal_user = ${name}
-default_internal_group = ${groupName(gid)}
-default_login_user = ${name}
-first_valid_uid = 1
-first_valid_gid = 1
-ssl = yes
-auth_mechanisms = plain login xoauth2 oauthbearer
-auth_failure_delay = 0
-mail_max_userip_connections = 100
-namespace inbox {
-  inbox = yes
-  mailbox Sent {
-    special_use = \\Sent
-    auto = subscribe
-  }
-}
-service anvil {
-  chroot =
-  # Otherwise a wrong password would delay the next attempt.
-  unix_listener anvil-auth-penalty {
-    mode = 0
-  }
-}
-service stats {
-  chroot =
-}
-service imap-login {
-  chroot =
-  inet_listener imap {
-    port = ${ports.port}
-  }
-  inet_listener imaps {
-    port = ${ports.tlsPort}
-    ssl = yes
-  }
-}
-`
-}
-
-/** Until Debian 12. */
-function settingsBefore24(directory: string, { uid, gid }: ServerUser): string {
-  return `
-ssl_cert = <${directory}/certificate.pem
-ssl_key = <${directory}/key.pem
-disable_plaintext_auth = no
-mail_location = maildir:${directory}/mail/%u
-passdb {
-  driver = oauth2
-  mechanisms = xoauth2 oauthbearer
-  args = ${directory}/oauth2
-}
-passdb {
-  driver = static
-  mechanisms = plain login
-  args = password=password-of-%u
-}
-userdb {
-  driver = static
-  args = uid=${uid} gid=${gid} home=${directory}/mail/%u
-}
-`
-}
-
-/** Dovecot 2.4, from Debian 13 on, has other names for them: https://doc.dovecot.org/2.4.1/installation/upgrade/2.3-to-2.4.html */
-function settingsSince24(directory: string, { uid, gid }: ServerUser, { tokenPort }: Ports): string {
-  return `
-dovecot_config_version = 2.4.0
-dovecot_storage_version = 2.4.0
-ssl_server_cert_file = ${directory}/certificate.pem
-ssl_server_key_file = ${directory}/key.pem
-auth_allow_cleartext = yes
-mail_driver = maildir
-mail_path = ${directory}/mail/%{user}
-oauth2 {
-  ${tokenSettings(tokenPort)}
-  introspection_mode = auth
-}
-passdb oauth2 {
-  mechanisms_filter = xoauth2 oauthbearer
-}
-passdb static {
-  mechanisms_filter = plain login
-  password = password-of-%{user}
-}
-userdb static {
-  fields {
-    uid = ${uid}
-    gid = ${gid}
-    home = ${directory}/mail/%{user}
-  }
-}
-`
 }

@@ -5,12 +5,34 @@ import { Contact } from '../contacts/contact-object.ts'
 import { findContacts, knownContacts } from '../contacts/read.ts'
 import { activityOfContacts } from '../events/activity.ts'
 import { ActivityEvent } from '../events/event-object.ts'
+import { eventFilterSchemas } from '../events/filters.ts'
+import { includeSystemInBody } from '../events/requests.ts'
 import { operation } from '../operations/declare.ts'
 import { isUuid } from '../platform/ids.ts'
-import { ACTIVITY_FIELDS, DETAILS_FIELDS } from './requests.ts'
 
 const tag = 'Batch'
+const IDS_MAX = 25
 const CONTACT_ID = '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'
+
+function ids(description: string) {
+  return Type.Array(Type.String(), { minItems: 1, maxItems: IDS_MAX, description })
+}
+
+/** Fields of POST /v1/batch/details. */
+const DETAILS_FIELDS = {
+  entity_type: Type.Unsafe<'contacts' | 'companies'>({ type: 'string', enum: ['contacts', 'companies'] }),
+  ids: ids('Unknown ids are omitted; a repeated id is returned once.'),
+}
+
+/** Fields of POST /v1/batch/activity. */
+const ACTIVITY_FIELDS = {
+  contact_ids: ids('Unknown contacts are omitted.'),
+  events_limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'Maximum number of events per contact.' }),
+  ),
+  ...eventFilterSchemas('date_after', 'date_before'),
+  include: includeSystemInBody,
+}
 
 /** Reads of several contacts or companies at once. */
 export const BATCH_OPERATIONS = [

@@ -3,7 +3,6 @@ import { firstCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from './message.ts'
 import { cleanHtml, textOfHtml } from './sanitise.ts'
-import { subjectKey } from './subject.ts'
 
 const TEXT_BYTES_MAX = 256 * 1024
 const SUBJECT_LENGTH_MAX = 998
@@ -147,4 +146,24 @@ function cutBytes(text: string, bytesMax: number): string {
   // A byte that starts with the bits 10 continues a character.
   while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return bytes.subarray(0, end).toString('utf8')
+}
+
+/** The reply and forward prefixes of mail programs in many languages, with counters such as `Re[2]:`, and list names. */
+const PREFIX =
+  /^\s*(?:(?:re|aw|antw|antwort|sv|vs|ref|rv|res|odp|ynt|r|fw|fwd|wg|tr|enc|doorst|vb|i|pd|回复|答复|回覆|转发|轉寄|返信)\s*(?:\[\d+\]|\(\d+\))?\s*[:：]\s*|\[[^\]]{1,40}\]\s*)/iu
+const PREFIXES_MAX = 20
+const KEY_LENGTH_MAX = 200
+
+/**
+ * The common part of a conversation's subjects: without reply prefixes and list names, in lower case, with white space
+ * folded. An empty key groups no mails.
+ */
+export function subjectKey(subject: string | null): string {
+  let rest = subject ?? ''
+  for (let n = 0; n < PREFIXES_MAX; n++) {
+    const shorter = rest.replace(PREFIX, '')
+    if (shorter === rest) break
+    rest = shorter
+  }
+  return rest.replace(/\s+/gu, ' ').trim().toLowerCase().slice(0, KEY_LENGTH_MAX).toWellFormed()
 }

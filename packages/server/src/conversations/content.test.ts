@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { boundedKey } from './clean.ts'
+import { boundedKey, subjectKey } from './clean.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
 import { cleanHtml, textOfHtml } from './sanitise.ts'
-import { subjectKey } from './subject.ts'
 
 describe('HTML', () => {
   test.each([

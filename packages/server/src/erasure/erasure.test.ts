@@ -15,7 +15,7 @@ import { createSegment } from '../segments/segments.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
 import { type ErasureDependencies, runErasure } from './erase.ts'
 import { createEventEraser } from './erase-events.ts'
-import { hashOf } from './salted-hash.ts'
+import { hashOf } from './erasures.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { missingContact, namedContact } from '../contacts/aliases.ts'
@@ -15,7 +16,6 @@ import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { saltedHash } from './salted-hash.ts'
 
 /** Retried until it succeeds, even if ClickHouse is down for days; after a crash, another process continues. */
 export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
@@ -166,4 +166,14 @@ export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string
   if (!erasure) return
   const message = `Contact ${erasure.contact_id} is being erased, so it cannot be merged or unmerged.`
   throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
+}
+
+/** With the salt, a known address can be checked against the hash later; the hash does not reveal the address. */
+export function saltedHash(email: string): { salt: string; hash: string } {
+  const salt = randomBytes(16).toString('hex')
+  return { salt, hash: hashOf(salt, email) }
+}
+
+export function hashOf(salt: string, email: string): string {
+  return createHash('sha256').update(`${salt}:${email}`).digest('hex')
 }

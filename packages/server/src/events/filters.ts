@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
@@ -9,7 +8,6 @@ import { filterText, flag, searchText, timestampBound } from '../platform/http/q
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { latestContactsOf } from './contacts-of-company.ts'
 
 /** Event names per filter. */
 const EVENT_TYPES_MAX = 100
@@ -267,4 +265,21 @@ export function storableTime(time: Date): string {
 
 function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
+}
+
+/** Limits the cost of querying their events. */
+const CONTACTS_MAX = 1_000
+
+/** The ids of the newest contacts of companies, at most 1,000. */
+async function latestContactsOf(tenant: Tenant, companyIds: readonly string[]): Promise<string[]> {
+  if (companyIds.length === 0) return []
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('company_id', 'in', companyIds)
+    .orderBy('created_at', 'desc')
+    .orderBy('contact_id', 'desc')
+    .limit(CONTACTS_MAX)
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
 }

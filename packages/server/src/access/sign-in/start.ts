@@ -4,11 +4,11 @@ import type { Logger } from '../../platform/log.ts'
 import { createMailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import { ensureServiceSecret } from '../service-secrets.ts'
 import { createChallengeLookup, createSessionLookup } from '../sessions.ts'
 import { setupToken } from '../setup.ts'
 import { lazyAuth } from './auth.ts'
 import { setupLink } from './links.ts'
-import { signInSecret } from './secret.ts'
 
 /** Prepares sign-in without loading or querying anything before the first person signs in. */
 export function prepareSignIn({
@@ -37,5 +37,28 @@ export function prepareSignIn({
       const isPortOpen = new URL(config.publicUrl).port === '0'
       return token === null ? null : setupLink(isPortOpen ? url : config.publicUrl, token)
     },
+  }
+}
+
+/**
+ * Creates the function that returns the secret for signing sessions and encrypting second factors: CDS_AUTH_SECRET,
+ * or one that the service stores. It is not derived from CDS_SECRET_KEY, so a new key there neither signs people out
+ * nor loses their second factors.
+ */
+export function signInSecret(
+  { authSecret }: { authSecret: string | null },
+  { database }: Stores,
+  secrets: SecretBox,
+  clock: Clock,
+): () => Promise<string> {
+  let known: Promise<string> | undefined
+  const load = async () => authSecret ?? ensureServiceSecret(database, secrets, 'sign-in', clock())
+
+  return () => {
+    known ??= load().catch((error) => {
+      known = undefined
+      throw error
+    })
+    return known
   }
 }

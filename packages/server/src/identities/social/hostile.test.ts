@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
-import { parseCountry } from './countries.ts'
+import { parseCountry } from './requests.ts'
 
 let service: TestService
 let tenant: TestTenant

@@ -1,8 +1,9 @@
 import { idInPath, type Operation, operationsWith } from '../../operations/declare.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { IdentityPath } from '../operations.ts'
-import { checkSocial } from './check.ts'
 import { submitCode } from './codes.ts'
 import { LOGIN_ERRORS } from './failures.ts'
+import { profileOf, storeCheck } from './profiles.ts'
 import {
   Check,
   Code,
@@ -14,6 +15,7 @@ import {
   loginStatus,
   parseLogin,
 } from './requests.ts'
+import { requireIdentity, type SendDependencies, toServiceError } from './send.ts'
 import { readSession, type SocialDependencies, startLogin } from './sessions.ts'
 import { waitForAnswer } from './wait.ts'
 
@@ -99,4 +101,21 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       run: ({ tenant, ...dependencies }, { identity_id }) => checkSocial(tenant, dependencies, identity_id),
     }),
   ]
+}
+
+/**
+ * Checks with the network whether the identity's session is still valid, and stores the result.
+ * @throws ServiceError 404 for an unknown identity, 503 `social_unavailable`.
+ */
+async function checkSocial(tenant: Tenant, { social, clock }: SendDependencies, identityId: string): Promise<Check> {
+  await requireIdentity(tenant, identityId)
+  const profileId = await profileOf(tenant, identityId)
+  // Read before the request, so that the result never looks newer than a login that ends during it.
+  const now = clock()
+  if (profileId === null) return { connected: false, profile_id: null, checked_at: now.toISOString() }
+  const connected = await social.check(tenant, profileId).catch((error) => {
+    throw toServiceError(error)
+  })
+  await storeCheck(tenant, identityId, profileId, connected, now)
+  return { connected, profile_id: profileId, checked_at: now.toISOString() }
 }

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
-import { parseCountry } from './countries.ts'
 import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
 import type { Login, SessionRow, SessionStatus } from './sessions.ts'
 
@@ -112,4 +111,22 @@ export function errorOf(session: SessionRow) {
   if (session.error_code !== null) return failureObject(session.error_code as LoginFailure)
   const isRejected = session.status === 'awaiting_2fa' && session.code_rejected === session.code_count
   return isRejected && session.code_count > 0 ? CODE_REJECTED : null
+}
+
+/** The officially assigned codes of ISO 3166-1 alpha-2. `Intl` accepts others too, such as EU and XK. */
+const CODES = `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
+CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD
+GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM
+KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ
+SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU
+WF WS YE YT ZA ZM ZW`
+
+const COUNTRIES = new Set(CODES.split(/\s+/))
+
+/** Parses a country code, ignoring case; null if it is not assigned. */
+export function parseCountry(text: string): string | null {
+  // Checked before the case conversion, because the upper case of some single letters has two (ß).
+  const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : ''
+  return COUNTRIES.has(code) ? code : null
 }

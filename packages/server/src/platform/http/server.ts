@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { LogController } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -10,8 +10,6 @@ import type { App } from './app-types.ts'
 import { answerClientError } from './client-errors.ts'
 import { watchClosing } from './closing.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './conventions.ts'
-import { warnOfIgnoredHeader } from './forwarded-header.ts'
-import { observeRequests } from './observe.ts'
 import { describeApi } from './openapi.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
@@ -77,4 +75,45 @@ export async function createServer({
   })
   await app.register(swagger, describeApi(config))
   return { app, rateLimiter: createRateLimiter(config.rateLimits, clock), isClosing, done: otherMethods.done }
+}
+
+/**
+ * Warns once when a request has X-Forwarded-For although no proxy is trusted: behind a proxy, all clients would then
+ * count as one address and share its limits. Anyone can send the header, so this is only a hint.
+ */
+function warnOfIgnoredHeader(app: FastifyInstance, trustedProxies: number): void {
+  let isDone = trustedProxies > 0
+  app.addHook('onRequest', async ({ headers, log }) => {
+    if (isDone || headers['x-forwarded-for'] === undefined) return
+    isDone = true
+    log.warn(
+      'a request has the header X-Forwarded-For, which is ignored because CDS_TRUST_PROXY is 0. If this service is behind a proxy, set CDS_TRUST_PROXY to the number of proxies: until then, all clients behind it share the limits of one address',
+    )
+  })
+}
+
+/** Measures every request by its route's name, and logs failed or slow ones. */
+function observeRequests(app: FastifyInstance, metrics: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    // The duration of a live feed says nothing about the service.
+    if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return
+    const route = routeName(request)
+    const seconds = reply.elapsedTime / 1000
+    metrics.requestSeconds.observe({ route, method: request.method, status: reply.statusCode }, seconds)
+    // Only the route's name: a path or a query may contain user input.
+    const line = {
+      route,
+      method: request.method,
+      status: reply.statusCode,
+      duration_ms: Math.round(reply.elapsedTime),
+      tenant_id: request.tenant?.id,
+    }
+    if (reply.statusCode >= 500 || seconds > 1) request.log.warn(line, 'request')
+    else request.log.debug(line, 'request')
+  })
+}
+
+function routeName(request: FastifyRequest): string {
+  const { schema, url } = request.routeOptions
+  return (schema as { operationId?: string } | undefined)?.operationId ?? url ?? 'unknown'
 }
