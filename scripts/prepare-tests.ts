@@ -1,6 +1,6 @@
 /**
- * Installs what the tests need besides npm's packages: Debian's Chromium, PostgreSQL and dovecot. If that is not possible,
- * it says so, and the tests that need a missing one are skipped by name.
+ * Installs what the tests need besides npm's packages: Debian's Chromium, PostgreSQL, dovecot, curl and Python. If that is
+ * not possible, it says so, and the tests that need a missing one are skipped by name.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
@@ -16,6 +16,11 @@ const WANTED = [
     present: () => existsSync('/usr/lib/postgresql'),
     needed: 'the test against an external PostgreSQL',
   },
+  ...['curl', 'python3'].map((program) => ({
+    package: program,
+    present: () => spawnSync(program, ['--version']).status === 0,
+    needed: `the tests of the documentation's code that run ${program}`,
+  })),
   { package: 'dovecot-imapd', present: () => existsSync('/usr/lib/dovecot/imap'), needed: 'the tests of mailboxes' },
 ]
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { isInstalled } from '../../server/test/docs-code.ts'
 import {
   CHROME,
   call,
@@ -42,10 +43,11 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test.each([
+  test.for([
     { kind: 'node', files: ['identify.mjs', 'event.mjs'], command: process.execPath },
     { kind: 'python', files: ['identify.py', 'event.py'], command: 'python3' },
-  ])('the code of $kind runs as it is shown, and the light turns green', async ({ kind, files, command }) => {
+  ])('the code of $kind runs as it is shown, and the light turns green', async ({ kind, files, command }, { skip }) => {
+    skip(!isInstalled(command))
     const page = await browser.signedIn(tenant, { path: `/connect/${kind}`, role: 'admin' })
     await page.getByText('Waiting…').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click()

@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { addVerifiedDomain } from '../src/access/domains.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
-import { blocksOf, commandsOf, folderOf, runCommand } from './docs-code.ts'
+import { blocksOf, commandsOf, folderOf, isInstalled, runCommand } from './docs-code.ts'
 import { freePort } from './ports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
@@ -19,7 +19,8 @@ beforeAll(async () => {
   service = await sharedService()
 })
 
-const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0
+const HAS_PYTHON = isInstalled('python3')
+const withCurl = test.skipIf(!isInstalled('curl'))
 
 /** Runs all commands of a page. @returns what each printed */
 async function follow(page: string, tenant: TestTenant, environment: Record<string, string> = {}): Promise<string[]> {
@@ -35,7 +36,7 @@ async function follow(page: string, tenant: TestTenant, environment: Record<stri
 const visit = (tenant: TestTenant, visitor: string, path = '/') =>
   tenant.track({ visitor_id: visitor, events: [{ event: 'page_view', url: `https://${tenant.site}${path}` }] })
 
-test('the introduction: the check of the URL and the key', async () => {
+withCurl('the introduction: the check of the URL and the key', async () => {
   const tenant = await createTestTenant(service)
   const [answer = ''] = await follow('README.md', tenant)
   expect(JSON.parse(answer)).toEqual({ status: 'success', count: 0 })
@@ -67,7 +68,7 @@ test.skipIf(!HAS_PYTHON)('quick start Python', async () => {
   expect(pushed).toBe('w-1 updated\nw-2 created\n')
 })
 
-test('quick start HubSpot: the export is imported, and a second time nothing changes', async () => {
+withCurl('quick start HubSpot: the export is imported, and a second time nothing changes', async () => {
   const tenant = await createTestTenant(service)
   const environment = {
     TENANT_ID: tenant.id,
@@ -135,7 +136,7 @@ describe.skipIf(!HAS_BROWSER)('quick start website', () => {
   })
 })
 
-test('from Segment: the SDKs send with the new URL and key', async () => {
+withCurl('from Segment: the SDKs send with the new URL and key', async () => {
   const tenant = await createTestTenant(service)
   const page = 'from-segment.md'
   const folder = folderOf(page)
@@ -165,7 +166,7 @@ test('recipe: link a signed-in user', async () => {
   expect(printed).toMatch(/^[0-9a-f-]{36} 1\n$/)
 })
 
-test('recipe: contacts who viewed pricing', async () => {
+withCurl('recipe: contacts who viewed pricing', async () => {
   const tenant = await createTestTenant(service)
   await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
   for (const path of ['/pricing', '/pricing', '/']) await visit(tenant, 'v', path)
@@ -179,7 +180,7 @@ test('recipe: contacts who viewed pricing', async () => {
   expect(JSON.parse(subscribed).status).toBe('success')
 })
 
-test('recipe: export everything', async () => {
+withCurl('recipe: export everything', async () => {
   const tenant = await createTestTenant(service)
   await tenant.contact('ada@example.com', { lifecyclestage: 'customer' })
   const page = 'recipes/export-everything.md'
@@ -205,14 +206,14 @@ const verifyNow = (tenant: TestTenant) =>
     expect(numAffectedRows).toBe(1n)
   })
 
-test('recipe: erase a person', async () => {
+withCurl('recipe: erase a person', async () => {
   const tenant = await createTestTenant(service)
   const [printed] = await Promise.all([follow('recipes/erase-a-person.md', tenant), verifyNow(tenant)])
   expect(printed.join('')).toMatch(/Erased and verified at \S+Z\. Receipt [0-9a-f-]{36}\./)
   expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(0)
 })
 
-test('recipe: draft follow-ups', async () => {
+withCurl('recipe: draft follow-ups', async () => {
   const tenant = await createTestTenant(service)
   await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v' })
   await visit(tenant, 'v', '/pricing')
@@ -251,7 +252,7 @@ test.each([
   expect(await send('')).toBe(401)
 })
 
-test('recipe: receive a webhook, the subscription', async () => {
+withCurl('recipe: receive a webhook, the subscription', async () => {
   const tenant = await createTestTenant(service)
   const [answer = ''] = await follow('recipes/receive-a-webhook.md', tenant)
   expect(JSON.parse(answer).signing_secret).toMatch(/^whsec_/)

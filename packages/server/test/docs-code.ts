@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -48,6 +48,11 @@ export function folderOf(page: string, access: Access = { url: '', key: '' }): s
 /** The commands of a page that a reader runs one after another. */
 export function commandsOf(page: string): string[] {
   return blocksOf(page).flatMap(({ language, isSkipped, code }) => (language === 'sh' && !isSkipped ? [code] : []))
+}
+
+/** Whether a program that documented code runs is on this machine. */
+export function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version']).status === 0
 }
 
 /**
