@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isInstalled } from '../../test/docs-code.ts'
 import { openDirectory } from '../../test/process.ts'
 import { type Running, runProgram } from '../../test/programs.ts'
 
@@ -27,7 +28,7 @@ function commandsOf(text: string): string[] {
   return [...text.matchAll(/^ {2,4}((?:curl|npx|npm|watch) .*)$/gm)].map(([, command = '']) => command)
 }
 
-test.each(SHELLS)('each line that the demo prints works on its own in %s', (shell) => {
+test.skipIf(!isInstalled('curl')).each(SHELLS)('each line that the demo prints works on its own in %s', (shell) => {
   const answers = lines.map((line) => JSON.parse(execFileSync(shell, ['-c', line], { encoding: 'utf8' })))
   expect(answers).toMatchObject([
     { status: 'success', accepted: 1 },
