@@ -5,7 +5,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addVerifiedDomain } from '../src/access/domains.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
+import { COUNTED, counted } from './sdks.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { createSource } from './sources.ts'
 import { until } from './webhooks.ts'
@@ -131,4 +132,41 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       await until(async () => expect(await eventsOf('')).toMatchObject([{ event: 'Left' }]))
     })
   })
+
+  const BATCHING: [string, typeof head][] = [
+    ['Segment', segment(BATCHING_OF_SEGMENT)],
+    ['RudderStack', rudder('{ queueOptions: { batch: { enabled: true, maxItems: 100, flushInterval: 500 } } }')],
+  ]
+  const FAULTS: [string, Fault][] = [
+    ['500', { at: 'before', status: 500 }],
+    ['503 after the calls were recorded', { at: 'after', status: 503 }],
+    ['a connection that is cut before the service has the request', { at: 'before', status: 'cut' }],
+    ['a connection that is cut before the answer', { at: 'after', status: 'cut' }],
+    ['429', { at: 'before', status: 429, headers: { 'retry-after': '1' } }],
+  ]
+
+  test.each(BATCHING.flatMap(([name, code]) => FAULTS.map(([what, fault]) => ({ name, code, what, fault }))))(
+    "$name's SDK loses and doubles none of 1,000 calls by $what",
+    async ({ code, fault }) => {
+      let sent = 0
+      let faults = 0
+      await open(code, async (page) => {
+        await page.waitForFunction('analytics.instance?.initialized ?? analytics.getAnonymousId?.()')
+        proxy.plan = () => {
+          if (++sent % 4 !== 1) return null
+          faults++
+          return fault
+        }
+        await page.evaluate(`for (let n = 0; n < ${COUNTED.length}; n++) analytics.track('Counted', { n })`)
+        await expect
+          .poll(() => counted(async (path) => (await tenant.call('GET', path)).body), {
+            timeout: 60_000,
+            interval: 1_000,
+          })
+          .toEqual(COUNTED)
+      })
+      expect(faults).toBeGreaterThan(0)
+    },
+    90_000,
+  )
 })
