@@ -17,7 +17,7 @@ export interface FaultyProxy {
   /** Where requests go: the service may come back at another port. */
   target: string
   /** Says what goes wrong with the nth request; null for nothing. */
-  plan: (nth: number) => Fault | null
+  plan: (nth: number, method: string | undefined) => Fault | null
   close(): Promise<void>
 }
 
@@ -41,22 +41,24 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   }
 
   async function handle(sent: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const fault = proxy.plan(++proxy.requests)
+    const fault = proxy.plan(++proxy.requests, sent.method)
     if (fault) proxy.faults++
     const body = await buffer(sent)
-    if (fault?.at === 'before') return fail(fault, answer)
+    if (fault?.at === 'before') return fail(fault, sent, answer)
     const forwarded = request(proxy.target + sent.url, { method: sent.method, headers: sent.headers })
     forwarded.end(body)
     const [response] = (await once(forwarded, 'response')) as [IncomingMessage]
     const received = await buffer(response)
-    if (fault) return fail(fault, answer)
+    if (fault) return fail(fault, sent, answer)
     answer.writeHead(response.statusCode ?? 500, response.headers).end(received)
   }
 
   return proxy
 }
 
-function fail({ status, headers = {} }: Fault, answer: ServerResponse): void {
-  if (status === 'cut') answer.destroy()
-  else answer.writeHead(status, headers).end('{"status": "error"}')
+function fail({ status, headers = {} }: Fault, { headers: { origin } }: IncomingMessage, answer: ServerResponse): void {
+  if (status === 'cut') return void answer.destroy()
+  // As the service's answers, so that pages can read the status.
+  const cors = origin ? { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' } : {}
+  answer.writeHead(status, { ...cors, ...headers }).end('{"status": "error"}')
 }

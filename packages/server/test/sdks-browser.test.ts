@@ -87,6 +87,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     }
   }
 
+  const isReady = 'analytics.instance?.initialized ?? analytics.getAnonymousId?.()'
+  const countAll = `for (let n = 0; n < ${COUNTED.length}; n++) analytics.track('Counted', { n })`
+  const arrived = () => counted(async (path) => (await tenant.call('GET', path)).body)
+
   const eventsOf = async (query: string) =>
     (await tenant.call('GET', `/v1/events?sort_dir=asc&limit=100&${query}`)).body.events
   const contactOf = async (email: string) =>
@@ -126,7 +130,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ['RudderStack', rudder('{ useBeacon: true }')],
   ])("%s's SDK records what happens as the page is left", async (_name, code) => {
     await open(code, async (page) => {
-      await page.waitForFunction('analytics.instance?.initialized ?? analytics.getAnonymousId?.()')
+      await page.waitForFunction(isReady)
       await page.evaluate('analytics.track("Left")')
       await page.goto('about:blank')
       await until(async () => expect(await eventsOf('')).toMatchObject([{ event: 'Left' }]))
@@ -151,22 +155,58 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       let sent = 0
       let faults = 0
       await open(code, async (page) => {
-        await page.waitForFunction('analytics.instance?.initialized ?? analytics.getAnonymousId?.()')
+        await page.waitForFunction(isReady)
         proxy.plan = () => {
           if (++sent % 4 !== 1) return null
           faults++
           return fault
         }
-        await page.evaluate(`for (let n = 0; n < ${COUNTED.length}; n++) analytics.track('Counted', { n })`)
-        await expect
-          .poll(() => counted(async (path) => (await tenant.call('GET', path)).body), {
-            timeout: 60_000,
-            interval: 1_000,
-          })
-          .toEqual(COUNTED)
+        await page.evaluate(countAll)
+        await expect.poll(arrived, { timeout: 120_000, interval: 1_000 }).toEqual(COUNTED)
       })
       expect(faults).toBeGreaterThan(0)
     },
-    90_000,
+    180_000,
+  )
+
+  test.each(BATCHING)(
+    "%s's SDK loses and doubles none of 1,000 calls while the service restarts",
+    async (_name, code) => {
+      await open(code, async (page) => {
+        await page.waitForFunction(isReady)
+        let isAway = true
+        let refused = 0
+        proxy.plan = () => {
+          if (!isAway) return null
+          refused++
+          return { at: 'before', status: 'cut' }
+        }
+        await page.evaluate(countAll)
+        await expect.poll(() => refused, { timeout: 60_000 }).toBeGreaterThan(1)
+        isAway = false
+        await expect.poll(arrived, { timeout: 120_000, interval: 1_000 }).toEqual(COUNTED)
+      })
+    },
+    180_000,
+  )
+
+  test.each(BATCHING.flatMap(([name, code]) => [400, 401, 413].map((status) => ({ name, code, status }))))(
+    "$name's SDK drops what is answered with $status, and sends the rest once",
+    async ({ code, status }) => {
+      await open(code, async (page) => {
+        await page.waitForFunction(isReady)
+        let rejected = false
+        proxy.plan = (_nth, method) => {
+          if (rejected || method !== 'POST') return null
+          rejected = true
+          return { at: 'before', status }
+        }
+        await page.evaluate(countAll)
+        await expect.poll(async () => (await arrived()).length, { timeout: 120_000, interval: 1_000 }).toBe(900)
+      })
+      const numbers = await arrived()
+      expect(new Set(numbers).size).toBe(900)
+    },
+    180_000,
   )
 })
