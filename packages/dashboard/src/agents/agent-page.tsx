@@ -2,7 +2,16 @@ import { Alert, Anchor, Button, Card, Grid, Stack, Switch, Text, Title } from '@
 import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type Agent, agentQuery, deleteAgent, type Run, refreshAgents, runsQuery, updateAgent } from '../api/agents.ts'
+import {
+  type Agent,
+  agentQuery,
+  deleteAgent,
+  RUNS_LENGTH,
+  type Run,
+  refreshAgents,
+  runsQuery,
+  updateAgent,
+} from '../api/agents.ts'
 import { useIsAtLeast, useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -11,7 +20,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { AgentFacts } from './agent-facts.tsx'
-import { RUNS_LENGTH } from './page-lengths.ts'
 import { RunNow } from './run-now.tsx'
 import { formatCost, RunState } from './run-state.tsx'
 import { text } from './text.ts'

@@ -2,13 +2,12 @@ import { Anchor, Button, Group, Text } from '@mantine/core'
 import { IconAdjustments, IconPlus, IconRobot } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { agentsQuery, type ListedAgent, playbooksQuery } from '../api/agents.ts'
+import { AGENTS_LENGTH, agentsQuery, type ListedAgent, playbooksQuery } from '../api/agents.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import { AgentState, RunState } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
 import { text } from './text.ts'
@@ -21,7 +20,7 @@ export function AgentsPage() {
   const navigate = route.useNavigate()
   const isAdmin = useIsAtLeast('admin')
   const { data, error, isPlaceholderData, refetch } = useQuery(
-    agentsQuery({ limit: PAGE_LENGTH, offset: (page - 1) * PAGE_LENGTH }),
+    agentsQuery({ limit: AGENTS_LENGTH, offset: (page - 1) * AGENTS_LENGTH }),
   )
   const { data: playbooks } = useQuery(playbooksQuery)
   const titles = new Map(playbooks?.templates.map(({ name, title }) => [name, title]))
@@ -67,7 +66,7 @@ export function AgentsPage() {
         }
         paging={{
           page,
-          limit: PAGE_LENGTH,
+          limit: AGENTS_LENGTH,
           total: data?.total ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}

@@ -1,9 +1,12 @@
 import { createRoute } from '@tanstack/react-router'
 import {
+  AGENTS_LENGTH,
   agentQuery,
   agentSettingsQuery,
   agentsQuery,
   playbooksQuery,
+  RUN_CONTACTS_LENGTH,
+  RUNS_LENGTH,
   runContactsQuery,
   runQuery,
   runsQuery,
@@ -11,7 +14,6 @@ import {
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-import { CONTACTS_LENGTH, PAGE_LENGTH, RUNS_LENGTH } from './page-lengths.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
 const templateSearch = searchParams({ template: text })
@@ -22,7 +24,7 @@ const list = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(agentsQuery({ limit: PAGE_LENGTH, offset: (page - 1) * PAGE_LENGTH })),
+    void context.queryClient.prefetchQuery(agentsQuery({ limit: AGENTS_LENGTH, offset: (page - 1) * AGENTS_LENGTH })),
   component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 })
 
@@ -72,7 +74,7 @@ const run = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params: { runId }, deps: { page = 1 } }) => {
     void context.queryClient.prefetchQuery(runQuery(runId))
-    void context.queryClient.prefetchQuery(runContactsQuery(runId, { page, limit: CONTACTS_LENGTH }, false))
+    void context.queryClient.prefetchQuery(runContactsQuery(runId, { page, limit: RUN_CONTACTS_LENGTH }, false))
   },
   component: lazyPage(() => import('./run-page.tsx'), 'RunPage'),
 })

@@ -2,7 +2,16 @@ import { Alert, Anchor, Card, Group, Loader, Progress, SimpleGrid, Stack, Text, 
 import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { agentQuery, cancelRun, isOpen, type Run, refreshAgents, runContactsQuery, runQuery } from '../api/agents.ts'
+import {
+  agentQuery,
+  cancelRun,
+  isOpen,
+  RUN_CONTACTS_LENGTH,
+  type Run,
+  refreshAgents,
+  runContactsQuery,
+  runQuery,
+} from '../api/agents.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
@@ -10,7 +19,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
-import { CONTACTS_LENGTH } from './page-lengths.ts'
 import { RunContactCard } from './run-contact.tsx'
 import { formatCost, RunState } from './run-state.tsx'
 import { text } from './text.ts'
@@ -164,7 +172,7 @@ function RunProgress({ done, total }: { done: number; total: number }) {
 function Contacts({ run }: { run: Run }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = runContactsQuery(run.run_id, { page, limit: CONTACTS_LENGTH }, isOpen(run))
+  const query = runContactsQuery(run.run_id, { page, limit: RUN_CONTACTS_LENGTH }, isOpen(run))
   const { data, error, refetch } = useQuery(query)
   const total = data?.pagination.total_items ?? 0
   return (
@@ -187,12 +195,12 @@ function Contacts({ run }: { run: Run }) {
           <RunContactCard key={contact.contact_id} result={contact} />
         ))}
       </Stack>
-      {total > CONTACTS_LENGTH ? (
+      {total > RUN_CONTACTS_LENGTH ? (
         <Card mt="sm" p={0}>
           <Pager
             label={text.run.pager}
             page={page}
-            limit={CONTACTS_LENGTH}
+            limit={RUN_CONTACTS_LENGTH}
             total={total}
             onPage={(next) => navigate({ search: next === 1 ? {} : { page: next } })}
           />

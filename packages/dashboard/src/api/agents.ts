@@ -17,6 +17,9 @@ export type DryRun = DryRunObject
 export type RunContact = ContactResultObject
 type Page = { pagination: Type.Static<typeof Pagination> }
 
+/** Rows per page. */
+export const AGENTS_LENGTH = 50
+
 export const agentsQuery = (query: { limit: number; offset: number; enabled?: boolean | undefined }) =>
   queryOptions({
     queryKey: ['agents', 'list', query],
@@ -32,6 +35,9 @@ export const agentQuery = (agentId: string) =>
     queryFn: ({ signal }) => get<{ agent: Agent }>(`/v1/agents/${encodeURIComponent(agentId)}`, {}, signal),
     select: ({ agent }) => agent,
   })
+
+/** Rows per page. */
+export const RUNS_LENGTH = 20
 
 export const runsQuery = (agentId: string, query: { limit: number; offset: number }) =>
   queryOptions({
@@ -51,6 +57,9 @@ export const runQuery = (runId: string) =>
     select: ({ run }) => run,
     refetchInterval: ({ state }) => (state.data && !isOpen(state.data.run) ? false : 2_000),
   })
+
+/** Rows per page. */
+export const RUN_CONTACTS_LENGTH = 10
 
 export const runContactsQuery = (runId: string, query: { page: number; limit: number }, isUnderWay: boolean) =>
   queryOptions({

@@ -18,6 +18,9 @@ interface WaitingPage {
   pagination: Type.Static<typeof Pagination>
 }
 
+/** Rows per page. */
+export const APPROVALS_LENGTH = 20
+
 export const approvalsQuery = (filters: { page: number; limit: number; agent_id?: string | undefined }) =>
   queryOptions({
     queryKey: ['approvals', 'list', filters],

@@ -97,3 +97,11 @@ export function forgetCompany(queryClient: QueryClient, companyId: string): Prom
   queryClient.removeQueries({ queryKey: companyQuery(companyId).queryKey })
   return queryClient.invalidateQueries({ queryKey: ['companies', 'list'] })
 }
+
+/** Rows per page. */
+export const PEOPLE_A_PAGE = 20
+
+/** One page of the contacts of a company. */
+export function peopleOf(companyId: string, page = 1): Query {
+  return { company_id: companyId, page, limit: PEOPLE_A_PAGE, sort_by: 'lastname', sort_dir: 'asc' }
+}

@@ -6,6 +6,9 @@ import { get, send } from './client.ts'
 
 export type { Check, Domain }
 
+/** Rows per page. */
+export const DOMAINS_LENGTH = 20
+
 /** @param query `verified`: only those that may send events. */
 export const domainsQuery = (query: { page?: number; limit: number; verified?: boolean }) =>
   queryOptions({

@@ -108,3 +108,24 @@ export const visitEventsQuery = ({ visitor_id, session_id, started_at, ended_at,
     initialPageParam: 1,
     getNextPageParam: ({ pagination: { page, total_pages } }) => (page < total_pages ? page + 1 : undefined),
   })
+
+const ACTION_EVENTS = ['agent_action_proposed', 'agent_action_executed', 'agent_action_failed']
+const ACTION_EVENTS_MAX = 50
+
+/** The events of agents' actions for a contact, newest first. */
+export const contactActionsQuery = (contactId: string) =>
+  queryOptions({
+    queryKey: ['events', 'timeline', contactId, 'agent-actions'],
+    queryFn: async ({ signal }) => {
+      const answers = await Promise.all(
+        ACTION_EVENTS.map((event_type) =>
+          get<{ events: CustomerEvent[] }>(
+            '/v1/events',
+            { contact_id: contactId, event_type, limit: ACTION_EVENTS_MAX },
+            signal,
+          ),
+        ),
+      )
+      return answers.flatMap(({ events }) => events).sort((a, b) => b.timestamp.localeCompare(a.timestamp))
+    },
+  })

@@ -19,6 +19,9 @@ export interface SocialLogin {
   max_verification_wait_time?: number
 }
 
+/** Rows per page. */
+export const IDENTITIES_LENGTH = 50
+
 export const identitiesQuery = (query: { page?: number; limit: number; search?: string | undefined }) =>
   queryOptions({
     queryKey: ['identities', 'list', query],

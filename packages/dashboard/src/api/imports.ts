@@ -16,6 +16,9 @@ export function isAtWork({ state }: Pick<Import, 'state'>): boolean {
   return state === 'previewing' || state === 'running' || state === 'undoing'
 }
 
+/** Rows per page. */
+export const IMPORTS_LENGTH = 20
+
 /** One page of the imports, newest first. */
 export const importsQuery = (page: number, limit: number) =>
   queryOptions({

@@ -12,6 +12,9 @@ export interface NewKey {
   expires_at?: string
 }
 
+/** Rows per page. */
+export const KEYS_LENGTH = 50
+
 export const keysQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['keys', 'list', page, limit],

@@ -20,6 +20,9 @@ const whileCounting = (isCounting: boolean | undefined) => (isCounting ? COUNTIN
 const readSegments = (page: number, limit: number, signal: AbortSignal) =>
   get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal)
 
+/** Rows per page. */
+export const SEGMENTS_LENGTH = 50
+
 export const segmentsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['segments', 'list', page, limit],
@@ -51,6 +54,9 @@ export const segmentQuery = (segmentId: string) =>
     refetchInterval: ({ state }) => whileCounting(state.data?.segment.counting),
     select: ({ segment }) => segment,
   })
+
+/** Rows per page. */
+export const SEGMENT_MEMBERS_LENGTH = 20
 
 export const segmentMembersQuery = (segmentId: string, page: number, limit: number) =>
   queryOptions({

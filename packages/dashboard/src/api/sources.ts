@@ -17,6 +17,9 @@ interface Keyed {
   write_key: string
 }
 
+/** Rows per page. */
+export const SOURCES_LENGTH = 50
+
 export const sourcesQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['sources', 'list', page, limit],

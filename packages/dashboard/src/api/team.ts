@@ -15,6 +15,9 @@ export type InvitationMade = Type.Static<Type.TObject<typeof InvitationMadeSchem
 /** A tenant's limit of pending invitations. */
 const INVITATIONS_MAX = 100
 
+/** Rows per page. */
+export const MEMBERS_LENGTH = 50
+
 export const membersQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['team', 'members', page, limit],

@@ -14,6 +14,9 @@ export const exportsQuery = queryOptions({
   select: ({ exports }) => exports,
 })
 
+/** Rows per page. */
+export const ERASURES_LENGTH = 20
+
 /** One page of the contacts that were erased everywhere. */
 export const erasuresQuery = (page: number, limit: number) =>
   queryOptions({

@@ -36,6 +36,9 @@ export const webhookQuery = (id: string) =>
     select: ({ webhook }) => webhook,
   })
 
+/** Rows per page. */
+export const DELIVERIES_LENGTH = 20
+
 export const deliveriesQuery = (id: string, query: { page: number; limit: number; status: string | undefined }) =>
   queryOptions({
     queryKey: ['webhooks', 'deliveries', id, query],

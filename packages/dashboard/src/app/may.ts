@@ -26,3 +26,9 @@ export function useIsAtLeast(role: Role): boolean {
 export function isAtLeast(own: Role | null, role: Role): boolean {
   return own !== null && RANK[own] >= RANK[role]
 }
+
+/** The roles that a person can assign: an admin cannot make or change owners. */
+export function rolesToGive(mine: Role): Role[] {
+  if (mine === 'owner') return ['viewer', 'member', 'admin', 'owner']
+  return mine === 'admin' ? ['viewer', 'member', 'admin'] : []
+}

@@ -2,7 +2,7 @@ import { Card } from '@mantine/core'
 import { IconChecks } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { approvalsQuery } from '../api/approvals.ts'
+import { APPROVALS_LENGTH, approvalsQuery } from '../api/approvals.ts'
 import { useMay } from '../app/may.ts'
 import { ShortcutsButton } from '../app/shortcuts-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -10,7 +10,6 @@ import { Pager } from '../ui/pager.tsx'
 import { useShortcutsSwitch } from '../ui/shortcuts.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Inbox } from './inbox.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/approvals')
@@ -19,7 +18,7 @@ const route = getRouteApi('/shell/approvals')
 export function ApprovalsPage() {
   const { page = 1, agent_id } = route.useSearch()
   const navigate = route.useNavigate()
-  const filters = { page, limit: PAGE_LENGTH, agent_id }
+  const filters = { page, limit: APPROVALS_LENGTH, agent_id }
   const { data, error, refetch } = useQuery(approvalsQuery(filters))
   const [isOn] = useShortcutsSwitch()
   const mayDecide = useMay('agents:approve')
@@ -44,12 +43,12 @@ export function ApprovalsPage() {
             hasShortcuts={isOn && mayDecide}
             onAllDecided={() => navigate({ search: agent_id === undefined ? {} : { agent_id }, replace: true })}
           />
-          {total > PAGE_LENGTH ? (
+          {total > APPROVALS_LENGTH ? (
             <Card mt="md" p={0}>
               <Pager
                 label={text.pager}
                 page={page}
-                limit={PAGE_LENGTH}
+                limit={APPROVALS_LENGTH}
                 total={total}
                 onPage={(next) =>
                   navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) })

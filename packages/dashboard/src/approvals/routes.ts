@@ -1,9 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { approvalsQuery } from '../api/approvals.ts'
+import { APPROVALS_LENGTH, approvalsQuery } from '../api/approvals.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-import { PAGE_LENGTH } from './page-lengths.ts'
 
 const inboxSearch = searchParams({ page: pageNumber, agent_id: text })
 
@@ -13,7 +12,7 @@ const inbox = createRoute({
   validateSearch: inboxSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1, agent_id } }) =>
-    void context.queryClient.prefetchQuery(approvalsQuery({ page, limit: PAGE_LENGTH, agent_id })),
+    void context.queryClient.prefetchQuery(approvalsQuery({ page, limit: APPROVALS_LENGTH, agent_id })),
   component: lazyPage(() => import('./approvals-page.tsx'), 'ApprovalsPage'),
 })
 

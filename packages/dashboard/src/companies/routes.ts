@@ -1,12 +1,11 @@
 import { createRoute } from '@tanstack/react-router'
-import { companiesQuery, companyQuery } from '../api/companies.ts'
+import { companiesQuery, companyQuery, peopleOf } from '../api/companies.ts'
 import { contactsQuery } from '../api/contacts.ts'
 import { viewsQuery } from '../api/views.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams, text } from '../app/search-params.ts'
 import { companySearch, toCompanyQuery } from './company-search.ts'
-import { peopleOf } from './people-query.ts'
 
 const list = createRoute({
   getParentRoute: () => shellRoute,

@@ -2,7 +2,14 @@ import { Anchor, Badge, Group, Text } from '@mantine/core'
 import { IconSearch, IconUserCircle } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { createIdentity, type Identity, identitiesQuery, identityName, refreshIdentities } from '../api/identities.ts'
+import {
+  createIdentity,
+  IDENTITIES_LENGTH,
+  type Identity,
+  identitiesQuery,
+  identityName,
+  refreshIdentities,
+} from '../api/identities.ts'
 import { useMay } from '../app/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -11,7 +18,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/identities')
@@ -21,7 +27,7 @@ export function IdentitiesPage() {
   const { page = 1, search } = route.useSearch()
   const navigate = route.useNavigate()
   const queryClient = useQueryClient()
-  const query = identitiesQuery({ page, limit: PAGE_LENGTH, search })
+  const query = identitiesQuery({ page, limit: IDENTITIES_LENGTH, search })
   const { data, error, isPlaceholderData, refetch } = useQuery(query)
   const total = data?.pagination.total_items ?? 0
   const add = async ({ firstName = '', lastName = '', role = '' }: Record<string, string>) => {
@@ -43,7 +49,7 @@ export function IdentitiesPage() {
   return (
     <>
       <PageHeader title={text.title} description={text.description} actions={create} />
-      {search !== undefined || total > PAGE_LENGTH ? (
+      {search !== undefined || total > IDENTITIES_LENGTH ? (
         <Group mb="md">
           <SearchField
             value={search}
@@ -72,7 +78,7 @@ export function IdentitiesPage() {
         }
         paging={{
           page,
-          limit: PAGE_LENGTH,
+          limit: IDENTITIES_LENGTH,
           total,
           onPage: (next) => navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) }),
         }}

@@ -1,9 +1,8 @@
 import { createRoute } from '@tanstack/react-router'
-import { connectionsQuery, identitiesQuery, identityQuery } from '../api/identities.ts'
+import { connectionsQuery, IDENTITIES_LENGTH, identitiesQuery, identityQuery } from '../api/identities.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-import { PAGE_LENGTH } from './page-lengths.ts'
 
 const listSearch = searchParams({ page: pageNumber, search: text })
 
@@ -13,7 +12,7 @@ const list = createRoute({
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1, search } }) =>
-    void context.queryClient.prefetchQuery(identitiesQuery({ page, limit: PAGE_LENGTH, search })),
+    void context.queryClient.prefetchQuery(identitiesQuery({ page, limit: IDENTITIES_LENGTH, search })),
   component: lazyPage(() => import('./identities-page.tsx'), 'IdentitiesPage'),
 })
 

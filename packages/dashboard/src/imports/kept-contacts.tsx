@@ -4,9 +4,10 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { type KeptContact, keptQuery } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Foreign } from '../ui/text.tsx'
-import { KEPT_LENGTH } from './page-lengths.ts'
 import { text } from './text.ts'
 
+/** Rows per page. */
+const KEPT_LENGTH = 20
 const route = getRouteApi('/shell/imports/$importId')
 
 /** The contacts that undoing an import left as they are. */

@@ -5,10 +5,11 @@ import { Link } from '@tanstack/react-router'
 import { refreshContacts } from '../api/contacts.ts'
 import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { CountCards } from './count-cards.tsx'
-import { FirstErrors } from './first-errors.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
 import { text } from './text.ts'
 
@@ -150,3 +151,24 @@ function FailedRows({ of }: { of: Import }) {
     </Stack>
   )
 }
+
+type RowError = Import['errors'][number]
+
+/** The first rows that failed. */
+function FirstErrors({ errors }: { errors: RowError[] }) {
+  if (errors.length === 0) return null
+  return (
+    <DataTable
+      label={text.result.errors.label}
+      columns={COLUMNS}
+      rows={errors}
+      rowKey={({ row }) => String(row)}
+      empty={text.result.errors.none}
+    />
+  )
+}
+
+const COLUMNS: Column<RowError>[] = [
+  { id: 'row', header: text.result.errors.row, cell: ({ row }) => formatNumber(row) },
+  { id: 'message', header: text.result.errors.message, cell: ({ message }) => <Foreign>{message}</Foreign> },
+]

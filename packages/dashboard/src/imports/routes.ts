@@ -1,10 +1,9 @@
 import { createRoute } from '@tanstack/react-router'
-import { importQuery, importsQuery } from '../api/imports.ts'
+import { IMPORTS_LENGTH, importQuery, importsQuery } from '../api/imports.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
-import { IMPORTS_LENGTH } from './page-lengths.ts'
 
 const listSearch = searchParams({ page: pageNumber })
 const importSearch = searchParams({ step: oneOf('mapping', 'preview', 'import'), page: pageNumber })

@@ -1,10 +1,15 @@
 import { createRoute } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
-import { segmentMembersQuery, segmentQuery, segmentsQuery } from '../api/segments.ts'
+import {
+  SEGMENT_MEMBERS_LENGTH,
+  SEGMENTS_LENGTH,
+  segmentMembersQuery,
+  segmentQuery,
+  segmentsQuery,
+} from '../api/segments.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
-import { MEMBERS_LENGTH, PAGE_LENGTH } from './page-lengths.ts'
 import { segmentSearch } from './segment-search.ts'
 
 const listSearch = searchParams({ page: pageNumber })
@@ -14,7 +19,7 @@ const list = createRoute({
   path: '/segments',
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(segmentsQuery(deps.page ?? 1, PAGE_LENGTH)),
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(segmentsQuery(deps.page ?? 1, SEGMENTS_LENGTH)),
   component: lazyPage(() => import('./segments-page.tsx'), 'SegmentsPage'),
 })
 
@@ -33,7 +38,9 @@ const one = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, params, deps }) => {
     void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
-    void context.queryClient.prefetchQuery(segmentMembersQuery(params.segmentId, deps.page ?? 1, MEMBERS_LENGTH))
+    void context.queryClient.prefetchQuery(
+      segmentMembersQuery(params.segmentId, deps.page ?? 1, SEGMENT_MEMBERS_LENGTH),
+    )
   },
   component: lazyPage(() => import('./segment-page.tsx'), 'SegmentPage'),
 })

@@ -6,6 +6,7 @@ import { propertiesQuery } from '../api/properties.ts'
 import {
   deleteSegment,
   refreshSegments,
+  SEGMENT_MEMBERS_LENGTH,
   type Segment,
   type SegmentGrowth,
   segmentGrowthQuery,
@@ -23,7 +24,6 @@ import { resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
-import { MEMBERS_LENGTH } from './page-lengths.ts'
 import { segmentSearch } from './segment-search.ts'
 import { text } from './text.ts'
 import { filterWords } from './words.ts'
@@ -189,7 +189,7 @@ function Members({ segmentId }: { segmentId: string }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...segmentMembersQuery(segmentId, page, MEMBERS_LENGTH),
+    ...segmentMembersQuery(segmentId, page, SEGMENT_MEMBERS_LENGTH),
     refetchInterval: REFRESH_MS,
   })
   return (
@@ -218,7 +218,7 @@ function Members({ segmentId }: { segmentId: string }) {
         }
         paging={{
           page,
-          limit: MEMBERS_LENGTH,
+          limit: SEGMENT_MEMBERS_LENGTH,
           total: data?.pagination.total_items ?? 0,
           onPage: (next) =>
             navigate({

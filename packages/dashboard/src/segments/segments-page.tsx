@@ -3,14 +3,13 @@ import { IconFilter, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
-import { type Segment, segmentsQuery } from '../api/segments.ts'
+import { SEGMENTS_LENGTH, type Segment, segmentsQuery } from '../api/segments.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import { text } from './text.ts'
 import { filterWords } from './words.ts'
 
@@ -23,7 +22,7 @@ export function SegmentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const mayWrite = useIsAtLeast('member')
-  const { data, error, isPlaceholderData, refetch } = useQuery(segmentsQuery(page, PAGE_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(segmentsQuery(page, SEGMENTS_LENGTH))
   const { data: known } = useQuery(propertiesQuery('contacts'))
   const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
   const create = mayWrite ? (
@@ -53,7 +52,7 @@ export function SegmentsPage() {
         }
         paging={{
           page,
-          limit: PAGE_LENGTH,
+          limit: SEGMENTS_LENGTH,
           total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}

@@ -3,6 +3,7 @@ import { IconArchive, IconDownload, IconEraser } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import {
+  ERASURES_LENGTH,
   type Export,
   erasuresQuery,
   exportsQuery,
@@ -16,7 +17,6 @@ import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { ERASURES_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 

@@ -2,7 +2,15 @@ import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/
 import { IconRefresh, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { addDomain, type Domain, domainsQuery, refreshDomains, removeDomain, verifyDomain } from '../api/domains.ts'
+import {
+  addDomain,
+  DOMAINS_LENGTH,
+  type Domain,
+  domainsQuery,
+  refreshDomains,
+  removeDomain,
+  verifyDomain,
+} from '../api/domains.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { useIsAtLeast } from '../app/may.ts'
@@ -16,7 +24,6 @@ import { Foreign } from '../ui/text.tsx'
 import { CopyableValues } from './copyable-values.tsx'
 import { CheckResult, DomainProof } from './domain-proof.tsx'
 import { text } from './domains-text.ts'
-import { DOMAINS_LENGTH } from './page-lengths.ts'
 import { SettingsPart } from './settings-part.tsx'
 
 const route = getRouteApi('/shell/settings/domains')

@@ -12,13 +12,12 @@ import {
   renewInvitation,
   withdrawInvitation,
 } from '../api/team.ts'
-import { useMe } from '../app/may.ts'
+import { rolesToGive, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
-import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Text, Tooltip } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type Key, keysQuery, refreshKeys, revokeKey } from '../api/keys.ts'
+import { KEYS_LENGTH, type Key, keysQuery, refreshKeys, revokeKey } from '../api/keys.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -10,7 +10,6 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment, None } from '../ui/text.tsx'
 import { NewKeyDialog } from './new-key.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 
@@ -21,7 +20,7 @@ export function KeysPage() {
   const queryClient = useQueryClient()
   const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(keysQuery(page, PAGE_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(keysQuery(page, KEYS_LENGTH))
   const isAdmin = useIsAtLeast('admin')
   const show = (changes: { dialog?: true }) =>
     navigate({ search: ({ page: shown }) => ({ page: shown, ...changes }), replace: true })
@@ -52,7 +51,7 @@ export function KeysPage() {
         }
         paging={{
           page,
-          limit: PAGE_LENGTH,
+          limit: KEYS_LENGTH,
           total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}

@@ -1,18 +1,17 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { auditQuery } from '../api/audit.ts'
-import { domainsQuery } from '../api/domains.ts'
-import { keysQuery } from '../api/keys.ts'
+import { DOMAINS_LENGTH, domainsQuery } from '../api/domains.ts'
+import { KEYS_LENGTH, keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
-import { sourcesQuery } from '../api/sources.ts'
-import { membersQuery } from '../api/team.ts'
+import { SOURCES_LENGTH, sourcesQuery } from '../api/sources.ts'
+import { MEMBERS_LENGTH, membersQuery } from '../api/team.ts'
 import { tenantQuery } from '../api/tenant.ts'
-import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
+import { ERASURES_LENGTH, erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { flag, pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
-import { DOMAINS_LENGTH, ERASURES_LENGTH, PAGE_LENGTH } from './page-lengths.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
 /** Of a page with a form in a dialog, which a link may open. */
@@ -43,7 +42,8 @@ const team = createRoute({
   path: '/team',
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
-  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(membersQuery(page, PAGE_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(membersQuery(page, MEMBERS_LENGTH)),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
@@ -88,7 +88,8 @@ const sources = createRoute({
   path: '/sources',
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
-  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(sourcesQuery(page, PAGE_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(sourcesQuery(page, SOURCES_LENGTH)),
   component: lazyPage(() => import('./sources-page.tsx'), 'SourcesPage'),
 })
 
@@ -97,7 +98,7 @@ const keys = createRoute({
   path: '/keys',
   validateSearch: dialogSearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
-  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, PAGE_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, KEYS_LENGTH)),
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 

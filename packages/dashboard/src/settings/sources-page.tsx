@@ -2,14 +2,13 @@ import { Badge, Button, Code, Text } from '@mantine/core'
 import { IconPlugConnected, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { type Source, sourcesQuery } from '../api/sources.ts'
+import { SOURCES_LENGTH, type Source, sourcesQuery } from '../api/sources.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewSourceDialog } from './new-source.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 import { SourceMenu } from './source-menu.tsx'
 import { text } from './sources-text.ts'
@@ -20,7 +19,7 @@ const route = getRouteApi('/shell/settings/sources')
 export function SourcesPage() {
   const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(sourcesQuery(page, PAGE_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(sourcesQuery(page, SOURCES_LENGTH))
   const isAdmin = useIsAtLeast('admin')
   const show = (changes: { dialog?: true }) =>
     navigate({ search: ({ page: shown }) => ({ page: shown, ...changes }), replace: true })
@@ -47,7 +46,7 @@ export function SourcesPage() {
         }
         paging={{
           page,
-          limit: PAGE_LENGTH,
+          limit: SOURCES_LENGTH,
           total: data?.pagination.total_items ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}

@@ -4,16 +4,14 @@ import { IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Role } from '../api/session.ts'
-import { changeMemberRole, type Member, membersQuery, refreshTeam, removeMember } from '../api/team.ts'
-import { useIsAtLeast, useMe } from '../app/may.ts'
+import { changeMemberRole, MEMBERS_LENGTH, type Member, membersQuery, refreshTeam, removeMember } from '../api/team.ts'
+import { rolesToGive, useIsAtLeast, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
-import { PAGE_LENGTH } from './page-lengths.ts'
-import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 
@@ -23,7 +21,7 @@ const route = getRouteApi('/shell/settings/team')
 export function TeamPage() {
   const { page = 1, dialog = false } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(membersQuery(page, PAGE_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(membersQuery(page, MEMBERS_LENGTH))
   const { role, user } = useMe()
   const isAdmin = useIsAtLeast('admin')
   const show = (changes: { dialog?: true }) =>
@@ -51,7 +49,7 @@ export function TeamPage() {
           empty={<EmptyState icon={IconUsers} title={text.team.empty} />}
           paging={{
             page,
-            limit: PAGE_LENGTH,
+            limit: MEMBERS_LENGTH,
             total: data?.pagination.total_items ?? 0,
             onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
           }}

@@ -1,14 +1,13 @@
 import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Navigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { Navigate, useLocation, useRouter } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
 import { setUp, signInOptionsQuery } from '../api/session.ts'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { text } from './text.ts'
 import { useEnter } from './use-enter.ts'
-import { useSetupToken } from './use-setup-token.ts'
 
 /** The first page of a new service. It requires the link from the console. */
 export function SetupPage() {
@@ -93,4 +92,21 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
       </Stack>
     </EntryFrame>
   )
+}
+
+/**
+ * The token in the fragment of the setup link. It is removed from the address bar at once, so that it does not appear in
+ * the history or in a screenshot.
+ */
+function useSetupToken(): string | null {
+  const router = useRouter()
+  const hash = useLocation({ select: (location) => location.hash })
+  const [token, setToken] = useState<string | null>(null)
+  const opened = new URLSearchParams(hash).get('token')
+  useEffect(() => {
+    if (opened === null) return
+    setToken(opened)
+    void router.navigate({ to: '/setup', replace: true })
+  }, [opened, router])
+  return opened ?? token
 }

@@ -1,8 +1,7 @@
 import { Anchor, Text, type TextProps, Tooltip } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useSyncExternalStore } from 'react'
 import { formatAgo, formatMoment } from './format.ts'
 import { text } from './text.ts'
-import { useMinute } from './use-minute.ts'
 
 /** Longer texts are useless in a list and would slow the page. */
 const CLAMP = 300
@@ -75,4 +74,27 @@ export function Moment({ at, ...props }: { at: string } & TextProps) {
       </Text>
     </Tooltip>
   )
+}
+
+const MINUTE_MS = 60_000
+const minuteListeners = new Set<() => void>()
+let minuteTimer: ReturnType<typeof setInterval> | undefined
+
+/** Renders a component again every minute, so that relative times stay correct. */
+function useMinute(): void {
+  useSyncExternalStore(subscribe, () => Math.floor(Date.now() / MINUTE_MS))
+}
+
+/** One timer for all relative times of a page. */
+function subscribe(listener: () => void): () => void {
+  minuteListeners.add(listener)
+  minuteTimer ??= setInterval(() => {
+    for (const each of minuteListeners) each()
+  }, 10_000)
+  return () => {
+    minuteListeners.delete(listener)
+    if (minuteListeners.size > 0) return
+    clearInterval(minuteTimer)
+    minuteTimer = undefined
+  }
 }

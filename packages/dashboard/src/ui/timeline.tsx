@@ -11,7 +11,6 @@ import {
   timelineEventsQuery,
   timelineQuery,
 } from '../api/events.ts'
-import { byDay } from './by-day.ts'
 import { EventRow } from './event-row.tsx'
 import { eventLabel } from './event-words.ts'
 import { withPageTimes } from './page-times.ts'
@@ -177,6 +176,13 @@ export function DayCards({ rows }: Pick<DaysProps, 'rows'>) {
       </ul>
     </Card>
   ))
+}
+
+const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+
+/** Items by days in the reader's time zone, in their order. */
+function byDay<Item>(items: readonly Item[], timeOf: (item: Item) => string): Map<string, Item[]> {
+  return Map.groupBy(items, (item) => DAY.format(new Date(timeOf(item))))
 }
 
 function Keyed({ children }: { children: ReactNode }) {

@@ -4,12 +4,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type Visit, visitEventsQuery } from '../api/events.ts'
 import { ContactOf, EventRow, Time } from './event-row.tsx'
+import { formatDuration } from './format.ts'
 import { withPageTimes } from './page-times.ts'
 import { ErrorState, LoadingState } from './states.tsx'
 import { text } from './text.ts'
 import { Foreign, placeOf } from './text.tsx'
 import classes from './timeline.module.css'
-import { visitSize, visitSource } from './visit-words.ts'
+
+const words = text.visit
 
 /** One visit in a list; it opens to its events. */
 export function VisitRow({ visit, withName = false }: { visit: Visit; withName?: boolean }) {
@@ -30,7 +32,7 @@ export function VisitRow({ visit, withName = false }: { visit: Visit; withName?:
               className={classes.opener}
               aria-expanded={isOpen}
               aria-controls={isOpen ? id : undefined}
-              title={text.visit.show}
+              title={words.show}
               onClick={() => setOpen(!isOpen)}
             >
               <Text span inherit fw={550}>
@@ -62,14 +64,14 @@ function VisitEvents({ visit }: { visit: Visit }) {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     visitEventsQuery(visit),
   )
-  if (isPending) return <LoadingState lines={3} label={text.visit.loading} />
+  if (isPending) return <LoadingState lines={3} label={words.loading} />
   if (!data) return <ErrorState error={error} onRetry={refetch} />
   const events = withPageTimes(data.pages.flatMap((page) => page.events))
   return (
     <>
       {events.length === 0 ? (
         <Text size="sm" c="dimmed" p="xs">
-          {text.visit.empty}
+          {words.empty}
         </Text>
       ) : (
         <ul className={classes.list}>
@@ -80,9 +82,22 @@ function VisitEvents({ visit }: { visit: Visit }) {
       )}
       {hasNextPage ? (
         <Button variant="subtle" size="compact-sm" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
-          {text.visit.more}
+          {words.more}
         </Button>
       ) : null}
     </>
   )
+}
+
+/** Where a visit came from: the campaign in its first URL, else the referrer's host. */
+function visitSource({ utm_source, utm_medium, utm_campaign, referring_domain }: Visit): string {
+  const source = [utm_source ?? referring_domain, utm_medium].filter(Boolean).join(' / ')
+  const campaign = utm_campaign ? words.campaign(utm_campaign) : ''
+  const from = [source, campaign].filter(Boolean).join(', ')
+  return from === '' ? words.direct : words.from(from)
+}
+
+/** "4 pages · 3 min"; without pages, the number of events. */
+function visitSize({ page_views: pages, event_count: events, duration_seconds: seconds }: Visit): string {
+  return [pages > 0 ? words.pages(pages) : words.events(events), formatDuration(seconds)].filter(Boolean).join(' · ')
 }

@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import {
+  DELIVERIES_LENGTH,
   deliveriesQuery,
   deliveryQuery,
   webhookEventTypesQuery,
@@ -10,7 +11,6 @@ import {
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
-import { DELIVERIES_LENGTH } from './page-lengths.ts'
 
 const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
 

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import {
+  DELIVERIES_LENGTH,
   deliveriesQuery,
   type Webhook,
   type WebhookDelivery,
@@ -18,7 +19,6 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { DELIVERIES_LENGTH } from './page-lengths.ts'
 import { ResendFailed } from './resend-failed.tsx'
 import { text } from './text.ts'
 import { WebhookActions } from './webhook-actions.tsx'

@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { type ErrorDetail, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import { WORDS_MAX, wordsOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
-import { WORDS_MAX, wordsOf } from '../platform/search-words.ts'
 
 /** Records per call: a call takes about a second, and holds the lock of one record at a time. */
 export const RECORDS_MAX = 100

@@ -1,11 +1,11 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
+import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
-import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 

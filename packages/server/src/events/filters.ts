@@ -4,9 +4,8 @@ import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { IS_IDENTIFIED, isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
-import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
+import { filterText, flag, searchText, timestampBound, wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
-import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Event names per filter. */

@@ -11,11 +11,12 @@ import {
   assignOwners,
   distinctVisitors,
   type FlushPart,
+  type FlushVisitor,
   readVisitors,
+  visitorKey,
   withBeginnings,
   writeAtOnce,
 } from './flush-queries.ts'
-import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
 import { removeRepeated } from './sent-ids.ts'
 
@@ -225,4 +226,31 @@ export function createGroupCommit({
 
 function rowOf(events: readonly EventRecord[]): JournalRow {
   return { journalId: newId(), table: 'events', rows: serializeEvents(events) }
+}
+
+const REMEMBERED = 100_000
+
+/** A cache of visitors that are, or once were, identified. It may be stale: every flush has PostgreSQL check it. */
+interface KnownVisitors {
+  guess(visitors: FlushVisitor[]): FlushVisitor[]
+  learn(visitors: readonly FlushVisitor[]): void
+}
+
+function createKnownVisitors(): KnownVisitors {
+  const known = new Map<string, Pick<FlushVisitor, 'contactId' | 'episode'>>()
+  return {
+    guess: (visitors) =>
+      visitors.map((visitor) => ({
+        ...visitor,
+        ...known.get(visitorKey(visitor.tenantId, visitor.visitorId)),
+      })),
+    learn: (visitors) => {
+      if (known.size + visitors.length > REMEMBERED) known.clear()
+      for (const { tenantId, visitorId, contactId, episode } of visitors) {
+        const key = visitorKey(tenantId, visitorId)
+        if (contactId === null && episode === 0) known.delete(key)
+        else known.set(key, { contactId, episode })
+      }
+    },
+  }
 }

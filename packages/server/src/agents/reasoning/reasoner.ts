@@ -1,3 +1,4 @@
+import { ServiceError } from '../../platform/errors.ts'
 import type { ProposedAction } from '../action-types.ts'
 import type { ContactContext } from './context.ts'
 
@@ -63,3 +64,18 @@ export class EvaluationError extends Error {
 
 /** A failure that the next contact would have too: the run ends with this message. */
 export class RunFailure extends Error {}
+
+const ERROR_LENGTH_MAX = 500
+
+/** Why a contact could not be evaluated, in words for users. Anything that was not written for them is in the log. */
+export function messageOf(error: unknown): string {
+  const isOurs = error instanceof EvaluationError || error instanceof ServiceError
+  return isOurs
+    ? storable(error.message.slice(0, ERROR_LENGTH_MAX))
+    : 'The contact could not be evaluated. See the log of the service.'
+}
+
+/** An error may quote the model, whose text may contain characters that PostgreSQL cannot store. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd').toWellFormed()
+}

@@ -6,12 +6,11 @@ import { assess, existingIdentity } from '../actions/propose.ts'
 import { type AgentConfiguration, MAX_CONTACTS } from '../agent.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { type ContactContext, readContexts } from '../reasoning/context.ts'
-import { CapReached, EvaluationError, NO_USAGE, RunFailure, type Usage } from '../reasoning/reasoner.ts'
+import { CapReached, EvaluationError, messageOf, NO_USAGE, RunFailure, type Usage } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
 import { costCapsOf, requireKnownCosts } from './costs.ts'
 import { DryRunCosts } from './dry-run-costs.ts'
 import type { DryRunObject } from './dry-run-object.ts'
-import { messageOf } from './evaluation-error.ts'
 
 /** Contacts of a dry run. */
 export const DRY_RUN_CONTACTS = 3

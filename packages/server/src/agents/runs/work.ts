@@ -9,6 +9,7 @@ import {
   CapReached,
   type Evaluation,
   EvaluationError,
+  messageOf,
   NO_USAGE,
   type Reasoner,
   RunFailure,
@@ -16,7 +17,6 @@ import {
 import { begin, finishRun } from './begin-and-end.ts'
 import { type ClaimedRun, claimRun, NotOurs, releaseAfterFailure, releaseRun, renewRun } from './claim.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
-import { messageOf } from './evaluation-error.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 

@@ -2,7 +2,6 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
 import { type ErrorDetail, validationError } from '../errors.ts'
-import { WORDS_MAX, wordsOf } from '../search-words.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
@@ -219,4 +218,12 @@ function editDistance(a: string, b: string): number {
     row = next
   }
   return row[b.length] ?? 0
+}
+
+/** Each word is compared with every record that no index rules out, so each adds to the cost of a search. */
+export const WORDS_MAX = 10
+
+/** The words of a search, all of which must occur. */
+export function wordsOf(search: string | undefined): string[] {
+  return search?.split(/\s+/u).filter(Boolean) ?? []
 }

@@ -3,7 +3,6 @@ import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { answerSdkPreflight } from './page.ts'
 import { RECORDED } from './requests.ts'
-import { rudderSettings, segmentSettings } from './settings.ts'
 
 const WITH_KEY = { config: { access: 'public', credentials: 'write-key' }, schema: { hide: true } as object } as const
 const OPEN = { config: { access: 'public' }, schema: { hide: true } as object } as const
@@ -26,4 +25,46 @@ export function settingsRoutes(app: App, { config }: { config: Pick<Config, 'pub
   }
   app.options('/v1/m', OPEN, answerSdkPreflight)
   app.post('/v1/m', { ...OPEN, bodyLimit: 64 * 1024 }, async () => RECORDED)
+}
+
+/** Segment's `GET /v1/projects/:key/settings`. */
+function segmentSettings(writeKey: string, publicUrl: string) {
+  const { protocol, host, pathname } = new URL(publicUrl)
+  const apiHost = `${host}${pathname.replace(/\/$/, '')}/v1`
+  const allowed = { enabled: true, integrations: {} }
+  return {
+    integrations: {
+      'Segment.io': {
+        apiKey: writeKey,
+        apiHost,
+        protocol: protocol.replace(':', ''),
+        addBundledMetadata: false,
+        bundlingStatus: 'bundled',
+        type: 'server',
+      },
+    },
+    plan: { track: { __default: allowed }, identify: { __default: allowed }, group: { __default: allowed } },
+    edgeFunction: {},
+    analyticsNextEnabled: true,
+    middlewareSettings: {},
+    enabledMiddleware: {},
+    // The SDK reports no figures about itself.
+    metrics: { sampleRate: 0, host: apiHost },
+    legacyVideoPluginsEnabled: false,
+    remotePlugins: [],
+  }
+}
+
+/** RudderStack's `GET /sourceConfig/`. */
+function rudderSettings(sourceId: string) {
+  const nothing = { enabled: false }
+  return {
+    source: {
+      id: sourceId,
+      name: 'Customer Data Service',
+      enabled: true,
+      config: { statsCollection: { errors: nothing, metrics: nothing } },
+      destinations: [],
+    },
+  }
 }

@@ -1,2 +1,0 @@
-/** Rows per page. */
-export const PAGE_LENGTH = 20

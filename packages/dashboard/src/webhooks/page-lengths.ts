@@ -1,2 +1,0 @@
-/** Rows per page. */
-export const DELIVERIES_LENGTH = 20
