@@ -1,6 +1,5 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { readCsv } from './csv.ts'
 import type { Encoding } from './encoding.ts'
@@ -17,7 +16,6 @@ const ATTEMPTS_MAX = 10
 const PROGRESS_EVERY_MS = 1_000
 
 export interface ImportDependencies {
-  jobs: Jobs
   writing: WriteDependencies
   directory: string
 }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
+import type { Logger } from '../../platform/log.ts'
 import { saltFor } from '../accounts.ts'
 import { type Access, personOf } from '../authentication.ts'
 import { deletePendingVerifications, verifyByLink } from '../password-reset.ts'
@@ -71,7 +72,10 @@ const FORWARDED: readonly Forwarded[] = [
 ]
 
 /** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
-export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMailDependencies): void {
+export function authRoutes(
+  app: App,
+  dependencies: CodeDependencies & PasswordMailDependencies & { log: Logger },
+): void {
   const { config, auth, rateLimiter, stores, clock, log } = dependencies
   const { database } = stores
   // A missing body counts as empty, because a sign-out needs none. People leave spaces around an address.

@@ -1,5 +1,4 @@
 import type { Config } from '../../config.ts'
-import type { Logger } from '../../platform/log.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
@@ -8,11 +7,10 @@ import { newPasswordToken } from '../password-reset.ts'
 import { passwordLink } from './links.ts'
 
 export interface PasswordMailDependencies {
-  config: Config
+  config: Pick<Config, 'mailLimits' | 'publicUrl'>
   stores: Stores
   mailer: Mailer | null
   clock: Clock
-  log: Logger
 }
 
 /** Mails a password reset link to an address that has an account, within the hourly limit. */
