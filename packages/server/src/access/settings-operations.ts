@@ -19,14 +19,20 @@ export interface TenantServices {
   secrets: SecretBox
 }
 
-/** Services of the operations on limits and the tracker. */
-export interface SettingsServices {
-  config: Pick<Config, 'publicUrl' | 'trackerScriptPath' | 'trackerCollectPath' | 'rateLimits'>
+/** Services of the operation on limits, which only the running service has. */
+export interface LimitServices {
+  config: Pick<Config, 'rateLimits'>
   rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
 }
 
+/** Services of the operation on the tracker. */
+export interface TrackerServices {
+  config: Pick<Config, 'publicUrl' | 'trackerScriptPath' | 'trackerCollectPath'>
+}
+
 const ofTenant = operationsWith<TenantServices>()
-const ofService = operationsWith<SettingsServices>()
+const ofLimits = operationsWith<LimitServices>()
+const ofTracker = operationsWith<TrackerServices>()
 
 function entryOf(action: string, tenantId: string, details: Record<string, unknown> = {}) {
   return { action, subjectKind: 'tenant', subjectId: tenantId, details }
@@ -148,9 +154,8 @@ const Tracker = {
 }
 export type Tracker = Type.Static<Type.TObject<typeof Tracker>>
 
-/** Facts about the running service that a tenant needs. */
-export const SETTINGS_OPERATIONS = [
-  ofService({
+export const LIMIT_OPERATIONS = [
+  ofLimits({
     name: 'getLimits',
     tag,
     http: 'GET /v1/limits',
@@ -170,10 +175,14 @@ export const SETTINGS_OPERATIONS = [
       }
     },
   }),
-  ofService({
+]
+
+export const TRACKER_OPERATIONS = [
+  ofTracker({
     name: 'getTracker',
     tag,
     http: 'GET /v1/tracker',
+    command: 'tracker get',
     scope: 'settings:read',
     summary: "Get the tracker snippet for a site's pages, and the first and last event received from them",
     input: {},

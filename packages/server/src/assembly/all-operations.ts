@@ -3,10 +3,12 @@ import { INVITATION_OPERATIONS, type InvitationServices } from '../access/invita
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { MEMBER_OPERATIONS, type MemberServices } from '../access/member-operations.ts'
 import {
-  SETTINGS_OPERATIONS,
-  type SettingsServices,
+  LIMIT_OPERATIONS,
+  type LimitServices,
   TENANT_OPERATIONS,
   type TenantServices,
+  TRACKER_OPERATIONS,
+  type TrackerServices,
 } from '../access/settings-operations.ts'
 import { ACTION_OPERATIONS, type ActionServices } from '../agents/actions/operations.ts'
 import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
@@ -57,11 +59,12 @@ export type Services = ActionServices &
   ImportServices &
   IngestionServices &
   InvitationServices &
+  LimitServices &
   MemberServices &
   PlaybookServices &
   PreviewServices &
   RunServices &
-  SettingsServices &
+  TrackerServices &
   SocialServices &
   TenantServices &
   WebhookServices &
@@ -80,7 +83,8 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...INVITATION_OPERATIONS,
   ...KEY_OPERATIONS,
   ...DOMAIN_OPERATIONS,
-  ...SETTINGS_OPERATIONS,
+  ...LIMIT_OPERATIONS,
+  ...TRACKER_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...INGESTION_OPERATIONS,

@@ -2,7 +2,12 @@ import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operati
 import { INVITATION_OPERATIONS, type InvitationServices } from '../access/invitation-operations.ts'
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { MEMBER_OPERATIONS, type MemberServices } from '../access/member-operations.ts'
-import { TENANT_OPERATIONS, type TenantServices } from '../access/settings-operations.ts'
+import {
+  TENANT_OPERATIONS,
+  type TenantServices,
+  TRACKER_OPERATIONS,
+  type TrackerServices,
+} from '../access/settings-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
 import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
@@ -72,6 +77,7 @@ export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(BULK_OPERATIONS, withContactServices),
   ...commandsOf(BATCH_OPERATIONS, withoutServices),
   ...commandsOf(TENANT_OPERATIONS, withTenantServices),
+  ...commandsOf(TRACKER_OPERATIONS, withConfig),
   ...commandsOf(MEMBER_OPERATIONS, withStores),
   ...commandsOf(INVITATION_OPERATIONS, withInvitationServices),
   ...commandsOf(KEY_OPERATIONS, withoutServices),
@@ -149,7 +155,10 @@ function withContactServices<Answer>(session: Session, use: (services: ContactSe
   return use({ ...session.writing(), config: session.config, segmentFilters })
 }
 
-function withConfig<Answer>({ config }: Session, use: (services: PreviewServices) => Promise<Answer>) {
+function withConfig<Answer>(
+  { config }: Session,
+  use: (services: PreviewServices & TrackerServices) => Promise<Answer>,
+) {
   return use({ config })
 }
 

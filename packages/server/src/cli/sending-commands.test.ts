@@ -101,7 +101,7 @@ test('the write key of a source works until it is replaced or deleted on the com
   const listed = await cds('source list')
   expect(listed.body.sources).toMatchObject([{ source_id, name: 'Shop', key_hint: third.slice(-4) }])
   expect(JSON.stringify(listed.body)).not.toContain(third)
-  expect((await cds('source show', '--source-id', source_id)).body.source).toMatchObject({ source_id, name: 'Shop' })
+  expect((await cds('source get', '--source-id', source_id)).body.source).toMatchObject({ source_id, name: 'Shop' })
   expect(await cds('source create', '--name', 'Shop', '--type', 'browser')).toMatchObject({
     exit: 1,
     body: { error: { code: 'source_name_taken' } },
@@ -109,7 +109,7 @@ test('the write key of a source works until it is replaced or deleted on the com
 
   expect(await cds('source delete', '--source-id', source_id)).toMatchObject({ exit: 0, body: { deleted: true } })
   await expect.poll(() => statusWith(third)).toBe(401)
-  expect(await cds('source show', '--source-id', source_id)).toMatchObject({
+  expect(await cds('source get', '--source-id', source_id)).toMatchObject({
     exit: 1,
     body: { error: { code: 'not_found' } },
   })

@@ -91,6 +91,7 @@ export const IMPORT_OPERATIONS = [
     name: 'getImportPreview',
     tag,
     http: 'GET /v1/imports/:import_id/preview',
+    command: 'import preview-result',
     scope,
     scopeOf: () => 'contacts:read',
     summary: 'Get what an import would do: the counts, and the first 20 rows with each property before and after',

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { act, ended, importOf, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { deleteImportFiles } from './expire.ts'
 import { fileOf, importDirectory } from './files.ts'
 
@@ -83,6 +85,9 @@ test('a preview says what the import does, and changes nothing', async () => {
   const counts = { created: 0, updated: 3, unchanged: 0, failed: 2 }
   expect(previewed).toMatchObject({ preview: counts, row_count: 5, counts: { created: 0, updated: 0 } })
   const { body } = await tenant.call('GET', `/v1/imports/${created.import_id}/preview`)
+  const printed = { tenant: tenant.id, 'import-id': created.import_id }
+  const command = DATABASE_COMMANDS['import preview-result']
+  expect(await command?.run(commandSession(service), printed, new Date())).toEqual({ counts, rows: body.rows })
   expect(body.counts).toEqual(counts)
   expect(body.rows).toMatchObject([
     {

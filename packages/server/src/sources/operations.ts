@@ -74,7 +74,7 @@ export const SOURCE_OPERATIONS = [
     name: 'getSource',
     tag,
     http: 'GET /v1/sources/:source_id',
-    command: 'source show',
+    command: 'source get',
     scope: 'settings:read',
     summary: 'Get a source, without its write key',
     input: { source_id: idInPath('source') },
