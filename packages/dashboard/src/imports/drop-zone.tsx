@@ -4,7 +4,7 @@ import { type DragEvent, useState } from 'react'
 import classes from './drop-zone.module.css'
 import { text } from './text.ts'
 
-/** Takes files by dropping, and by the browser's own dialog, which the keyboard reaches too. */
+/** Accepts files that are dropped, or chosen in the browser's dialog, which the keyboard reaches too. */
 export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
   const [isOver, setIsOver] = useState(false)
   const drop = (event: DragEvent) => {

@@ -31,7 +31,7 @@ export function NewImportPage() {
       await navigate({ to: '/imports/$importId', params, search: { step: 'mapping' } })
     },
   })
-  const take = (files: File[]) => {
+  const upload = (files: File[]) => {
     const [file, ...others] = files
     setIsWrong(file === undefined || others.length > 0)
     if (file && others.length === 0) uploading.mutate(file)
@@ -59,7 +59,7 @@ export function NewImportPage() {
         {uploading.isPending ? (
           <Uploading name={uploading.variables.name} share={share} onCancel={() => controller.current?.abort()} />
         ) : (
-          <DropZone onFiles={take} />
+          <DropZone onFiles={upload} />
         )}
       </Stack>
     </>

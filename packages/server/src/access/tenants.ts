@@ -70,6 +70,6 @@ export async function listTenants(
 }
 
 /** Deletes a tenant's row and all rows that reference it. Call `deleteTenant` instead, which also deletes its other data. */
-export async function removeTenant(transaction: Database, tenantId: string): Promise<void> {
+export async function deleteTenantRow(transaction: Database, tenantId: string): Promise<void> {
   await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
 }

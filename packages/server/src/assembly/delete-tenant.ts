@@ -1,4 +1,4 @@
-import { removeTenant } from '../access/tenants.ts'
+import { deleteTenantRow } from '../access/tenants.ts'
 import { deleteVisitors } from '../contacts/visitors/erase.ts'
 import { deleteDevices } from '../identification/erase.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -11,6 +11,6 @@ export async function deleteTenant(database: Database, tenantId: string): Promis
   await database.transaction().execute(async (transaction) => {
     await deleteVisitors(transaction, tenantId)
     await deleteDevices(transaction, tenantId)
-    await removeTenant(transaction, tenantId)
+    await deleteTenantRow(transaction, tenantId)
   })
 }

@@ -54,7 +54,7 @@ export async function lockStates(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<ContactState[]> {
-  const known = await findContacts(tx, source, externalIds, emails)
+  const known = await findContactsByKeys(tx, source, externalIds, emails)
   const found = contactsOf(known)
   const rows = await lockRows(tx, found)
   // While waiting for the locks, one was merged or deleted, so its keys now lead elsewhere.
@@ -69,7 +69,7 @@ export async function readStates(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<ContactState[]> {
-  const known = await findContacts(tenant, source, externalIds, emails)
+  const known = await findContactsByKeys(tenant, source, externalIds, emails)
   const rows = await rowsOf(tenant, contactsOf(known)).execute()
   return statesOf(tenant, source, rows, known.aliases)
 }
@@ -164,7 +164,7 @@ interface FoundContacts {
  * Finds the contacts with these ids of a source and those with these emails, including the survivors of merged ones,
  * which are listed in `aliases`.
  */
-export async function findContacts(
+export async function findContactsByKeys(
   tenant: Tenant,
   source: string,
   externalIds: readonly string[],

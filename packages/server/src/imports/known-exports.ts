@@ -6,7 +6,7 @@ interface KnownExport {
   /** One of these must be there, and two of `others`. */
   key: string
   others: readonly string[]
-  /** The targets of columns, by plain name; of the other columns, those for every file hold. */
+  /** The targets of columns, by plain name; of the other columns, those for every file apply. */
   targets: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-import { findContacts } from '../contacts/bulk.ts'
+import { findContactsByKeys } from '../contacts/bulk.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CHARACTERS_PER_CHUNK, type Chunk, chunksOf, ROWS_PER_CHUNK } from './chunks.ts'
@@ -87,7 +87,7 @@ async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(
   const keys = rows.map(({ record }) => (record instanceof ServiceError ? { externalId: null, email: null } : record))
   const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
   const emails = keys.flatMap(({ email }) => email ?? [])
-  const { byExternalId, byEmail } = await findContacts(tenant, SOURCE.source, externalIds, emails)
+  const { byExternalId, byEmail } = await findContactsByKeys(tenant, SOURCE.source, externalIds, emails)
   return keys.map(({ externalId, email }) => byExternalId.get(externalId ?? '') ?? byEmail.get(email ?? '') ?? null)
 }
 

@@ -38,7 +38,7 @@ export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: 
       created_at: now,
       updated_at: now,
     })
-    .onConflict((taken) => taken.columns(['page', 'name']).doNothing())
+    .onConflict((known) => known.columns(['page', 'name']).doNothing())
     .returningAll()
     .executeTakeFirst()
   if (!row) throw nameTaken()

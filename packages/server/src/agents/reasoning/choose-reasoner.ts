@@ -36,8 +36,9 @@ export async function chooseReasoner(
   }
   const missing =
     provider === undefined ? 'No language model is configured' : `The model provider ${provider} is not configured`
-  const held = provider === undefined ? '' : ' Outbound actions wait for approval, because the agent asks for a model.'
-  const notice = `${missing}, so the messages come from the agent's template.${held}`
+  const waiting =
+    provider === undefined ? '' : ' Outbound actions wait for approval, because the agent asks for a model.'
+  const notice = `${missing}, so the messages come from the agent's template.${waiting}`
   return { reasoner: { ...template, notices: [notice, ...template.notices] }, isStandIn: provider !== undefined }
 }
 

@@ -5,8 +5,8 @@ import { type CostCaps, costOfMonth, spend } from './costs.ts'
 import { capNotice, reservedByAll } from './reserve-cost.ts'
 
 /**
- * The costs of a dry run. It has no row that could hold a reservation, so the maximum cost of an answer is added to the
- * cost of the month before the model is called, and the difference is taken back afterwards. If the process dies in
+ * The costs of a dry run. It has no row that could store a reservation, so the maximum cost of an answer is added to the
+ * cost of the month before the model is called, and the difference is subtracted afterwards. If the process dies in
  * between, the month counts too much rather than too little.
  */
 export class DryRunCosts {
@@ -16,7 +16,7 @@ export class DryRunCosts {
   /** Of the contacts that are evaluated. */
   #spentUsd = 0
   /** Of the contact under evaluation. */
-  #heldUsd = 0
+  #reservedUsd = 0
 
   constructor(tenant: Tenant, caps: CostCaps, now: Date) {
     this.#tenant = tenant
@@ -34,18 +34,18 @@ export class DryRunCosts {
       await lock(tx.db, 'model_costs', tx.id)
       if (perMonth !== null) {
         const reserved = await reservedByAll(tx)
-        const spent = (await costOfMonth(tx, this.#now)) - this.#heldUsd + reserved
+        const spent = (await costOfMonth(tx, this.#now)) - this.#reservedUsd + reserved
         if (spent + usd > perMonth) throw new CapReached(capNotice({ name: 'The monthly', usd: perMonth, spent }, usd))
       }
-      await spend(tx, usd - this.#heldUsd, this.#now)
+      await spend(tx, usd - this.#reservedUsd, this.#now)
     })
-    this.#heldUsd = usd
+    this.#reservedUsd = usd
   }
 
   /** Replaces what is reserved for a contact with what its evaluation cost. */
-  async settle(costUsd: number): Promise<void> {
-    await spend(this.#tenant, costUsd - this.#heldUsd, this.#now)
+  async charge(costUsd: number): Promise<void> {
+    await spend(this.#tenant, costUsd - this.#reservedUsd, this.#now)
     this.#spentUsd += costUsd
-    this.#heldUsd = 0
+    this.#reservedUsd = 0
   }
 }

@@ -105,7 +105,7 @@ async function evaluate(
       if (error instanceof EvaluationError) spent = error.usage
       return { ...result, status: 'failed', error: messageOf(error) }
     } finally {
-      await costs.settle(spent.costUsd)
+      await costs.charge(spent.costUsd)
       usage.inputTokens += spent.inputTokens
       usage.outputTokens += spent.outputTokens
       usage.costUsd += spent.costUsd

@@ -27,7 +27,7 @@ export interface Server {
   done(): void
 }
 
-/** Makes the HTTP server with what holds for every route: limits, errors, headers, metrics and openapi.json. */
+/** Makes the HTTP server with what applies to every route: limits, errors, headers, metrics and openapi.json. */
 export async function createServer({
   config,
   clock,

@@ -75,7 +75,8 @@ export function mayBeLost(lease: Lease, renewedAt: number): boolean {
 /**
  * Does work on a claimed row and renews the claim meanwhile.
  * @param renew returns false if another process has the claim.
- * @param work gets a signal that aborts when the claim is lost: taken by another process, or not renewed in time.
+ * @param work gets a signal that aborts when the claim is lost: another process has claimed the row, or it was not
+ * renewed in time.
  */
 export async function whileClaimed<T>(
   lease: Lease,

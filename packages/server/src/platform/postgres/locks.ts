@@ -30,7 +30,7 @@ export async function lock<Tables>(transaction: Kysely<Tables>, name: LockName, 
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${[name, ...of].join('/')}, 0))`.execute(transaction)
 }
 
-/** Takes several locks of a name and a tenant, in an order in which two transactions cannot block each other. */
+/** Acquires several locks of a name and a tenant, in an order in which two transactions cannot block each other. */
 export async function lockAll<Tables>(
   transaction: Kysely<Tables>,
   name: LockName,

@@ -8,7 +8,7 @@ import { identify } from '../../identification/identify.ts'
 import { conflict, ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Call, isNamed } from './call.ts'
-import { type People, settledContact } from './people.ts'
+import { type People, unchangedContact } from './people.ts'
 
 /** Whether what a sender says of people is verified: it has a secret key. */
 export type SenderTrust = 'verified' | 'unverified'
@@ -53,10 +53,10 @@ export async function identifyPeople(
   const work = async (group: readonly Placed[]) => {
     let isPeopleStale = false
     for (const run of runsOf(group)) {
-      const settled: Map<number, Identified> | null = isPeopleStale ? null : settledRun(people, run, trust)
-      const persons = settled ?? (await identifyRun(tenant, dependencies, trust, people, run))
+      const unchanged: Map<number, Identified> | null = isPeopleStale ? null : unchangedRun(people, run, trust)
+      const persons = unchanged ?? (await identifyRun(tenant, dependencies, trust, people, run))
       for (const [index, person] of persons) identified.set(index, person)
-      isPeopleStale ||= settled === null
+      isPeopleStale ||= unchanged === null
     }
   }
   await Promise.all(groupsOf(pending).map(work))
@@ -121,15 +121,15 @@ function isSamePerson(a: Call, b: Call): boolean {
 }
 
 /** The person of calls that only have events, if it is known and nothing changes. */
-function settledRun(people: People, run: Run, trust: SenderTrust): Map<number, Identified> | null {
-  const settled = new Map<number, Identified>()
+function unchangedRun(people: People, run: Run, trust: SenderTrust): Map<number, Identified> | null {
+  const unchanged = new Map<number, Identified>()
   for (const { index, call } of run) {
     if (call.properties !== null || call.previousId !== null || call.company !== null) return null
-    const contact = settledContact(people, call, trust === 'verified')
+    const contact = unchangedContact(people, call, trust === 'verified')
     if (!contact) return null
-    settled.set(index, { contactId: contact.contactId, warnings: [] })
+    unchanged.set(index, { contactId: contact.contactId, warnings: [] })
   }
-  return settled
+  return unchanged
 }
 
 /** Writes calls about one person at once. If that fails, each is written alone, so that a bad one fails alone. */

@@ -103,7 +103,7 @@ async function findVisitors(tenant: Tenant, visitorIds: readonly string[]): Prom
  * The contact that a person is, if an identification would find just that and change nothing: see resolve-contact.ts.
  * Most events are of such people, and need no transaction of their own.
  */
-export function settledContact(people: People, person: Person, isVerified: boolean): KnownContact | null {
+export function unchangedContact(people: People, person: Person, isVerified: boolean): KnownContact | null {
   const { contactId, userId, email, visitorId } = person
   const contact =
     contactId !== null

@@ -85,9 +85,9 @@ test('once a receiver has had too many requests, it gets one more each time that
   rounds(slots, 10, () => 2)
   expect(round(slots, () => 20)).toBe(32)
   expect(rounds(slots, 5, () => 20)).toBeLessThan(28)
-  const settled = round(slots, () => 2)
-  expect(round(slots, () => 2)).toBe(settled + 1)
-  expect(round(slots, () => 2)).toBe(settled + 2)
+  const reached = round(slots, () => 2)
+  expect(round(slots, () => 2)).toBe(reached + 1)
+  expect(round(slots, () => 2)).toBe(reached + 2)
 })
 
 test('deliveries with an unrecorded outcome occupy no slots, up to a limit', () => {

@@ -37,7 +37,7 @@ interface Pace {
   /** The number of concurrent requests, with fractions. */
   limit: number
   /** Whether the receiver has had too many requests; from then on the limit changes slowly. */
-  isSettled: boolean
+  growsSlowly: boolean
   strainedInARow: number
   /** How long the receiver takes when it is not strained, and how long it took last. */
   bestMs: number
@@ -78,7 +78,7 @@ export function createPaces(): Paces {
   function slowDown(subscriptionId: string, limit: number): void {
     const pace = paceOf(subscriptionId)
     pace.limit = limit
-    pace.isSettled = false
+    pace.growsSlowly = false
     pace.quickInARow = 0
   }
 
@@ -96,15 +96,15 @@ export function createPaces(): Paces {
     if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
     pace.strainedInARow = isStrained ? pace.strainedInARow + 1 : 0
     if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) {
-      const more = pace.isSettled && pace.limit >= PER_SUBSCRIPTION_FIRST ? 1 / pace.limit : 1
+      const more = pace.growsSlowly && pace.limit >= PER_SUBSCRIPTION_FIRST ? 1 / pace.limit : 1
       pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + more)
     } else if (pace.limit > PER_SUBSCRIPTION_FIRST) {
-      pace.isSettled = true
+      pace.growsSlowly = true
       const fewer = pace.strainedInARow > pace.limit ? 2 : 1
       pace.limit = Math.max(PER_SUBSCRIPTION_FIRST, pace.limit - fewer / pace.limit)
     } else {
       // The receiver is slow for another reason than the number of requests.
-      pace.isSettled = false
+      pace.growsSlowly = false
       pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
     }
   }
@@ -129,7 +129,7 @@ export function createPaces(): Paces {
 
 function newPace(): Pace {
   const [limit, bestMs] = [PER_SUBSCRIPTION_FIRST, Number.POSITIVE_INFINITY]
-  return { limit, isSettled: false, strainedInARow: 0, bestMs, lastMs: 0, quickInARow: 0 }
+  return { limit, growsSlowly: false, strainedInARow: 0, bestMs, lastMs: 0, quickInARow: 0 }
 }
 
 function quicker(bestMs: number, tookMs: number): number {
