@@ -107,6 +107,34 @@ test('a conversation is created, extended, and unchanged by repeated messages', 
   })
 })
 
+test("a visitor's identification keeps its contact's conversations and gives it both kinds of events", async () => {
+  const visit = (event: string) =>
+    tenant.track({ visitor_id: 'v', events: [{ event, timestamp: '2026-01-01T00:00:00Z' }] })
+  await push(conversation('t', [message('unknown')]))
+  await visit('anonymous')
+  const { contact_id } = (await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })).body
+  await push(conversation('t', [message('known')]))
+  await visit('identified')
+
+  const { conversations, total_items } = await read(contact_id)
+  expect(total_items).toBe(1)
+  expect(conversations[0].messages.map((each: { message_id: string }) => each.message_id).sort()).toEqual([
+    'known',
+    'unknown',
+  ])
+  // A message is an event of the contacts that exist when it is recorded.
+  const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact_id}`)).body
+  const found = events.map(({ event, data }: { event: string; data: { message_id?: string } }) => [
+    event,
+    data.message_id,
+  ])
+  expect(found.sort()).toEqual([
+    ['anonymous', undefined],
+    ['chat_message_received', 'known'],
+    ['identified', undefined],
+  ])
+})
+
 test('a contact without an address is identified by its id in the tool', async () => {
   const records = [{ external_id: '701', properties: { firstname: 'Ada' } }]
   const { body } = await tenant.call('POST', '/v1/sources/helpdesk/contacts', { kind: 'messaging', records })

@@ -78,6 +78,30 @@ test('events arrive as they are recorded, from the own tenant only', async () =>
   theirs.end()
 })
 
+test('an anonymous visitor becomes the contact when it is identified: in the feed, and in what other processes recorded', async () => {
+  const later = await createTestTenant(service)
+  const feed = await watch(service, { authorization: `Bearer ${later.key}` })
+  const visit = (event: string) => later.track({ visitor_id: 'v', events: [{ event }] })
+  await visit('before')
+  const { contact_id } = (await later.call('POST', '/v1/identify', { visitor_id: 'v', email: 'v@example.com' })).body
+  await visit('after')
+  await until(() => expect(names(feed)).toEqual(['before', 'after']))
+  expect(feed.events.map((event) => event.contact_id)).toEqual([null, contact_id])
+  feed.end()
+
+  // To a feed that recorded neither, both are another process's.
+  const polled: LiveEvent[] = []
+  const other = startLiveFeed({ stores: service.stores, clock: () => new Date(), log: service.log, hasOthers: true })
+  const end = other.read(later.id, 'caller', (event) => polled.push(event))
+  await until(() => expect(polled).toHaveLength(2))
+  expect(polled.map((event) => [event.event, event.contact_id])).toEqual([
+    ['before', contact_id],
+    ['after', contact_id],
+  ])
+  end()
+  await other.stop()
+})
+
 test('forms and messages appear once they are committed, and old mail does not', async () => {
   const feed = await watch(service, { cookie: viewer.cookie })
   const headers = { origin: `https://${tenant.site}` }
