@@ -14,7 +14,7 @@ const WANTED = [
   {
     package: 'postgresql',
     present: () => existsSync('/usr/lib/postgresql'),
-    needed: 'the test against an external PostgreSQL',
+    needed: "the tests of Debian's PostgreSQL",
   },
   ...['curl', 'python3'].map((program) => ({
     package: program,

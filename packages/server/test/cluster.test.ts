@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { createEventEraser } from '../src/erasure/erase-events.ts'
@@ -71,6 +72,12 @@ const rowsIn = async (table: string) => {
 }
 
 const linksOf = (contactId: string) => `owner_links_local WHERE toString(contact_id) = '${contactId}'`
+
+// Without Debian's PostgreSQL, the other tests use the embedded one, and this one says so by being skipped.
+test.skipIf(!hasDebianPostgres)("contacts are stored in Debian's PostgreSQL", async () => {
+  const { rows } = await sql<{ version: string }>`SELECT version()`.execute(service.stores.database)
+  expect(rows[0]?.version).toMatch(/^PostgreSQL [^(]+\((Debian|Ubuntu)/)
+})
 
 test('tables are spread over the shards behind distributed tables', async () => {
   const tables = await service.stores.clickhouse.query<{ name: string; engine: string }>(
