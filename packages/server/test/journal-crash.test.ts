@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
@@ -124,5 +125,72 @@ test.each(CASES)(
     const count = (await call('GET', `/v1/events?event_type=visited&contact_id=${contact_id}&count_only=true`)).body
     expect(count.count).toBe(2)
     await expect.poll(waiting).toEqual([])
+  },
+)
+
+/** A deduplication token, as the URL of an insertion contains it. */
+const tokenOf = (batch: string, row: string | number) => encodeURIComponent(`${batch}/${row}`)
+
+/** A step of a batch of two rows that is divided, because ClickHouse cannot parse an event of the first one. */
+interface PartStep extends Omit<Step, 'text'> {
+  name: string
+  text: (first: string, second: string) => string
+  isReceived: boolean
+  outcome: string
+}
+
+const RECEIVED = { isReceived: true, outcome: 'receives' }
+const LOST = { isReceived: false, outcome: 'never receives' }
+const DIVISION = { engine: () => postgres, text: () => 'set "batch_id" = "journal_id"', atCommit: true } as const
+const CLEAN_UP = { engine: () => postgres, text: () => 'delete from "journal"', atCommit: true } as const
+const PART_STEPS: PartStep[] = [
+  { name: 'the division', ...DIVISION, ...LOST },
+  { name: "a part's events", engine: () => clickhouse, text: (_, second) => tokenOf(second, second), ...RECEIVED },
+  { name: 'an event of a part', engine: () => clickhouse, text: (first) => tokenOf(first, 0), ...RECEIVED },
+  { name: "a part's clean-up", ...CLEAN_UP, ...RECEIVED },
+  { name: "a part's clean-up", ...CLEAN_UP, ...LOST },
+]
+
+test.each(PART_STEPS)(
+  'killed at $name, which the engine $outcome: the next process stores every event of the batch once, and sets one aside',
+  async ({ isReceived, ...step }) => {
+    const [first, second] = [newId(), newId()]
+    const rowsOf = (...events: string[]) =>
+      serializeEvents(
+        events.map((event) => ({
+          ...EMPTY_RECORD,
+          tenant_id: tenant.id,
+          event_id: newId(),
+          event: `${event} ${first}`,
+          timestamp: Date.now(),
+          received_at: Date.now(),
+        })),
+      )
+    const row = (journal_id: string, row_count: number, rows: string) => ({
+      journal_id,
+      tenant_ids: [tenant.id],
+      row_count,
+      rows,
+    })
+    const engine = step.engine()
+    if (step.atCommit) engine.freezeAtCommitOf(step.text(first, second), isReceived)
+    else engine.freezeAt(step.text(first, second), isReceived)
+    const unreadable = rowsOf('good', 'unreadable').replace('"unreadable', '"\\ud83d')
+    // Committed together, so that they form one batch.
+    await direct.db
+      .insertInto('journal')
+      .values([row(first, 2, unreadable), row(second, 1, rowsOf('other'))])
+      .execute()
+    await expect.poll(engine.isFrozen, { timeout: 10_000 }).toBe(true)
+    await service.kill()
+    engine.thaw()
+    url = await service.start()
+
+    await expect.poll(waiting, { timeout: 10_000 }).toEqual([])
+    const { events } = (await call('GET', '/v1/events?limit=100')).body
+    const names = events.map(({ event }: { event: string }) => event)
+    expect(names.filter((name: string) => name.includes(first)).sort()).toEqual([`good ${first}`, `other ${first}`])
+    const aside = direct.db.selectFrom('refused_events').select(['journal_id', 'line'])
+    expect(await aside.where('journal_id', 'in', [first, second]).execute()).toEqual([{ journal_id: first, line: 1 }])
   },
 )

@@ -10,6 +10,8 @@ export interface BatchRow {
   journalId: string
   table: JournalTable
   rowCount: number
+  /** Whether its events are inserted one by one. */
+  isDivided: boolean
 }
 
 /**
@@ -78,14 +80,15 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
   // A power failure may undo the deletion. The rows are then looked up in ClickHouse before they are inserted again.
-  const { rows } = await sql<{ journal_id: string; table_name: string; row_count: number }>`
+  const { rows } = await sql<{ journal_id: string; table_name: string; row_count: number; is_divided: boolean }>`
     WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))
-    SELECT journal_id, table_name, row_count FROM journal, unsynced WHERE batch_id = ${batchId}
+    SELECT journal_id, table_name, row_count, is_divided FROM journal, unsynced WHERE batch_id = ${batchId}
     ORDER BY journal_id FOR UPDATE OF journal`.execute(transaction)
-  return rows.map(({ journal_id, table_name, row_count }) => ({
+  return rows.map(({ journal_id, table_name, row_count, is_divided }) => ({
     journalId: journal_id,
     table: table_name as JournalTable,
     rowCount: row_count,
+    isDivided: is_divided,
   }))
 }
 
@@ -104,13 +107,13 @@ export async function readTexts(transaction: Database, journalIds: readonly stri
   return new Map(rows.map((row) => [row.journal_id, row.rows]))
 }
 
-/** Splits a rejected batch into one batch per row. */
-export async function splitBatch(transaction: Database, batchId: string): Promise<void> {
+/** Splits a rejected batch into one batch per row. @param isDivided whether its only row is split into its events. */
+export async function splitBatch(transaction: Database, batchId: string, isDivided: boolean): Promise<void> {
   // The rows will be inserted again with new tokens, so this must survive a power failure.
   await sql`SET LOCAL synchronous_commit = on`.execute(transaction)
   await transaction
     .updateTable('journal')
-    .set(({ ref }) => ({ batch_id: ref('journal_id') }))
+    .set(({ ref }) => ({ batch_id: ref('journal_id'), is_divided: isDivided }))
     .where('batch_id', '=', batchId)
     .execute()
 }

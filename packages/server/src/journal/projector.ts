@@ -21,7 +21,7 @@ import {
 import { JOURNAL_FORMAT } from './event-record.ts'
 import { insertAgain } from './insert-again.ts'
 import { type Insertion, insertAll, insertionsOf } from './insertions.ts'
-import { type BatchLock, insertEach, isRefused, isUnreadable, isUnreadableByAsked } from './refused.ts'
+import { type BatchLock, insertDivided, isRefused, isUnreadable, isUnreadableByAsked } from './refused.ts'
 import { rememberTexts, textsOf } from './remembered-texts.ts'
 
 /**
@@ -97,8 +97,9 @@ export function startProjector(dependencies: {
       if (rows.length === 0) return 'gone'
       const lock = batchLock(transaction, lockedAt, isFirst)
       const complete = await textsOf(texts, lock, rows)
-      const outcome = complete.size === 0 ? 'finished' : await insert(lock, batchId, complete)
-      if (outcome === 'split') await splitBatch(transaction, batchId)
+      const isDivided = rows.some((row) => row.isDivided)
+      const outcome = complete.size === 0 ? 'finished' : await insert(lock, batchId, complete, isDivided)
+      if (outcome === 'split') await splitBatch(transaction, batchId, complete.size === 1)
       const gone = outcome === 'finished' ? rows : rows.filter(({ journalId }) => !complete.has(journalId))
       await deleteRows(
         transaction,
@@ -132,8 +133,11 @@ export function startProjector(dependencies: {
     lock: BatchLock,
     batchId: string,
     rows: Map<string, JournalRow>,
+    isDivided: boolean,
   ): Promise<'finished' | 'split' | 'refused'> {
-    const { stored, errors } = await insertAll(insertionsOf(batchId, [...rows.values()]), lock.insert)
+    const { stored, errors } = isDivided
+      ? await insertDivided(lock, [...rows.values()], isFaultOf(batchId) ? isRefused : cannotRead)
+      : await insertAll(insertionsOf(batchId, [...rows.values()]), lock.insert)
     if (errors.length === 0) {
       succeed(batchId)
       return 'finished'
@@ -144,40 +148,33 @@ export function startProjector(dependencies: {
     if (isRefused(error)) {
       // Stored rows must not be inserted again under the tokens of the parts.
       for (const journalId of stored) rows.delete(journalId)
-      return split(lock, batchId, rows, error)
+      return split(batchId, rows, error)
     }
     if (trouble === null) log.error({ err: error }, 'ClickHouse does not accept events; they wait in the journal')
     trouble = error
     throw error
   }
 
+  /** Whether ClickHouse has accepted other batches since it first rejected this one, so the cause is in the batch. */
+  function isFaultOf(batchId: string): boolean {
+    return cluster === null && insertions > (refused.get(batchId) ?? insertions)
+  }
+
   /**
    * Handles a batch that ClickHouse rejected. Its parts get new tokens, so it is split only if ClickHouse cannot have
    * stored it before: a batch whose insertion was interrupted, and is now rejected like all others, would be recorded
    * twice. In a cluster, some shards may have stored their rows, so a batch waits unless it cannot be parsed at all.
-   * @throws ClickHouse's error if it currently accepts nothing.
    */
-  async function split(
-    lock: BatchLock,
-    batchId: string,
-    rows: Map<string, JournalRow>,
-    error: unknown,
-  ): Promise<'finished' | 'split' | 'refused'> {
+  function split(batchId: string, rows: Map<string, JournalRow>, error: unknown): 'split' | 'refused' {
     const since = refused.get(batchId) ?? insertions
-    // ClickHouse has accepted other batches since it first rejected this one, so the cause is in the batch.
-    const isBatchFault = cluster === null && insertions > since
+    const isBatchFault = isFaultOf(batchId)
     if (!isBatchFault && !cannotRead(error)) {
       if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse rejected a batch of events')
       refused.set(batchId, since)
       return 'refused'
     }
-    if (rows.size > 1) {
-      if (isBatchFault) for (const journalId of rows.keys()) refused.set(journalId, since)
-      return 'split'
-    }
-    for (const row of rows.values()) await insertEach(lock, row, isBatchFault ? isRefused : cannotRead)
-    succeed(batchId)
-    return 'finished'
+    if (isBatchFault) for (const journalId of rows.keys()) refused.set(journalId, since)
+    return 'split'
   }
 
   function succeed(batchId: string): void {

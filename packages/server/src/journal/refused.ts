@@ -46,12 +46,26 @@ export function isRefused(error: unknown): boolean {
 }
 
 /**
- * Inserts the events of a journal row one by one and sets aside those that are rejected, so that an invalid event does
- * not block others. ClickHouse accepts a statement whole or not at all, so none of the row's events are stored yet.
- * Each event has its own deduplication token, so a repetition changes nothing. @param isBatchFault whether an error is
- * caused by the event rather than the state of ClickHouse.
+ * Inserts the events of journal rows one by one and sets aside those that are rejected, so that an invalid event does
+ * not block others. Each event has its own deduplication token, so a repetition changes nothing. The rows must be
+ * committed as divided: a repetition that inserted a row whole would look up its first event, find it, and take the
+ * others for stored. @param isBatchFault whether an error is caused by the event rather than the state of ClickHouse.
+ * @returns the same as `insertAll`.
  */
-export async function insertEach(
+export async function insertDivided(
+  lock: BatchLock,
+  rows: readonly JournalRow[],
+  isBatchFault: (error: unknown) => boolean,
+): Promise<{ stored: string[]; errors: unknown[] }> {
+  try {
+    for (const row of rows) await insertEach(lock, row, isBatchFault)
+    return { stored: rows.map(({ journalId }) => journalId), errors: [] }
+  } catch (error) {
+    return { stored: [], errors: [error] }
+  }
+}
+
+async function insertEach(
   lock: BatchLock,
   { journalId, table, rows }: JournalRow,
   isBatchFault: (error: unknown) => boolean,

@@ -7,7 +7,10 @@ CREATE TABLE journal (
   tenant_ids uuid[] NOT NULL,
   row_count integer NOT NULL,
   rows text NOT NULL,
-  batch_id uuid
+  batch_id uuid,
+  -- Its events are inserted one by one. Committed before the first of them is: from then on, finding an event of the row
+  -- in ClickHouse does not prove that it has the others.
+  is_divided boolean NOT NULL DEFAULT false
 );
 CREATE INDEX journal_by_batch ON journal (batch_id, journal_id);
 -- Compressing them would cost more CPU than writing them costs disk.

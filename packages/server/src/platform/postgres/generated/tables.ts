@@ -525,6 +525,7 @@ export interface Invitations {
 export interface Journal {
   batch_id: string | null;
   created_at: Generated<Timestamp>;
+  is_divided: Generated<boolean>;
   journal_id: string;
   row_count: number;
   rows: string;
