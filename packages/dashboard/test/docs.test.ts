@@ -25,6 +25,17 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test.each(['/docs', '/docs/api'])('%s is set in the font that the service brings along', async (path) => {
+    const page = await browser.tab()
+    await page.goto(path)
+    const heading = page.getByRole('heading', { level: 1 }).first()
+    expect(await heading.evaluate((element) => getComputedStyle(element).fontFamily)).toMatch(/^"?Inter"?,/)
+    const loaded = () =>
+      page.evaluate(() => [...document.fonts].filter((face) => face.status === 'loaded').map((face) => face.family))
+    await expect.poll(loaded).toContain('Inter')
+    expect(browser.problems).toEqual([])
+  })
+
   test('the search opens with a key and leads to a part of a page', async () => {
     const page = await browser.tab()
     await page.goto('/docs')
@@ -97,6 +108,12 @@ describe.skipIf(!HAS_BROWSER)('the documentation', () => {
     await page.goto('/docs')
     await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'API reference' }).click()
     await page.getByRole('heading', { name: 'Customer Data Service' }).waitFor()
+    // What a reader looks for comes before the checks of the process.
+    const groups = page.getByText(/^(Open|Close) Group - /)
+    await groups.filter({ hasText: 'Operations' }).waitFor()
+    const names = (await groups.allTextContents()).map((name) => name.replace(/^.* - /, ''))
+    expect(names.indexOf('Operations')).toBeGreaterThan(names.indexOf('SDKs'))
+    expect(names[0]).toBe('Contacts')
     await page.goto('/docs')
     await page.goto('/docs/api#tag/contacts/POST/v1/contacts')
     await page.getByRole('heading', { name: 'Create a contact' }).waitFor()

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleForBrowser } from '@customer-data-service/tracker/build'
@@ -8,9 +9,13 @@ import type { Assets } from './layout.ts'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
+/** The dashboard's font: the style names its files. */
+const FONT = fileURLToPath(new URL('../../../dashboard/src/ui/inter/', import.meta.url))
+const FONT_FILES = ['inter.woff2', 'inter-digits.woff2']
+
 /** Each asset, and how it is made. */
-const MADE: Record<keyof Assets, { extension: 'js' | 'css'; make: () => Promise<Compressed> }> = {
-  style: { extension: 'css', make: () => styleOf('docs.css') },
+const MADE: Record<keyof Assets, { extension: 'js' | 'css'; make: (fonts: Font[]) => Promise<Compressed> }> = {
+  style: { extension: 'css', make: (fonts) => styleOf('docs.css', fonts) },
   theme: { extension: 'js', make: () => scriptOf('theme.ts') },
   site: { extension: 'js', make: () => scriptOf('site.ts') },
   apiStyle: { extension: 'css', make: () => styleOf('api.css') },
@@ -20,6 +25,14 @@ const MADE: Record<keyof Assets, { extension: 'js' | 'css'; make: () => Promise<
 export interface BuiltAssets {
   urls: Assets
   byName: ReadonlyMap<string, Compressed>
+  fonts: ReadonlyMap<string, Buffer>
+}
+
+interface Font {
+  file: string
+  /** Changes with its content. */
+  name: string
+  content: Buffer
 }
 
 let built: Promise<BuiltAssets> | undefined
@@ -32,14 +45,19 @@ export function buildAssets(): Promise<BuiltAssets> {
 }
 
 async function build(): Promise<BuiltAssets> {
+  const fonts = await Promise.all(FONT_FILES.map(readFont))
   const made = await Promise.all(
     Object.entries(MADE).map(async ([key, { extension, make }]) => {
-      const asset = await make()
+      const asset = await make(fonts)
       return { key, asset, name: `${key}-${asset.hash}.${extension}` }
     }),
   )
   const urls = Object.fromEntries(made.map(({ key, name }) => [key, `/docs/assets/${name}`]))
-  return { urls: urls as unknown as Assets, byName: new Map(made.map(({ name, asset }) => [name, asset])) }
+  return {
+    urls: urls as unknown as Assets,
+    byName: new Map(made.map(({ name, asset }) => [name, asset])),
+    fonts: new Map(fonts.map(({ name, content }) => [name, content])),
+  }
 }
 
 /** The script of the API reference's viewer. */
@@ -57,8 +75,18 @@ export function buildViewer(): Promise<Viewer> {
 
 const inBrowser = (name: string) => fileURLToPath(new URL(`./browser/${name}`, import.meta.url))
 
-async function styleOf(name: string): Promise<Compressed> {
-  return compress(await readFile(inBrowser(name), 'utf8'), STYLE)
+async function readFont(file: string): Promise<Font> {
+  const content = await readFile(`${FONT}${file}`)
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 22)
+  return { file, name: file.replace('.', `-${hash}.`), content }
+}
+
+async function styleOf(name: string, fonts: Font[] = []): Promise<Compressed> {
+  const style = await readFile(inBrowser(name), 'utf8')
+  return compress(
+    fonts.reduce((text, font) => text.replace(`url("${font.file}")`, `url("${font.name}")`), style),
+    STYLE,
+  )
 }
 
 async function scriptOf(name: string): Promise<Compressed> {

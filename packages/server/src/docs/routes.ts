@@ -36,7 +36,10 @@ export function docsRoutes(app: App): void {
 
   app.get('/docs/assets/:name', ROUTE, async (request, reply) => {
     const { name } = request.params as { name: string }
-    const asset = name.startsWith('viewer-') ? await findViewer(name) : (await open()).assets.byName.get(name)
+    const { assets } = await open()
+    const font = assets.fonts.get(name)
+    if (font) return reply.headers({ 'cache-control': IMMUTABLE, 'content-type': 'font/woff2' }).send(font)
+    const asset = name.startsWith('viewer-') ? await findViewer(name) : assets.byName.get(name)
     if (!asset) return reply.callNotFound()
     return sendCompressed(asset, IMMUTABLE, request, reply)
   })
