@@ -100,7 +100,7 @@ async function redeemInvitation(transaction: Database, token: string, now: Date)
 /** @throws ServiceError 409 if the tenant has a member with this address. */
 async function requireNoMember(database: Database, tenantId: string, email: string): Promise<void> {
   if (!(await isMember(database, tenantId, email))) return
-  throw conflict('already_member', `${email} is already a member of this tenant. Sign in.`)
+  throw conflict('already_member', `${email} is already a member of this workspace. Sign in.`)
 }
 
 /**
@@ -120,7 +120,7 @@ async function joiningAccount(
     if (!row) throw new ServiceError(401, 'account_replaced', 'This account was replaced. Sign in again.')
     if (row.email_verified) return own
     if (!proves && acceptance.password === undefined) {
-      const message = `The address ${email} of this account is not verified outside the tenant that created it. Choose a password to create another account for this tenant.`
+      const message = `The address ${email} of this account is not verified outside the workspace that created it. Choose a password to create another account for this workspace.`
       throw new ServiceError(403, 'address_not_verified', message)
     }
   }

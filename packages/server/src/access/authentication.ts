@@ -102,7 +102,7 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
     request.scopes = membership ? scopesOf(membership.role) : new Set()
     if (membership) request.tenant = openTenant(stores, membership.tenantId, disconnectSignal(reply))
     else if (access !== 'signed-in') {
-      throw new ServiceError(403, 'no_tenant', 'You are no longer a member of this tenant. Choose another one.')
+      throw new ServiceError(403, 'no_tenant', 'You are no longer a member of this workspace. Choose another one.')
     }
     if (typeof access === 'object' && membership && !isAtLeast(membership.role, access.role)) {
       const message = `Your role is ${membership.role}, but this requires the role ${access.role}.`

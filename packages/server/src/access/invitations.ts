@@ -58,7 +58,7 @@ export async function invite(
     const callerRole = await lockRole(tx, caller)
     requireMayGrant(caller, callerRole, role)
     if (await isMember(database, tenantId, email)) {
-      throw conflict('already_member', `${email} is a member of this tenant. Change the role instead.`)
+      throw conflict('already_member', `${email} is already a member. Change the role instead.`)
     }
     const known = await tx.db
       .selectFrom('invitations')

@@ -51,7 +51,7 @@ export function requireScopeOf({ scopes, signedIn }: FastifyRequest, scope: Scop
   if (scopes.has(scope)) return
   const details = [{ path: 'scope', message: scope }]
   if (signedIn) {
-    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the tenant.`
+    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the workspace.`
     throw new ServiceError(403, 'insufficient_role', message, { details })
   }
   const message = `This API key lacks the scope ${scope}. Create a key that has it.`

@@ -37,7 +37,7 @@ export interface Page {
 
 const SOURCE = { source: 'form', kind: 'form' } as const
 const UNLINKED =
-  'The visitor was not linked to the contact: this tenant requires signed identification. Send a signed identify to /track.'
+  'The visitor was not linked to the contact: signed identification is required. Send a signed identify to /track.'
 
 export interface SubmissionDependencies extends WriteDependencies {
   findIdentificationKeys: FindIdentificationKeys

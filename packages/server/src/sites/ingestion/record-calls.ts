@@ -20,8 +20,7 @@ import { findPeople } from './people.ts'
 const EVENT_NAME_LENGTH_MAX = 200
 const USER_AGENT_LENGTH_MAX = 2_000
 const DEVICE_LENGTH_MAX = 200
-const NOT_SIGNED =
-  'Ignored the identification: this tenant requires signed identification. Send a signed identify to /track.'
+const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
 
 /** Who sends calls. */
 export interface CallSender {

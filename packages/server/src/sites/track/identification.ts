@@ -17,7 +17,7 @@ import type { TrackBody } from './requests.ts'
 const USER_ID_LENGTH_MAX = 200
 const WARNINGS_MAX = 20
 const PATH_LENGTH_MAX = 150
-const NOT_SIGNED = 'this tenant requires signed identification. Send identify with a user_hash.'
+const NOT_SIGNED = 'signed identification is required. Send identify with a user_hash.'
 
 export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
@@ -73,7 +73,7 @@ function trustOf({ userId, email }: PageClaim, hash: unknown, keys: Identificati
 /** Warns about a hash that does not match; a missing hash causes no warning. */
 function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
   if (hash === undefined) return []
-  const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'
+  const secret = keys.length === 0 ? 'there is no identity secret' : 'it does not match'
   return [`user_hash was ignored: ${secret}. The identification counts as unsigned.`]
 }
 

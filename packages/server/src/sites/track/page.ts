@@ -18,7 +18,7 @@ export function domainNotAllowed(host: string | null): ServiceError {
   const message =
     host === null
       ? 'The request has no page: it needs an Origin or a Referer header.'
-      : `The domain ${host.slice(0, 253)} is not verified for this tenant. Add and verify it in the settings.`
+      : `${host.slice(0, 253)} is not one of your verified domains. Add and verify it in the settings.`
   return new ServiceError(403, 'domain_not_allowed', message)
 }
 
