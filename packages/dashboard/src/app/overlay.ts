@@ -12,8 +12,10 @@ export function showOverlay(overlay: Overlay | null): void {
 }
 
 /** What is open. */
+export const openOverlay = (): Overlay | null => open
+
 export function useOverlay(): Overlay | null {
-  return useSyncExternalStore(subscribe, () => open)
+  return useSyncExternalStore(subscribe, openOverlay)
 }
 
 function subscribe(listener: () => void): () => void {

@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications'
 import { useEffect, useState } from 'react'
 import { useLater } from '../ui/use-later.ts'
-import { showOverlay, useOverlay } from './overlay.ts'
+import { openOverlay, showOverlay, useOverlay } from './overlay.ts'
 import { text } from './text.ts'
 
 /** By then the current page has loaded. */
@@ -43,7 +43,7 @@ function openPalette(event: KeyboardEvent): void {
   if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
   // The browser would search with its own field.
   event.preventDefault()
-  // A dialog is a task of its own: it is finished first.
-  const isBusy = document.querySelector('[role="dialog"]') !== null
+  // A dialog is a task of its own: it is finished first. The help, which names this shortcut, gives way.
+  const isBusy = openOverlay() !== 'shortcuts' && document.querySelector('[role="dialog"]') !== null
   showOverlay(isBusy ? null : 'palette')
 }
