@@ -1,3 +1,5 @@
+import { text } from '../ui/text.ts'
+
 /** An invalid value in a request. */
 export interface ErrorDetail {
   path: string
@@ -93,9 +95,9 @@ export function sendFile<Answer>(path: string, file: File, type: string, { onPro
   })
 }
 
-function parsed(text: string): unknown {
+function parsed(body: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(body)
   } catch {
     return null
   }
@@ -108,8 +110,8 @@ export function queryString(query: Query): string {
     if (value === undefined || value === null || value === '') continue
     parameters.set(name, Array.isArray(value) ? value.join(',') : String(value))
   }
-  const text = parameters.toString()
-  return text === '' ? '' : `?${text}`
+  const joined = parameters.toString()
+  return joined === '' ? '' : `?${joined}`
 }
 
 /** @throws ApiError if the service is unreachable; any response is fine. */
@@ -132,8 +134,7 @@ function answerOf(path: string, init: RequestInit): Promise<Response> {
 }
 
 function unreachable(cause?: unknown): ApiError {
-  const message = 'The service did not respond. Check your connection; it may still be starting.'
-  return new ApiError(0, 'unreachable', message, { cause })
+  return new ApiError(0, 'unreachable', text.answers.none, { cause })
 }
 
 /** What an error needs of a response. */
@@ -153,15 +154,12 @@ function errorOf(response: Failed, answer: unknown): ApiError {
   }
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
-  if (code === 'missing_api_key') return new ApiError(response.status, code, SIGNED_OUT)
+  // Its own message is for programs without a session or a key.
+  if (code === 'missing_api_key') return new ApiError(response.status, code, text.answers.signedOut)
   const requestId = error.request_id ?? response.requestId ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
 
-/** Replaces the message for programs without a session or a key. */
-const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.'
-
 function statusText({ status }: Failed): string {
-  if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'
-  return `The service returned status ${status}.`
+  return status === 429 ? text.answers.tooMany : text.answers.status(status)
 }

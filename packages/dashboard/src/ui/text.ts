@@ -160,6 +160,14 @@ export const text = {
       linkedin_url: 'LinkedIn',
     } as Record<string, string>,
   },
+  /** Why a request failed, if the service does not say it. */
+  answers: {
+    none: 'The service did not respond. Check your connection; it may still be starting.',
+    signedOut: 'Your session has ended. Sign in again in another tab, then retry: what you typed here is kept.',
+    tooMany: 'Too many requests in a short time. Wait a moment and try again.',
+    status: (status: number) => `The service returned status ${status}.`,
+  },
+  justNow: 'just now',
   states: {
     loading: 'Loading',
     failed: 'This could not be loaded',
