@@ -80,6 +80,8 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     expect(await playbook.inputValue()).toBe('Look at {{identity.name}}')
     await page.getByRole('alert').waitFor({ state: 'hidden' })
     await next('Schedule and guardrails')
+    // One capability with two names is offered once.
+    expect(await page.getByRole('checkbox', { name: /^Send messages on / }).count()).toBe(1)
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('nobody of this name')
     await page.getByText('No results.').waitFor()
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('hopp')

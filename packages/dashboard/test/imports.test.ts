@@ -63,6 +63,7 @@ describe.skipIf(!HAS_BROWSER)('the imports', () => {
     expect(page.url()).toContain('step=preview')
     const rows = page.getByRole('region', { name: 'First rows of the file' })
     await rows.getByText('Augusta').waitFor()
+    await rows.getByText('First name').first().waitFor()
     await rows.getByText('has 4 cells').waitFor()
     await screenshot(page, 'import-preview')
     expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)

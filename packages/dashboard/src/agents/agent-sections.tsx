@@ -28,6 +28,8 @@ import { text } from './text.ts'
 import type { AgentFields } from './use-agent-fields.ts'
 
 const OUTREACH = ['email', 'social', 'linkedin']
+/** Another name of `social`: shown only for an agent that uses it. */
+const ALIAS = 'linkedin'
 
 interface SectionProps {
   fields: AgentFields
@@ -91,6 +93,7 @@ export function InstructionsSection({ fields: { draft, change, playbooks } }: Se
 
 export function AllowedSection({ fields: { draft, change, playbooks } }: SectionProps) {
   const reachesOut = draft.capabilities.some((name) => OUTREACH.includes(name))
+  const offered = playbooks.capabilities.filter(({ name }) => name !== ALIAS || draft.capabilities.includes(name))
   return (
     <Section title={text.allowed.title}>
       <Checkbox.Group
@@ -99,7 +102,7 @@ export function AllowedSection({ fields: { draft, change, playbooks } }: Section
         onChange={(capabilities) => change({ capabilities })}
       >
         <Stack gap={8} mt={4}>
-          {playbooks.capabilities.map(({ name, types }) => (
+          {offered.map(({ name, types }) => (
             <Checkbox
               key={name}
               value={name}

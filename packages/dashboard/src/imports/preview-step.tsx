@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { askOfImport, type Import, type PreviewedRow, previewQuery, showImport } from '../api/imports.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
+import { propertyLabel } from '../ui/property-value.ts'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { CountCards } from './count-cards.tsx'
@@ -152,7 +153,7 @@ function Changes({ of: { changes, error } }: { of: PreviewedRow }) {
       {changes.map(({ property, before, after }) => (
         <Group key={property} gap={6}>
           <Text size="sm" c="dimmed">
-            <Foreign max={60}>{property}</Foreign>
+            <Foreign max={60}>{propertyLabel(property)}</Foreign>
           </Text>
           {before === null ? null : (
             <>
