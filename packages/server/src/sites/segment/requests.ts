@@ -26,7 +26,6 @@ export const CallBody = Type.Object(
   },
   {
     additionalProperties: true,
-    'x-expected': 'an object',
     examples: [{ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 }, messageId: 'a1' }],
   },
 )
@@ -43,7 +42,7 @@ export const BatchBody = Type.Object(
     }),
     context: Type.Optional(Type.Unknown({ description: 'Is added to the context of each call.' })),
   },
-  { additionalProperties: true, 'x-expected': 'an object' },
+  { additionalProperties: true },
 )
 
 export type BatchBody = Type.Static<typeof BatchBody>

@@ -286,6 +286,8 @@ describe('a batch', () => {
     for (const sent of [batch(501), { batch: [] }, { batch: 'x' }, {}]) {
       expect((await send('/v1/batch', sent)).status).toBe(400)
     }
+    const { error } = (await send('/v1/batch', batch(501))).body
+    expect(error.details).toEqual([{ path: 'batch', message: 'must be a list of 1 to 500 items' }])
   })
 
   test.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain'])(
