@@ -50,7 +50,13 @@ export function asUser(user: ServerUser) {
   return user.isOther ? { uid: user.uid, gid: user.gid, cwd: '/' } : { cwd: '/' }
 }
 
+/**
+ * Memory that a process keeps instead of returning it to the system. A journal row has megabytes, is copied three times
+ * when it is read, and each time glibc would fetch new memory, which the system clears: most of the cost of reading it.
+ */
+const KEPT_MEMORY = { MALLOC_MMAP_THRESHOLD_: '16777216', MALLOC_TRIM_THRESHOLD_: '16777216' }
+
 /** The caller's environment (PGDATA, locale, LD_PRELOAD) must not affect the server. */
 export function environment(): NodeJS.ProcessEnv {
-  return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+  return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', ...KEPT_MEMORY }
 }
