@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EventFiles, jsonLines, openEventFiles } from '../../test/event-files.ts'
 import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
+import { isUuid } from '../platform/ids.ts'
+import { idOfLine } from './formats/format.ts'
 
 let tenant: TestTenant
 let files: EventFiles
@@ -242,4 +244,13 @@ test.each([
 
 test('a file that does not exist is rejected', async () => {
   await expect(files.import('/nowhere/events.jsonl')).rejects.toMatchObject({ code: 'invalid_file' })
+})
+
+test('the id of a line without one is the same for the same line, and ids are in the order of time', () => {
+  const times = ['2024-02-29T23:59:59Z', '2025-01-01T00:00:00Z', '2025-01-01T00:00:01Z', '2026-06-30T12:00:00+02:00']
+  const ids = times.map((time) => idOfLine(`an event at ${time}`, time))
+  expect(ids.toSorted()).toEqual(ids)
+  expect(times.map((time) => idOfLine(`an event at ${time}`, time))).toEqual(ids)
+  expect(idOfLine('another event', times[0])).not.toBe(ids[0])
+  expect(ids.every(isUuid)).toBe(true)
 })

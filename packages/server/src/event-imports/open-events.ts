@@ -4,7 +4,7 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import type { Call } from '../sites/ingestion/call.ts'
 import { isFields } from '../sites/segment/fields.ts'
 import { csvFormatOf, readCsvRows, requireCsv } from './csv-rows.ts'
-import { idOfText } from './formats/format.ts'
+import { idOfLine } from './formats/format.ts'
 import { type FormatName, formatOf, recognize } from './formats/formats.ts'
 import { type Input, SAMPLE_BYTES } from './input.ts'
 import { type Line, readJsonLines } from './lines.ts'
@@ -66,7 +66,7 @@ function checked(line: Line, toCall: (value: Readonly<Record<string, unknown>>) 
     const call = toCall(value)
     const problems = problemsOf(call)
     if (problems.length > 0) return validationError(problems)
-    if (call.event) call.event.sentId ??= idOfText(`line ${line.text}`)
+    if (call.event) call.event.sentId ??= idOfLine(line.text, call.event.timestamp)
     return call
   } catch (error) {
     if (error instanceof ServiceError) return error

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
+import { uuidArray } from '../platform/postgres/uuid-array.ts'
 import type { Batch, EventRecord, SentId } from './event-record.ts'
 
 const DAY_MS = 86_400_000
@@ -82,12 +83,12 @@ function claimsOf(batches: readonly Batch[]): Claim[] {
 }
 
 /** The ids of some batches as the parameters of `rememberIds`. */
-export function idParameters(batches: readonly Batch[]): string[][] {
+export function idParameters(batches: readonly Batch[]): Buffer[] {
   return parametersOf(claimsOf(batches))
 }
 
-function parametersOf(claims: readonly Claim[]): string[][] {
-  return (['tenantId', 'key', 'sender'] as const).map((name) => claims.map((claim) => claim[name]))
+function parametersOf(claims: readonly Claim[]): Buffer[] {
+  return (['tenantId', 'key', 'sender'] as const).map((name) => uuidArray(claims.map((claim) => claim[name])))
 }
 
 /**

@@ -15,11 +15,22 @@ export interface Format {
 
 /** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */
 const NAMESPACE = 'import'
+const TIME_DIGITS = 8
 const FUTURE_MS_MAX = 86_400_000
 
 /** The event's id for an id that is any text: the same for the same text. */
 export function idOfText(text: string): string {
   return eventIdOf(NAMESPACE, text)
+}
+
+/**
+ * The id of an event that has none: the same for the same line. It begins with the event's time, because files are usually
+ * sorted by it, and PostgreSQL stores ordered ids faster than random ones.
+ */
+export function idOfLine(text: string, timestamp = ''): string {
+  const seconds = Math.max(0, Math.trunc((parseTimestamp(timestamp)?.getTime() ?? 0) / 1_000))
+  const time = seconds.toString(16).padStart(TIME_DIGITS, '0').slice(-TIME_DIGITS)
+  return time + idOfText(`line ${text}`).slice(TIME_DIGITS)
 }
 
 /**
