@@ -33,6 +33,7 @@ import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { SitePages } from '../platform/outbound/site-pages.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
@@ -71,6 +72,7 @@ export interface AppDependencies extends WriteDependencies {
   /** Finds the source of a write key. */
   findSource: FindSource
   sourceUsage: Pick<SourceUsage, 'note'>
+  invalidation: Pick<Invalidation, 'caughtUp'>
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
   outbound: Pick<Outbound, 'check'>
   /** Why the service is not ready. */

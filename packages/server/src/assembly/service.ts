@@ -109,6 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...createLookups({ config, stores, secrets, invalidation, clock, log }),
       findSource: createSourceLookup(stores.database, invalidation, clock),
       sourceUsage,
+      invalidation,
       config,
       stores,
       secrets,

@@ -5,6 +5,7 @@ import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorResponses } from './errors.ts'
@@ -14,7 +15,12 @@ import { type Finish, perform } from './perform.ts'
 import type { Scope } from './scopes.ts'
 import { requireScopeOf } from './scopes.ts'
 
-type Dependencies<Services> = Services & { clock: Clock; secrets: SecretBox; isClosing(): boolean }
+type Dependencies<Services> = Services & {
+  clock: Clock
+  secrets: SecretBox
+  invalidation: Pick<Invalidation, 'caughtUp'>
+  isClosing(): boolean
+}
 
 /** Adds a route for each operation. */
 export function mountOperations<Services extends object>(
@@ -57,6 +63,8 @@ function mount<Services extends object>(
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
       const work = (finish?: Finish) => perform(operation, context, input, finish)
       const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
+      // What is audited may be cached: keys, domains, settings.
+      if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
       if (operation.etag) reply.header('etag', `"${operation.etag(answer)}"`)
       return reply.code(status).send({ status: 'success', ...answer })
     },

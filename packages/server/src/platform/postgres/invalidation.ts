@@ -8,6 +8,8 @@ const CHANNEL = 'cds_changed'
 export const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
 const CONNECT_WITHIN_MS = 8_000
+/** An answer waits no longer than this for a connection that is stuck. */
+const ROUND_TRIP = { text: 'SELECT 1', query_timeout: 1_000 }
 
 /** Notifies every process of changes to data that it may have cached. */
 export interface Invalidation {
@@ -15,6 +17,11 @@ export interface Invalidation {
   readonly listening: boolean
   /** Calls `forget` whenever a cached row may have changed, here or in another process. */
   onChange(forget: () => void): void
+  /**
+   * Resolves once this process has forgotten what any transaction that committed before the call changed, so that a key
+   * is refused as soon as its deletion is answered.
+   */
+  caughtUp(): Promise<void>
   /** Calls `wake` whenever webhook deliveries of any process may have become due. */
   onWork(wake: () => void): void
   close(): Promise<void>
@@ -86,6 +93,11 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     },
     onChange: (forget) => {
       listeners.push(forget)
+    },
+    caughtUp: async () => {
+      // PostgreSQL sends a connection its notifications before the end of a query. If the connection is lost, the caches
+      // are empty.
+      if (listening) await client?.query(ROUND_TRIP).catch(() => {})
     },
     onWork: (wake) => {
       workers.push(wake)

@@ -75,7 +75,7 @@ export async function requirePlaceOfKey(
     const host = sendingHost(headers)
     if (host === null || (await findTenantOfHost(host)) !== tenantId) throw domainNotAllowed(host)
     rateLimiter.checkPage(tenantId, ip, reply)
-  } else if (headers.origin !== undefined) {
+  } else if (headers.origin !== undefined || headers.referer !== undefined) {
     const message =
       'This write key belongs to a server, and a page must not contain it. Create a source of the type browser for the page, and rotate this key.'
     throw new ServiceError(403, 'server_key_in_browser', message)

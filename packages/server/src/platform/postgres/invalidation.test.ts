@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { sharedService } from '../../../test/service.ts'
+import { announceChange, listenForChanges } from './invalidation.ts'
+
+test('a process that has caught up has forgotten what any committed transaction changed', async () => {
+  const { postgres, stores, log } = await sharedService()
+  const invalidation = await listenForChanges(postgres.address, log)
+  let forgotten = 0
+  invalidation.onChange(() => forgotten++)
+  try {
+    for (let change = 0; change < 200; change++) {
+      forgotten = 0
+      await stores.database.transaction().execute(announceChange)
+      await invalidation.caughtUp()
+      expect(forgotten).toBeGreaterThan(0)
+    }
+  } finally {
+    await invalidation.close()
+  }
+})
+
+test('a process that cannot hear of changes does not wait for them', async () => {
+  const { postgres, log } = await sharedService()
+  const invalidation = await listenForChanges(postgres.address, log)
+  await invalidation.close()
+  await invalidation.caughtUp()
+})
