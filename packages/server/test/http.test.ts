@@ -1,4 +1,8 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
@@ -103,6 +107,26 @@ describe('bodies', () => {
       expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large'])
     }
   })
+
+  test.each([
+    ['/v1/contacts', 'content-length'],
+    ['/v1/contacts', 'transfer-encoding'],
+    ['/track', 'content-length'],
+    ['/track', 'transfer-encoding'],
+  ])(
+    'over the limit of %s, with %s, is 413 for a client that sends everything before it reads',
+    async (path, framing) => {
+      const chunks = Array.from({ length: 150 }, () => Buffer.alloc(100_000, 'x'))
+      const length = framing === 'content-length' ? { [framing]: 15_000_000 } : { [framing]: 'chunked' }
+      const headers = { ...auth(), origin: `https://${tenant.site}`, 'content-type': 'application/json', ...length }
+      const sending = request(service.url + path, { method: 'POST', headers })
+      const answered = once(sending, 'response')
+      await pipeline(Readable.from(chunks), sending)
+      const [answer] = (await answered) as [IncomingMessage]
+      expect(answer.statusCode).toBe(413)
+      answer.resume()
+    },
+  )
 
   test('another content type is 415, and a charset is accepted', async () => {
     const other = await post('email=a', { 'content-type': 'application/x-www-form-urlencoded' })

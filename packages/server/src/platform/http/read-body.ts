@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Readable, Transform } from 'node:stream'
+import { finished, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
@@ -11,6 +11,8 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
   deflate: createInflate,
 }
+/** More than this of a body that is too large is not read, even if its sender then misses the answer. */
+const DISCARDED_BYTES_MAX = 32_000_000
 const ENCODINGS = 'gzip, br or deflate'
 
 /** A parser for JSON bodies of any content type. An absent body is undefined. */
@@ -44,7 +46,10 @@ async function readText(request: FastifyRequest, payload: Readable): Promise<str
 async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
   const { bodyLimit } = request.routeOptions
   const limit = bodyLimit ?? 0
-  if (Number(request.headers['content-length']) > limit) throw tooLarge()
+  if (Number(request.headers['content-length']) > limit) {
+    await discard(payload)
+    throw tooLarge()
+  }
   return collect(payload, limit, decoderOf(request) ?? undefined)
 }
 
@@ -65,10 +70,10 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
   let bytes = 0
 
   function fail(error: unknown): void {
-    // The rest is discarded; Fastify closes the connection if it could not parse the body.
-    payload.off('data', arrive).resume()
-    decoder?.destroy()
-    reject(error)
+    // What was read so far must not count as the body.
+    payload.off('data', arrive).off('end', end)
+    decoder?.off('end', finish).destroy()
+    void discard(payload).then(() => reject(error))
   }
   function arrive(chunk: Buffer): void {
     arrivedBytes += chunk.length
@@ -84,14 +89,36 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
     if (bytes > limit) fail(tooLarge())
     else chunks.push(chunk)
   }
-  const finish = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  function finish(): void {
+    resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+  }
+  function end(): void {
+    if (decoder) decoder.end()
+    else finish()
+  }
 
   payload.on('data', arrive)
-  payload.once('end', () => (decoder ? decoder.end() : finish()))
+  payload.once('end', end)
   payload.once('error', (cause) => fail(new ServiceError(400, 'bad_request', 'The body ended early.', { cause })))
   decoder?.on('data', append)
   decoder?.once('end', finish)
   decoder?.once('error', (cause) => fail(notDecodable(cause)))
+  return promise
+}
+
+/**
+ * Reads the rest of a rejected body, up to a limit. Fastify closes the connection with the answer, and a client that is
+ * still sending then would get a connection error instead of it.
+ */
+function discard(payload: Readable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let bytes = 0
+  payload.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > DISCARDED_BYTES_MAX) resolve()
+  })
+  finished(payload, () => resolve())
+  payload.resume()
   return promise
 }
 
