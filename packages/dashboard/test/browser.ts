@@ -13,7 +13,7 @@ import { ensureBuilt } from '../ensure-built.ts'
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
 
 // Each of a test's many steps has its own limit; a busy machine may come near several of them.
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 240_000 })
 
 type SessionCookie = Parameters<BrowserContext['addCookies']>[0][number]
 

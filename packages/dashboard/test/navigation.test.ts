@@ -20,7 +20,6 @@ const LINKS: [name: string, data: string, shows: string][] = [
 ]
 
 const QUIET_MS = 400
-const WITHIN = { timeout: 20_000 }
 
 let service: TestService
 let browser: TestBrowser
@@ -47,7 +46,7 @@ describe.skipIf(!HAS_BROWSER)('navigation', () => {
       await network.quietAfter(data)
       await withoutNetwork(page, async () => {
         await link.click()
-        await expect.poll(() => page.locator('#main').textContent(), WITHIN).toContain(shows)
+        await expect.poll(() => page.locator('#main').textContent()).toContain(shows)
       })
     }
     await page.goto('/contacts')
@@ -67,7 +66,7 @@ describe.skipIf(!HAS_BROWSER)('navigation', () => {
     // The script of the current page may finish meanwhile.
     const scripts = () => network.finished.filter((path) => /(?<!keys)-page-[^/]+\.js$/.test(path))
     // All links except Settings, which is the current page, and Home, which is in the first script.
-    await expect.poll(scripts, WITHIN).toHaveLength(LINKS.length - 2)
+    await expect.poll(scripts).toHaveLength(LINKS.length - 2)
   })
 })
 
@@ -95,10 +94,10 @@ function watch(page: Page) {
   const quietAfter = async (path: string) => {
     // A link prefetches its page shortly after the hover.
     changedAt = Date.now()
-    if (path !== '') await expect.poll(() => finished, WITHIN).toContain(path)
+    if (path !== '') await expect.poll(() => finished).toContain(path)
     const isQuiet = () => open.size === 0 && Date.now() - changedAt > QUIET_MS
     // A response may cause further requests.
-    await expect.poll(async () => isQuiet() && (await idle(page)) && isQuiet(), WITHIN).toBe(true)
+    await expect.poll(async () => isQuiet() && (await idle(page)) && isQuiet()).toBe(true)
     expect(refused).toEqual([])
     finished.length = 0
   }

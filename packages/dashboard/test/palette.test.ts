@@ -161,7 +161,7 @@ describe.skipIf(!HAS_BROWSER)('the command palette and the shortcuts', () => {
     await page.route('**/assets/command-palette*.js', refuse)
     await page.reload()
     // Fetched when the page is idle.
-    await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => refused).toBeGreaterThan(0)
     await heading(page, 'API keys')
     await page.keyboard.press('Control+k')
     await page.getByText('This could not be loaded. Check your connection').waitFor()

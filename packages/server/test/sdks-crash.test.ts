@@ -73,7 +73,7 @@ test('cdsctl listen and events tail show every event once when the service is ki
       return [...lines].map(([, id]) => id).toSorted()
     }
     for (const command of [tail, listen]) {
-      await expect.poll(() => shown(command), { timeout: 30_000 }).toEqual(sent.toSorted())
+      await expect.poll(() => shown(command)).toEqual(sent.toSorted())
       expect(await command.end('SIGINT')).toBe(0)
       expect(command.output()).not.toContain('    at ')
     }

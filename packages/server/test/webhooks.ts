@@ -79,7 +79,7 @@ async function changesAreKnown(service: TestService): Promise<void> {
 }
 
 /** Repeats `check` until it succeeds. @throws its last error when the time is over. */
-export async function until<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
+export async function until<T>(check: () => T | Promise<T>, withinMs = 60_000): Promise<T> {
   const endsAt = Date.now() + withinMs
   for (;;) {
     try {

@@ -266,9 +266,7 @@ describe('events', () => {
     const { segmentId } = await createSegment(tenant.handle, { name: 'Wrote', description: null, filter }, new Date())
     await record(mail())
     await expect
-      .poll(async () => (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment.contact_count, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment.contact_count)
       .toBe(1)
   })
 })

@@ -62,7 +62,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
   const described = () => describeEmailAccount(tenant.handle, identityId)
   const received = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes[0]
   const watching = (since?: string | null) =>
-    expect.poll(received, { timeout: 20_000 }).toSatisfy((mailbox) => {
+    expect.poll(received).toSatisfy((mailbox) => {
       return mailbox?.state === 'watching' && mailbox.connected_at !== since
     })
   /** Sets the account and waits until its mailbox is read with the new settings. */
@@ -127,7 +127,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect(await check()).toMatchObject({ connected: false, error: problem })
     // Restarts the reader.
     await tenant.handle.db.updateTable('email_accounts').set({ updated_at: bench.now() }).execute()
-    await expect.poll(async () => (await received())?.error, { timeout: 20_000 }).toBe(problem)
+    await expect.poll(async () => (await received())?.error).toBe(problem)
     const { next_attempt_at } = (await received()) ?? {}
     // The delay after a rejected login, not the one after a broken connection.
     expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)

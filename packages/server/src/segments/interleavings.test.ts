@@ -154,7 +154,7 @@ async function waitUntilIdle(tenant: TestTenant): Promise<void> {
         evaluating: (await db.selectFrom('segments').select('name').where('evaluated_at', 'is', null).execute()).length,
         unused: (await db.selectFrom('segment_unused_matches').select('match_key').execute()).length,
       }),
-      { interval: 100, timeout: 30_000 },
+      { interval: 100 },
     )
     .toEqual({ checks: 0, evaluating: 0, unused: 0 })
 }

@@ -108,7 +108,7 @@ test('outreach to a merged contact counts for the survivor; an action for the me
   expect(waiting.status).toBe('pending_approval')
   await tenant.call('POST', `/v1/agents/runs/${run_id}/contacts/${contactId}/actions/${action_index}/approve`)
   await expect
-    .poll(async () => (await actionOf(tenant.handle, waiting.ref)).guardrails, { timeout: 20_000 })
+    .poll(async () => (await actionOf(tenant.handle, waiting.ref)).guardrails)
     .toContainEqual(
       expect.objectContaining({ rule: 'contact_exists', message: `The contact was merged into ${survivor}.` }),
     )

@@ -108,7 +108,7 @@ describe('the template provider', () => {
       contact_ids: contactIds,
     })
     const read = async () => (await tenant.call('GET', `/v1/agents/runs/${body.job_id}`)).body.run
-    await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/completed|failed/)
+    await expect.poll(async () => (await read()).status).toMatch(/completed|failed/)
     return read()
   }
 
@@ -169,7 +169,7 @@ describe('the template provider', () => {
     const { body } = await trigger
     await tenant.call('DELETE', `/v1/contacts/${ids[59]}`)
     const read = async () => (await tenant.call('GET', `/v1/agents/runs/${body.job_id}`)).body.run
-    await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toBe('completed')
+    await expect.poll(async () => (await read()).status).toBe('completed')
     const { summary, contact_results } = await read()
     expect(contact_results).toHaveLength(25)
     expect(summary.contacts_evaluated).toBeGreaterThanOrEqual(59)

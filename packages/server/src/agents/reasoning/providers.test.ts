@@ -53,7 +53,7 @@ async function run(provider: string, contacts = 1, more: object = {}, capabiliti
   for (let index = 0; index < contacts; index++) contact_ids.push(await tenant.contact(`c${index}@example.com`))
   const triggered = await tenant.call('POST', `/v1/agents/${body.agent.agent_id}/trigger`, { contact_ids })
   const read = async () => (await tenant.call('GET', `/v1/agents/runs/${triggered.body.job_id}`)).body.run
-  await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/completed|failed/)
+  await expect.poll(async () => (await read()).status).toMatch(/completed|failed/)
   return read()
 }
 

@@ -41,7 +41,7 @@ async function agent(body: object = {}): Promise<string> {
 async function run(agentId: string, contactIds: string[]) {
   const { body } = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, { contact_ids: contactIds })
   const read = async () => (await tenant.call('GET', `/v1/agents/runs/${body.job_id}`)).body.run
-  await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/completed|failed/)
+  await expect.poll(async () => (await read()).status).toMatch(/completed|failed/)
   return read()
 }
 

@@ -86,7 +86,7 @@ test('it proposes the same as a run with the same settings', async () => {
   const { agent } = (await tenant.call('POST', '/v1/agents', { name: 'Trial', ...settings })).body
   const { job_id } = (await tenant.call('POST', `/v1/agents/${agent.agent_id}/trigger`, { contact_ids })).body
   const run = async () => (await tenant.call('GET', `/v1/agents/runs/${job_id}`)).body.run
-  await expect.poll(async () => (await run()).status, { timeout: 30_000 }).toBe('completed')
+  await expect.poll(async () => (await run()).status).toBe('completed')
   const [result] = (await run()).contact_results
   expect(contacts[0].reasoning).toBe(result.reasoning)
   const shape = ({ type, params, status }: Record<string, unknown>) => ({ type, params, status })
@@ -165,7 +165,7 @@ test('at most three run at the same time', async () => {
   const answer = Promise.withResolvers<void>()
   model.answer = () => ({ content: { reasoning: 'Late.', actions: [] }, after: answer.promise })
   const running = [1, 2, 3].map(() => dryRun({ ...modelled(), contact_ids }))
-  await expect.poll(() => model.asked.length, { timeout: 20_000 }).toBe(3)
+  await expect.poll(() => model.asked.length).toBe(3)
   const fourth = await dryRun({ ...modelled(), contact_ids })
   expect([fourth.status, fourth.body.error.code]).toEqual([409, 'too_many_runs'])
   answer.resolve()

@@ -30,7 +30,7 @@ async function trigger(agentId: string, body?: object): Promise<string> {
 const read = async (runId: string) => (await tenant.call('GET', `/v1/agents/runs/${runId}`)).body.run
 
 async function ended(runId: string) {
-  await expect.poll(async () => (await read(runId)).status, { timeout: 30_000 }).toMatch(/completed|failed|cancelled/)
+  await expect.poll(async () => (await read(runId)).status).toMatch(/completed|failed|cancelled/)
   return read(runId)
 }
 

@@ -68,7 +68,7 @@ const sweepBoth = () =>
  * The services sweep in the background too. One of them may have locked a row that our own sweeps skip, and commit after
  * they end.
  */
-const swept = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000 })
+const swept = (look: () => Promise<unknown>) => expect.poll(look)
 
 describe('a schedule', () => {
   test('queues one run when it is due, however many processes sweep', async () => {

@@ -311,18 +311,18 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
     }
     const membersOf = async () =>
       (await tenant.handle.db.selectFrom('segment_members').select('contact_id').execute()).map((m) => m.contact_id)
-    await expect.poll(readCounts, { timeout: 20_000 }).toEqual([
+    await expect.poll(readCounts).toEqual([
       ['Priced', 1],
       ['Analysts', 1],
     ])
     await expect.poll(membersOf).toEqual([old, old])
     const before = await everything()
     expect((await merge()).status).toBe(200)
-    await expect.poll(membersOf, { timeout: 20_000 }).toEqual([ada, ada])
+    await expect.poll(membersOf).toEqual([ada, ada])
     expect(await everything()).not.toEqual(before)
     const back = await unmerge()
     expect([back.status, back.body.unmerged_from]).toEqual([200, ada])
-    await expect.poll(membersOf, { timeout: 20_000 }).toEqual([old, old])
+    await expect.poll(membersOf).toEqual([old, old])
     expect(await everything()).toEqual(before)
   })
 

@@ -22,7 +22,7 @@ const sentMail = (id: string) =>
     'From: Ada <ada@example.com>\r\nTo: sales@ours.example',
     'From: sales@ours.example\r\nTo: ada@example.com',
   )
-const WITHIN = { timeout: 30_000, interval: 100 }
+const WITHIN = { interval: 100 }
 
 describe.skipIf(!hasDovecot)('a mailbox', () => {
   let servers: MailServers
