@@ -218,7 +218,7 @@ test('a delivery fails after six attempts with the same bytes, each after its de
       { succeeded: 1, pending: 0, latest: 2, latest_failed: 1, is_failing: false },
     ]),
   )
-}, 60_000)
+})
 
 test('later attempts send the same bytes as the first, even if the contact has changed', async () => {
   bench.receiver.answer = (response) => response.writeHead(503).end()
@@ -332,7 +332,7 @@ test('a failed delivery, or all of a time range, are sent again with the same by
   await expect(resendDelivery(stranger.handle, failed.delivery_id, bench.now())).rejects.toMatchObject({
     code: 'not_found',
   })
-}, 60_000)
+})
 
 test('a test delivery contains the sample of its event and is signed like any other', async () => {
   const { subscriptionId, signingSecret, path } = await subscribed({ event: 'lifecycle_stage_changed' })

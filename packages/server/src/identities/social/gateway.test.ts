@@ -162,7 +162,7 @@ describe('a gateway that', () => {
     await expect.poll(codeOf, { timeout: 50_000 }).toBe('network_unavailable')
     expect(new Set(gateway.asked.map(({ body }) => body.login_id))).toEqual(new Set([session]))
     expect(gateway.asked).toHaveLength(9)
-  }, 90_000)
+  })
 
   test.each([
     ['does not answer', (end: () => void) => end(), 3],
