@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { triggerRun } from '../src/agents/runs/trigger.ts'
 import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf } from '../src/operations/declare.ts'
 import { success } from '../src/platform/http/responses.ts'
@@ -47,6 +48,13 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
     const contact_id = await tenant.contact('twin@example.com')
     await owner.call('POST', `/v1/contacts/${contact_id}/merge`, { into: ids.contact_id })
     return { contact_id }
+  },
+  cancelRun: async () => {
+    // Never processed, so that it has not ended.
+    const jobs = { send: async () => null }
+    return {
+      run_id: await triggerRun(tenant.handle, { jobs }, ids.agent_id ?? '', null, { kind: 'service' }, new Date()),
+    }
   },
   eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),
   // The action of `oneOfEach` has no sender, so it can only be rejected, and its contact cannot receive mail.
