@@ -1,5 +1,6 @@
 import type { FormatName } from '../event-imports/formats/formats.ts'
 import { importEvents } from '../event-imports/import-events.ts'
+import { describeWarnings } from '../event-imports/warnings.ts'
 import { countRows } from '../journal/batches.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { existingTenant, type Values } from './command.ts'
@@ -33,6 +34,7 @@ export async function runEventImport(session: Session, values: Values): Promise<
       interrupted: interruption.signal,
       onProgress: (message) => console.error(`· ${message}`),
     })
+    for (const line of describeWarnings(summary.warnings)) console.error(`cdsctl: ${line}`)
     return { ...summary }
   } finally {
     process.off('SIGINT', interrupt)

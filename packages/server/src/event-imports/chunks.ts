@@ -15,6 +15,8 @@ export interface Chunk {
   lines: Line[]
   /** What each line says, or why it fails. */
   calls: (Call | ServiceError)[]
+  /** What was ignored in each line. */
+  warnings: string[][]
   /** The number of the last line. */
   last: number
 }
@@ -36,7 +38,9 @@ export async function* chunksOf(events: EventsFile, done: number, border: number
         characters = 0
       }
       chunk.lines.push(line)
-      chunk.calls.push(events.toCall(line))
+      const warnings: string[] = []
+      chunk.calls.push(events.toCall(line, warnings))
+      chunk.warnings.push(warnings)
       chunk.last = line.number
       characters += line.text.length
     }
@@ -45,5 +49,5 @@ export async function* chunksOf(events: EventsFile, done: number, border: number
 }
 
 function emptyChunk(before: number): Chunk {
-  return { before, lines: [], calls: [], last: before }
+  return { before, lines: [], calls: [], warnings: [], last: before }
 }

@@ -121,6 +121,8 @@ test('an import from standard input that is killed continues when it runs again:
     repeated: 0,
     people: 0,
     failed: INVALID_LINES.length,
+    warned: 0,
+    warnings: [],
     errors,
     imported_before: false,
   })
@@ -147,6 +149,14 @@ test('Ctrl+C ends an import after the chunk under way, and says where it continu
   // Where the command ran, if no file is given.
   expect(await failedLines(join(directory, 'events.errors.jsonl'), event)).toEqual(INVALID_LINES)
   await expectAllOnce(event)
+})
+
+test('an import with warnings succeeds, and prints each kind with its first lines', async () => {
+  const line = { type: 'identify', anonymousId: 'warned', traits: { plan: 'pro' } }
+  const { exit, stdout, stderr } = await startImport(jsonLines(line, line), '--format', 'segment').ended
+  const message = 'Ignored properties: the visitor is anonymous. Send a user id or an email.'
+  expect(JSON.parse(stdout)).toMatchObject({ warned: 2, warnings: [{ lines: 2, first_lines: [1, 2], message }] })
+  expect([exit, stderr]).toEqual([0, `cdsctl: 2 lines (1, 2): ${message}\n`])
 })
 
 test('Ctrl+C ends an import that waits for standard input, and leaves no copy of it', async () => {

@@ -4,6 +4,7 @@ import { type EventFiles, jsonLines, openEventFiles } from '../../test/event-fil
 import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
 import { isUuid } from '../platform/ids.ts'
 import { idOfLine } from './formats/format.ts'
+import { addWarnings, describeWarnings, type Warnings } from './warnings.ts'
 
 let tenant: TestTenant
 let files: EventFiles
@@ -39,6 +40,8 @@ test('events in our own format, from JSON lines and from CSV, compressed or not'
     repeated: 0,
     people: 0,
     failed: 0,
+    warned: 0,
+    warnings: [],
     errors: null,
     imported_before: false,
   })
@@ -180,6 +183,66 @@ test('Mixpanel’s export: seconds and milliseconds, devices and users', async (
   const events = await eventsOf(`contact_id=${contact.contact_id}`)
   expect(events.map((each: { event: string }) => each.event).sort()).toEqual(['mp_plain', 'mp_signup', 'mp_visit'])
   expect(events.every((each: { timestamp: string }) => each.timestamp === AT)).toBe(true)
+})
+
+test('what is ignored in a line is reported by kind, with the first lines', async () => {
+  const paid = { type: 'track', event: 'warned', timestamp: AT }
+  const file = await files.write(
+    'warned.jsonl',
+    jsonLines(
+      { ...paid, userId: 'warned-1', messageId: 'w1' },
+      { type: 'identify', userId: 'warned-1', traits: { email: 'no address', plan: 'pro' } },
+      { type: 'identify', anonymousId: 'warned-anon', traits: { plan: 'pro' } },
+      { type: 'identify', userId: 'warned-2', traits: { email: 'nobody', ['x'.repeat(129)]: 1 } },
+      { type: 'group', anonymousId: 'warned-anon', groupId: 'g.example', traits: { name: 'G' } },
+      { ...paid, event: '', anonymousId: 'warned-anon', messageId: 'w2', context: { traits: { email: 'nobody' } } },
+      ...Array.from({ length: 12 }, () => ({ type: 'identify', anonymousId: 'warned-anon', traits: { plan: 'pro' } })),
+    ),
+  )
+  const summary = await files.import(file)
+  const anonymous = 'the visitor is anonymous. Send a user id or an email.'
+  expect(summary).toMatchObject({ read: 18, recorded: 1, failed: 1, warned: 16 })
+  expect(summary.warnings).toEqual([
+    { lines: 2, first_lines: [2, 4], message: 'traits.email is not a valid email address.' },
+    {
+      lines: 13,
+      first_lines: [3, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+      message: `Ignored properties: ${anonymous}`,
+    },
+    { lines: 1, first_lines: [4], message: expect.stringMatching(/^traits\.x+ was ignored: /) },
+    { lines: 1, first_lines: [5], message: `Ignored the company: ${anonymous}` },
+  ])
+  expect(await files.import(file)).toMatchObject({ imported_before: true, warned: 16, warnings: summary.warnings })
+  expect(await files.import(file, { again: true })).toMatchObject({ warned: 16, warnings: summary.warnings })
+})
+
+test('PostHog’s properties of an anonymous person are reported too', async () => {
+  const file = await files.write(
+    'warned-posthog.jsonl',
+    jsonLines({
+      event: 'warned_posthog',
+      timestamp: AT,
+      distinct_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+      uuid: crypto.randomUUID(),
+      properties: { $lib: 'web', $is_identified: false, $set: { email: 'no address' } },
+    }),
+  )
+  expect(await files.import(file, { format: 'posthog' })).toMatchObject({
+    recorded: 1,
+    warnings: [{ lines: 1, first_lines: [1], message: 'traits.email is not a valid email address.' }],
+  })
+})
+
+test('20 kinds of warnings are told apart, and the others are counted together', () => {
+  const warnings: Warnings = { lines: 0, kinds: [] }
+  for (let line = 1; line <= 25; line++) addWarnings(warnings, line, [`kind ${line}`, 'kind 1'])
+  addWarnings(warnings, 26, ['x'.repeat(1_000), 'y'])
+  addWarnings(warnings, 27, [])
+  expect(warnings.lines).toBe(26)
+  expect(warnings.kinds).toHaveLength(21)
+  expect(warnings.kinds[0]).toEqual({ lines: 25, first_lines: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], message: 'kind 1' })
+  expect(describeWarnings(warnings.kinds)[0]).toBe('25 lines (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): kind 1')
+  expect(describeWarnings(warnings.kinds).at(-1)).toBe('6 lines (21, 22, 23, 24, 25, 26): Other parts were ignored.')
 })
 
 test('lines that are no event fail alone, each with its number and its reason in the file of errors', async () => {

@@ -20,7 +20,9 @@ import {
   recordedPart,
   releaseFile,
   renewClaim,
+  warningsOf,
 } from './progress.ts'
+import { addWarnings, type ImportWarning, type Warnings } from './warnings.ts'
 
 const PROGRESS_EVERY_MS = 2_000
 /** The journal holds about this many chunks; beyond this, the import waits for ClickHouse. */
@@ -60,6 +62,9 @@ export interface EventImportSummary {
   /** Lines without an event, which name a person or write properties. */
   people: number
   failed: number
+  /** Of the lines that did not fail, those of which a part was ignored. */
+  warned: number
+  warnings: ImportWarning[]
   /** The file with the lines that failed; null if none did. */
   errors: string | null
   /** Whether an earlier run had imported the whole file. */
@@ -72,6 +77,7 @@ interface Work {
   file: ClaimedFile
   record: RecordCalls
   errors: ErrorsFile
+  warnings: Warnings
   journalRows: () => Promise<number>
   report: (message: string) => void
 }
@@ -106,7 +112,8 @@ export async function importEvents(
           () => renewClaim(tenant, file),
           (lost) => {
             const journalRows = dependencies.journalRows
-            const work = { tenant, file, errors, journalRows, report: throttled(onProgress) }
+            const warnings = warningsOf(progress)
+            const work = { tenant, file, errors, warnings, journalRows, report: throttled(onProgress) }
             return importLines(work, dependencies, events, progress, AbortSignal.any([lost, interrupted]))
           },
         )
@@ -183,7 +190,7 @@ function requireNotStopped(stop: AbortSignal, line: number): void {
 }
 
 async function writeChunk(work: Work, chunk: Chunk): Promise<void> {
-  const { tenant, file, record, errors, journalRows, report } = work
+  const { tenant, file, record, errors, warnings, journalRows, report } = work
   while ((await journalRows()) > JOURNAL_ROWS_MAX) {
     report('waiting until the events before are stored in ClickHouse')
     await sleep(PAUSE_MS)
@@ -197,7 +204,12 @@ async function writeChunk(work: Work, chunk: Chunk): Promise<void> {
   // Written before the lines count as done: an interruption in between must not lose them.
   await errors.write(failed)
   const counts = { read: chunk.lines.length, people, failed: failed.length, errorsBytes: errors.bytes() }
-  await noteDone(tenant, file, chunk.last, counts)
+  for (const [index, { number }] of chunk.lines.entries()) {
+    const result = results[index]
+    if (result?.status === 'accepted')
+      addWarnings(warnings, number, [...(chunk.warnings[index] ?? []), ...result.warnings])
+  }
+  await noteDone(tenant, file, chunk.last, counts, warnings)
 }
 
 /** Repeats what fails because a database does not respond or too much is waiting. */
@@ -213,14 +225,12 @@ async function whenAvailable<T>(report: (message: string) => void, work: () => P
   }
 }
 
-function toSummary(
-  { lines_read: read, recorded, people, failed }: Progress,
-  format: FormatName,
-  errorsFile: string,
-): EventImportSummary {
+function toSummary(progress: Progress, format: FormatName, errorsFile: string): EventImportSummary {
+  const { lines_read: read, recorded, people, failed } = progress
   const repeated = read - recorded - people - failed
   const errors = failed > 0 ? errorsFile : null
-  return { format, read, recorded, repeated, people, failed, errors, imported_before: false }
+  const { lines: warned, kinds: warnings } = warningsOf(progress)
+  return { format, read, recorded, repeated, people, failed, warned, warnings, errors, imported_before: false }
 }
 
 /** What failed, and where to find the details; null if nothing did. */

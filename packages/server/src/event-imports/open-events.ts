@@ -16,8 +16,8 @@ export interface EventsFile {
   format: FormatName
   /** Reads the lines after the first `done`, some at a time. */
   read(done: number): AsyncGenerator<Line[]>
-  /** The call that a line is. @returns why it is none otherwise. */
-  toCall(line: Line): Call | ServiceError
+  /** The call that a line is. @param warnings gets what was ignored. @returns why it is none otherwise. */
+  toCall(line: Line, warnings: string[]): Call | ServiceError
 }
 
 /**
@@ -36,7 +36,7 @@ export async function openEvents(input: Input, named: FormatName | null): Promis
   const read = isCsv ? await openCsv(input, text) : (done: number) => readJsonLines(input.read(), done)
   const format = named ?? recognize(input.name, await firstValues(read))
   const { toCall } = formatOf(format, isCsv)
-  return { format, read, toCall: (line) => checked(line, toCall) }
+  return { format, read, toCall: (line, warnings) => checked(line, (value) => toCall(value, warnings)) }
 }
 
 async function openCsv(input: Input, text: string): Promise<EventsFile['read']> {

@@ -7,6 +7,7 @@ import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { isClaimed, leaseEnd, leaseLeftMs, newClaim, RELEASED } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { ImportWarning, Warnings } from './warnings.ts'
 
 /** A file of a tenant in a format: what is imported once. */
 export interface FileKey {
@@ -22,7 +23,16 @@ export interface ClaimedFile extends FileKey {
 /** What is done of a file. */
 export type Progress = Pick<
   Selectable<TenantTables['event_imports']>,
-  'lines_done' | 'lines_recorded' | 'lines_read' | 'recorded' | 'people' | 'failed' | 'errors_bytes' | 'finished_at'
+  | 'lines_done'
+  | 'lines_recorded'
+  | 'lines_read'
+  | 'recorded'
+  | 'people'
+  | 'failed'
+  | 'warned'
+  | 'warnings'
+  | 'errors_bytes'
+  | 'finished_at'
 >
 
 const COLUMNS = [
@@ -32,6 +42,8 @@ const COLUMNS = [
   'recorded',
   'people',
   'failed',
+  'warned',
+  'warnings',
   'errors_bytes',
   'finished_at',
 ] as const
@@ -42,6 +54,8 @@ const FROM_THE_START = {
   recorded: 0,
   people: 0,
   failed: 0,
+  warned: 0,
+  warnings: '[]',
   errors_bytes: 0,
   finished_at: null,
 }
@@ -94,12 +108,13 @@ export async function renewClaim(tenant: Tenant, file: ClaimedFile): Promise<boo
   return update(tenant, file, { claimed_until: leaseEnd('event_import') })
 }
 
-/** Notes the lines up to one as done. The events are noted by `recordedPart`. */
+/** Notes the lines up to one as done. The events are noted by `recordedPart`. @param warnings of all lines so far. */
 export async function noteDone(
   tenant: Tenant,
   file: ClaimedFile,
   lines: number,
   { read, people, failed, errorsBytes }: { read: number; people: number; failed: number; errorsBytes: number },
+  warnings: Warnings,
 ): Promise<void> {
   await update(tenant, file, {
     lines_done: lines,
@@ -107,6 +122,8 @@ export async function noteDone(
     lines_read: sql`lines_read + ${read}`,
     people: sql`people + ${people}`,
     failed: sql`failed + ${failed}`,
+    warned: warnings.lines,
+    warnings: JSON.stringify(warnings.kinds),
     errors_bytes: errorsBytes,
   })
 }
@@ -126,6 +143,11 @@ export async function readProgress(tenant: Tenant, { digest, format }: FileKey):
     .where('digest', '=', digest)
     .where('format', '=', format)
     .executeTakeFirstOrThrow()
+}
+
+/** The warnings of the lines that are done. */
+export function warningsOf({ warned, warnings }: Progress): Warnings {
+  return { lines: warned, kinds: warnings as unknown as ImportWarning[] }
 }
 
 async function update(tenant: Tenant, file: ClaimedFile, columns: Record<string, unknown>): Promise<boolean> {

@@ -75,6 +75,27 @@ test.each(['before', 'after'] as const)(
   },
 )
 
+test.each(['before', 'after'] as const)(
+  'each warning counts once, also if an import ends %s a chunk is committed',
+  async (when) => {
+    const ids = { anonymousId: `warned-${when}` }
+    const lines = Array.from({ length: 4_500 }, (_, n) =>
+      n % 500 === 499
+        ? { type: 'identify', ...ids, traits: { plan: 'pro' } }
+        : { type: 'track', event: `warned_${when}`, ...ids, timestamp: AT, messageId: `${when}-${n}` },
+    )
+    const file = await files.write(`warned-${when}.jsonl`, jsonLines(...lines))
+    await expect(files.import(file, {}, failing(2, when))).rejects.toThrow('killed')
+    expect(await files.import(file)).toMatchObject({
+      read: 4_500,
+      recorded: 4_491,
+      people: 9,
+      warned: 9,
+      warnings: [{ lines: 9, first_lines: [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500, 4_000, 4_500] }],
+    })
+  },
+)
+
 test('a file is imported once, and with --again once more', async () => {
   const event = 'same_file'
   const file = await files.write(`${event}.jsonl`, jsonLines({ event, timestamp: AT, email: 'same@example.com' }))

@@ -14,6 +14,9 @@ CREATE TABLE event_imports (
   recorded integer NOT NULL DEFAULT 0,
   people integer NOT NULL DEFAULT 0,
   failed integer NOT NULL DEFAULT 0,
+  -- Of the recorded lines, those of which a part was ignored; and the kinds of warnings, with their first lines.
+  warned integer NOT NULL DEFAULT 0,
+  warnings jsonb NOT NULL DEFAULT '[]',
   -- The length of the file of errors after these lines.
   errors_bytes bigint NOT NULL DEFAULT 0,
   claim uuid,

@@ -9,8 +9,8 @@ import type { Fields } from '../../sites/segment/fields.ts'
 export interface Format {
   /** Whether a line can only be of this format. */
   matches(line: Fields): boolean
-  /** @throws ServiceError 400 that names what is wrong with the line. */
-  toCall(line: Fields): Call
+  /** @param warnings gets what was ignored. @throws ServiceError 400 that names what is wrong with the line. */
+  toCall(line: Fields, warnings: string[]): Call
 }
 
 /** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */

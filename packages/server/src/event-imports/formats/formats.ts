@@ -18,7 +18,7 @@ export function isFormatName(name: string): name is FormatName {
 /** The format of a file, by its columns or from a file of JSON. */
 export function formatOf(name: FormatName, isCsv: boolean): Format {
   if (name !== 'native' || !isCsv) return FORMATS[name]
-  return { ...native, toCall: (row) => native.toCall(eventOfRow(row)) }
+  return { ...native, toCall: (row, warnings) => native.toCall(eventOfRow(row), warnings) }
 }
 
 /** Recognizes the format by the first line that only one can have. @throws ServiceError 400 `unknown_format`. */

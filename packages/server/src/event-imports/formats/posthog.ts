@@ -18,7 +18,7 @@ const CHANGE_OF_PERSON = '$set'
 /** The events that PostHog exports. */
 export const posthog: Format = {
   matches: (line) => 'distinct_id' in line && ('uuid' in line || 'timestamp' in line),
-  toCall: (line) => {
+  toCall: (line, warnings) => {
     const properties = fieldsOf(line.properties)
     const name = textOf(line.event)
     const distinctId = idOf(line.distinct_id)
@@ -27,11 +27,11 @@ export const posthog: Format = {
     const linked = ID_OF_LINK[name]
     const traits = traitsOf({ ...fieldsOf(line.$set), ...fieldsOf(properties.$set) })
     if (linked === undefined && name !== CHANGE_OF_PERSON) {
-      return { ...callOf(distinctId, properties, traits), event: eventOf(line, name, properties) }
+      return { ...callOf(distinctId, properties, traits, warnings), event: eventOf(line, name, properties) }
     }
     const previousId = linked === undefined ? null : idOf(properties[linked])
     const isLink = linked !== undefined
-    const person = isLink ? namedPerson(distinctId, traits) : callOf(distinctId, properties, traits)
+    const person = isLink ? namedPerson(distinctId, traits, warnings) : callOf(distinctId, properties, traits, warnings)
     return { ...person, previousId: previousId === distinctId ? null : previousId }
   },
 }
@@ -41,13 +41,13 @@ function traitsOf(traits: Fields): Fields {
   return Object.fromEntries(Object.entries(traits).filter(([key]) => !key.startsWith('$')))
 }
 
-function callOf(distinctId: string, properties: Fields, traits: Fields): Call {
-  if (!isAnonymous(distinctId, properties)) return namedPerson(distinctId, traits)
-  return { ...EMPTY_CALL, ...personOf({ anonymousId: distinctId }, traits, []) }
+function callOf(distinctId: string, properties: Fields, traits: Fields, warnings: string[]): Call {
+  if (!isAnonymous(distinctId, properties)) return namedPerson(distinctId, traits, warnings)
+  return { ...EMPTY_CALL, ...personOf({ anonymousId: distinctId }, traits, warnings) }
 }
 
-function namedPerson(distinctId: string, traits: Fields): Call {
-  const person = personOf({ userId: distinctId }, traits, [])
+function namedPerson(distinctId: string, traits: Fields, warnings: string[]): Call {
+  const person = personOf({ userId: distinctId }, traits, warnings)
   return { ...EMPTY_CALL, ...person, email: person.email ?? emailOf(distinctId) }
 }
 
