@@ -10,6 +10,7 @@ export interface NewKey {
   name: string
   scopes: string[]
   expires_at?: string
+  redact_personal_data?: boolean
 }
 
 /** Rows per page. */

@@ -16,6 +16,10 @@ export function renameTenant(name: string) {
   return send('PATCH', '/v1/tenant', { name })
 }
 
+export function setPersonalProperties(names: string[]) {
+  return send('PATCH', '/v1/tenant', { personal_properties: names })
+}
+
 /** @returns the new secret, which the service never shows again. */
 export function rotateIdentitySecret() {
   return send<{ identity_secret: string }>('POST', '/v1/tenant/identity-secret')

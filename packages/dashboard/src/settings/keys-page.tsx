@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Text, Tooltip } from '@mantine/core'
+import { Badge, Button, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -10,6 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment, None } from '../ui/text.tsx'
 import { NewKeyDialog } from './new-key.tsx'
+import { RedactionBadge, ScopeBadges } from './scope-badges.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
 
@@ -73,7 +74,18 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
       ),
     },
     { id: 'state', header: text.keys.status, cell: (key) => <KeyState apiKey={key} /> },
-    { id: 'scopes', header: text.keys.scopes, visibleFrom: 'md', cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+    {
+      id: 'scopes',
+      header: text.keys.scopes,
+      visibleFrom: 'md',
+      cell: ({ scopes }) => <ScopeBadges scopes={scopes} />,
+    },
+    {
+      id: 'personal',
+      header: text.keys.personal.header,
+      visibleFrom: 'lg',
+      cell: ({ redact_personal_data: redacts }) => <RedactionBadge redacts={redacts} />,
+    },
     {
       id: 'used',
       header: text.keys.lastUsed,
@@ -123,28 +135,4 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key): keyof typeo
 function KeyState({ apiKey }: { apiKey: Key }) {
   const state = stateOf(apiKey)
   return <Badge color={COLORS[state]}>{text.keys.states[state]}</Badge>
-}
-
-const SCOPES_SHOWN = 2
-
-/** The first scopes; hover, focus and screen readers get all of them. */
-function Scopes({ scopes }: { scopes: string[] }) {
-  const more = scopes.slice(SCOPES_SHOWN)
-  return (
-    <Group gap={4}>
-      {scopes.slice(0, SCOPES_SHOWN).map((scope) => (
-        <Badge key={scope} color="gray">
-          {scope}
-        </Badge>
-      ))}
-      {more.length > 0 ? (
-        <Tooltip label={more.join(', ')} multiline maw={320}>
-          {/* Focusable, because the keyboard has no other way to the other scopes. */}
-          <Badge color="gray" tabIndex={0} role="note" aria-label={text.keys.otherScopes(more.join(', '))}>
-            {text.keys.moreScopes(more.length)}
-          </Badge>
-        </Tooltip>
-      ) : null}
-    </Group>
-  )
 }

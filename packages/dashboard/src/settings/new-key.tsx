@@ -1,4 +1,15 @@
-import { Alert, Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NativeSelect,
+  SimpleGrid,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
@@ -38,8 +49,10 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
   const [scopes, setScopes] = useState<string[]>([])
   const [life, setLife] = useState<keyof typeof LIVES>('never')
   const [lastDay, setLastDay] = useState('')
+  const [redacts, setRedacts] = useState(true)
   const making = useMutation({
-    mutationFn: () => createKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay) }),
+    mutationFn: () =>
+      createKey({ name: name.trim(), scopes, ...expiryOf(life, lastDay), redact_personal_data: redacts }),
     onSuccess: ({ api_key: apiKey }) => {
       onMade(apiKey)
       return refreshKeys(queryClient)
@@ -109,6 +122,12 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
           />
         ) : null}
       </Group>
+      <Switch
+        label={text.keys.create.redact}
+        description={text.keys.create.redactDescription}
+        checked={redacts}
+        onChange={(event) => setRedacts(event.currentTarget.checked)}
+      />
       {error ? (
         <Alert color="red" role="alert">
           {messageOf(error)}

@@ -14,6 +14,7 @@ const PAGES = [
   { label: label.identification, link: linkOptions({ to: '/settings/identification' }), isForAdmins: true },
   { label: label.sources, link: linkOptions({ to: '/settings/sources' }) },
   { label: label.keys, link: linkOptions({ to: '/settings/keys' }), isForAdmins: true },
+  { label: label.connectedApps, link: linkOptions({ to: '/settings/connected-apps' }) },
   { label: label.limits, link: linkOptions({ to: '/settings/limits' }) },
   { label: label.audit, link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },
   { label: label.data, link: linkOptions({ to: '/settings/data' }), isForAdmins: true },

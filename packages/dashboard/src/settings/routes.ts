@@ -1,5 +1,6 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { auditQuery } from '../api/audit.ts'
+import { APPS_LENGTH, connectedAppsQuery } from '../api/connected-apps.ts'
 import { DOMAINS_LENGTH, domainsQuery } from '../api/domains.ts'
 import { KEYS_LENGTH, keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
@@ -102,6 +103,16 @@ const keys = createRoute({
   component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
+const connectedApps = createRoute({
+  getParentRoute: () => settings,
+  path: '/connected-apps',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(connectedAppsQuery(page, APPS_LENGTH)),
+  component: lazyPage(() => import('./connected-apps-page.tsx'), 'ConnectedAppsPage'),
+})
+
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
@@ -141,6 +152,7 @@ export const settingsRoutes = [
     identification,
     sources,
     keys,
+    connectedApps,
     limits,
     audit,
     data,

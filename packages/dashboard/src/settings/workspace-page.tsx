@@ -16,6 +16,7 @@ import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { Outcome } from './outcome.tsx'
+import { PersonalProperties } from './personal-properties.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
@@ -26,6 +27,7 @@ type Tenant = Me['tenants'][number]
 export function WorkspacePage() {
   const { tenant, tenants } = useMe()
   const open = useSwitchTenant()
+  const maySet = useMay('settings:write')
   const create = useIsAtLeast('owner') ? (
     <CreateDialog
       title={text.workspace.yours.create}
@@ -40,7 +42,7 @@ export function WorkspacePage() {
     <>
       <PageHeader title={text.workspace.title} description={text.workspace.description} />
       <Stack gap="md">
-        {useMay('settings:write') ? <WorkspaceName key={tenant.tenant_id} /> : null}
+        {maySet ? <WorkspaceName key={tenant.tenant_id} /> : null}
         <SettingsPart title={text.workspace.id.title}>
           <Group gap="xs">
             <Code style={{ overflowWrap: 'anywhere' }}>{tenant.tenant_id}</Code>
@@ -50,6 +52,7 @@ export function WorkspacePage() {
             {text.workspace.id.explanation} {text.workspace.id.api}
           </Text>
         </SettingsPart>
+        {maySet ? <PersonalProperties key={tenant.tenant_id} /> : null}
         <section>
           <Group justify="space-between" mt="sm" mb="sm">
             <Title order={2} size="h4">

@@ -12,6 +12,8 @@ export interface ApiKey {
   keyId: string
   name: string
   scopes: ReadonlySet<string>
+  /** Whether it hides personal data from AI agents that use it over MCP. */
+  redacts: boolean
 }
 
 /** Finds the tenant and scopes of an API key as sent; null if it is unknown, expired or revoked. */
@@ -21,7 +23,11 @@ export type FindApiKey = (
   beforeUnknown?: () => void,
 ) => Promise<ApiKey | null>
 
-export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
+export function createKeyLookup(
+  database: Database,
+  invalidation: Pick<Invalidation, 'listening' | 'onChange'>,
+  clock: Clock,
+): FindApiKey {
   // Unknown keys are not cached: callers can invent any number of them, which would evict the valid ones.
   const byHash = cached(
     invalidation,
@@ -52,13 +58,13 @@ export function createKeyLookup(database: Database, invalidation: Invalidation, 
 async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
   const row = await database
     .selectFrom('api_keys')
-    .select(['tenant_id', 'key_id', 'name', 'scopes', 'expires_at'])
+    .select(['tenant_id', 'key_id', 'name', 'scopes', 'redacts', 'expires_at'])
     .where('key_hash', '=', Buffer.from(hash, 'hex'))
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (!row) return null
-  const { tenant_id: tenantId, key_id: keyId, name, expires_at: expiresAt } = row
-  return { tenantId, keyId, name, scopes: new Set(row.scopes), expiresAt }
+  const { tenant_id: tenantId, key_id: keyId, name, redacts, expires_at: expiresAt } = row
+  return { tenantId, keyId, name, scopes: new Set(row.scopes), redacts, expiresAt }
 }
 
 async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {

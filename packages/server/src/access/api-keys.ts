@@ -22,6 +22,8 @@ export interface NewApiKey {
   /** Scope names, or `all`. */
   scopes: readonly string[]
   expiresAt?: Date | undefined
+  /** Whether AI agents that use it over MCP see pseudonyms in place of personal data. Default: yes. */
+  redacts?: boolean | undefined
 }
 
 /** One page of a tenant's keys, newest first, including revoked and expired ones, and the total. */
@@ -50,13 +52,23 @@ export async function readApiKey(tenant: Tenant, keyId: string) {
   return toKey(key)
 }
 
-const KEY_COLUMNS = ['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const
+const KEY_COLUMNS = [
+  'key_id',
+  'name',
+  'scopes',
+  'redacts',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'revoked_at',
+] as const
 
 function toKey(row: Pick<Selectable<TenantTables['api_keys']>, (typeof KEY_COLUMNS)[number]>) {
   return {
     key_id: row.key_id,
     name: row.name,
     scopes: row.scopes,
+    redact_personal_data: row.redacts,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,
     last_used_at: row.last_used_at?.toISOString() ?? null,
@@ -82,7 +94,7 @@ export async function liveApiKeys(tenant: Tenant): Promise<{ key_id: string; nam
  */
 export async function createApiKey(
   tenant: Tenant,
-  { name, scopes, expiresAt }: NewApiKey,
+  { name, scopes, expiresAt, redacts = true }: NewApiKey,
   now: Date,
 ): Promise<{ keyId: string; apiKey: string }> {
   if (expiresAt && expiresAt <= now) {
@@ -94,6 +106,7 @@ export async function createApiKey(
     name: requireName('name', name, NAME_LENGTH_MAX),
     key_hash: hashOf(apiKey),
     scopes: knownScopes(scopes),
+    redacts,
     created_at: now,
     expires_at: expiresAt ?? null,
   }

@@ -12,9 +12,10 @@ import { hasSessionCookie, type SignedIn } from './sessions.ts'
 /**
  * Who may use a route. A scope: keys that have it, and people whose role has it. `public`: anyone. `any-key`: any key
  * or person; the scope depends on the body, so the route checks it with `requireScopeOf`. A role: people with at least
- * this role in the session's tenant, but no keys. `signed-in`: people, whether or not their session has a tenant.
+ * this role in the session's tenant, but no keys. `signed-in`: people, whether or not their session has a tenant. `mcp`:
+ * API keys and applications that people have connected, which the route authenticates with `mcpCaller`.
  */
-export type Access = Scope | 'public' | 'any-key' | 'signed-in' | { role: Role }
+export type Access = Scope | 'public' | 'any-key' | 'signed-in' | 'mcp' | { role: Role }
 
 const BEARER = /^Bearer +(\S{1,200})$/i
 
@@ -66,7 +67,7 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config
     const ofDashboard = request.routeOptions.url?.startsWith('/api/') ?? false
-    if (access === undefined || access === 'public') {
+    if (access === undefined || access === 'public' || access === 'mcp') {
       // Other sites' pages must not start a sign-in or the first setup either.
       if (access === 'public' && ofDashboard && !request.routeOptions.config.refuses) {
         requireOwnSite(request, config.publicUrl)
@@ -112,7 +113,7 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
 }
 
 /** @returns a signal that aborts if the client disconnects before it has received its response. */
-function disconnectSignal({ raw }: FastifyReply): AbortSignal {
+export function disconnectSignal({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.on('close', () => {
     if (!raw.writableFinished) controller.abort()
@@ -134,13 +135,18 @@ export function personOf({ signedIn }: FastifyRequest): SignedIn {
 async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
   const { ip, headers } = request
   if (!headers.authorization) throw missingApiKey()
-  const [, key] = BEARER.exec(headers.authorization) ?? []
+  const key = bearerOf(headers.authorization)
   const checkAddress = () => rateLimiter.checkInvalidKeys(ip)
-  if (key === undefined) checkAddress()
-  const apiKey = key === undefined ? null : await findApiKey(key, checkAddress)
+  if (key === null) checkAddress()
+  const apiKey = key === null ? null : await findApiKey(key, checkAddress)
   if (apiKey) return apiKey
   rateLimiter.countInvalidKey(ip)
   throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
+}
+
+/** The key or token of an Authorization header; null if it has none. */
+export function bearerOf(authorization: string | undefined): string | null {
+  return BEARER.exec(authorization ?? '')?.[1] ?? null
 }
 
 export function missingApiKey(): ServiceError {
@@ -163,8 +169,7 @@ export async function isStillAllowed(
   dependencies: Pick<Dependencies, 'findApiKey' | 'findSession'>,
 ): Promise<boolean> {
   if (apiKey !== null) {
-    const [, key = ''] = BEARER.exec(headers.authorization ?? '') ?? []
-    const known = await dependencies.findApiKey(key)
+    const known = await dependencies.findApiKey(bearerOf(headers.authorization) ?? '')
     return known !== null && known.tenantId === tenant.id && known.scopes.has(scope)
   }
   const membership = (await dependencies.findSession(headers.cookie))?.membership

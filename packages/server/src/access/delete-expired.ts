@@ -1,4 +1,5 @@
 import type { Database } from '../platform/postgres/database.ts'
+import { deleteExpiredGrants } from './oauth/grants.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
@@ -7,7 +8,7 @@ const NETWORK_DAYS = 90
 
 const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
 
-/** Deletes expired sessions, invitations and codes, and the counts that no limit uses any more. */
+/** Deletes expired sessions, invitations, codes, tokens and grants, and the counts that no limit uses any more. */
 export async function deleteExpired(database: Database, now: Date): Promise<void> {
   await database.deleteFrom('user_sessions').where('expires_at', '<', now).execute()
   await database.deleteFrom('user_verifications').where('expires_at', '<', now).execute()
@@ -17,5 +18,6 @@ export async function deleteExpired(database: Database, now: Date): Promise<void
     .deleteFrom('user_networks')
     .where('seen_at', '<', before(now, NETWORK_DAYS * DAY_MS))
     .execute()
+  await deleteExpiredGrants(database, now)
   await database.deleteFrom('sent_mails').where('sent_at', '<', before(now, HOUR_MS)).execute()
 }

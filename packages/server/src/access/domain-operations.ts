@@ -16,6 +16,7 @@ import {
 } from './domain-proofs.ts'
 import {
   addDomain,
+  addVerifiedDomain,
   isLocalHere,
   listDomains,
   markVerified,
@@ -71,7 +72,7 @@ const Check = Type.Object({
 })
 export type Check = Type.Static<typeof Check>
 
-export function domainEntry(action: string, { domain_id, domain }: Pick<TenantDomain, 'domain_id' | 'domain'>) {
+function domainEntry(action: string, { domain_id, domain }: Pick<TenantDomain, 'domain_id' | 'domain'>) {
   return { action, subjectKind: 'domain', subjectId: domain_id, details: { domain } }
 }
 
@@ -98,18 +99,23 @@ export const DOMAIN_OPERATIONS = [
     name: 'addDomain',
     tag,
     http: 'POST /v1/domains',
+    command: 'domain add',
     scope: 'settings:write',
     summary: 'Add a domain, to be verified with a TXT record, a file or a meta tag',
     description:
       'A domain that was added before is returned unchanged. While the service runs on a local URL, `localhost` and other names of the same machine are verified at once.',
     input: { domain: Type.String({ minLength: 1, maxLength: 500, examples: ['shop.example'] }) },
+    operatorInput: {
+      verified: Type.Optional(Type.Literal(true, { description: 'Verify it without a proof.' })),
+    },
     output: { domain: Domain },
     status: 201,
     example: { domain: 'shop.example' },
     errors: ['400 invalid_domain', '400 local_domain', '409 too_many_domains', '409 domain_taken'],
-    run: async ({ tenant, config, now }, { domain }) => ({
-      domain: (await addDomain(tenant, domain, config.publicUrl, now)).domain,
-    }),
+    async run({ tenant, config, now }, { domain: host, verified }) {
+      if (verified) return { domain: await addVerifiedDomain(tenant, host, now) }
+      return { domain: (await addDomain(tenant, host, config.publicUrl, now)).domain }
+    },
     audit: ({ domain }) => domainEntry(domain.verified_at === null ? 'domain.claimed' : 'domain.verified', domain),
   }),
   operation({

@@ -72,6 +72,28 @@ export async function addDomain(
   return { domain: toDomain(added), isNew: added.domain_id === row.domain_id }
 }
 
+/**
+ * Adds a domain as verified, without a proof, on behalf of the operator. One that is verified keeps its proof.
+ * @throws ServiceError 400 for an invalid host name or a public suffix, 409 `domain_taken`.
+ */
+export async function addVerifiedDomain(tx: Tenant, host: string, now: Date): Promise<TenantDomain> {
+  const domain = normalizeDomain(host)
+  const row = await tx.db
+    .insertInto('domains')
+    .values(newDomainRow(domain, 'operator', now))
+    .onConflict((existing) =>
+      existing.columns(['domain']).doUpdateSet(({ ref, fn }) => ({
+        verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
+        verified_by: fn.coalesce(ref('domains.verified_by'), ref('excluded.verified_by')),
+      })),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch(refuseTaken(domain))
+  await announceChange(tx.db)
+  return toDomain(row)
+}
+
 /** @throws ServiceError 400 `local_domain` for a local domain of a service that others reach. */
 export function isLocalHere(domain: string, publicUrl: string): boolean {
   if (!isLocalDomain(domain)) return false

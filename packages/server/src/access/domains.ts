@@ -2,43 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { domainToUnicode } from 'node:url'
 import { parse } from 'tldts'
 import { cached } from '../platform/cache.ts'
-import { conflict, ServiceError } from '../platform/errors.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Proof } from './domain-proofs.ts'
-
-/**
- * Adds a domain to a tenant as verified, without a proof, on behalf of the operator.
- * @throws ServiceError 400 for an invalid host name or a public suffix, 409 `domain_taken` if another tenant has
- * verified it.
- */
-export async function addVerifiedDomain(
-  database: Database,
-  tenantId: string,
-  host: string,
-  now: Date,
-): Promise<{ domain_id: string; domain: string }> {
-  const domain = normalizeDomain(host)
-  const verifiedOwner = await verifiedOwnerOf(database, domain)
-  if (verifiedOwner !== null && verifiedOwner !== tenantId) {
-    throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
-  }
-  const added = await database
-    .insertInto('domains')
-    .values({ tenant_id: tenantId, ...newDomainRow(domain, 'operator', now) })
-    .onConflict((existing) =>
-      existing.columns(['tenant_id', 'domain']).doUpdateSet(({ ref, fn }) => ({
-        verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
-        verified_by: fn.coalesce(ref('domains.verified_by'), ref('excluded.verified_by')),
-      })),
-    )
-    .returning(['domain_id', 'domain'])
-    .executeTakeFirstOrThrow()
-  await announceChange(database)
-  return added
-}
 
 /** The row of a new domain, with an unguessable value that proves ownership. */
 export function newDomainRow(domain: string, verifiedBy: Proof | null, now: Date) {
@@ -91,16 +59,6 @@ export async function claimantsOfHost(database: Database, host: string): Promise
 function domainsOf(host: string): string[] {
   const parts = host.split('.')
   return parts.map((_, index) => parts.slice(index).join('.'))
-}
-
-async function verifiedOwnerOf(database: Database, domain: string): Promise<string | null> {
-  const row = await database
-    .selectFrom('domains')
-    .select('tenant_id')
-    .where('domain', '=', domain)
-    .where('verified_at', 'is not', null)
-    .executeTakeFirst()
-  return row?.tenant_id ?? null
 }
 
 /**

@@ -8,12 +8,14 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { createApiKey, listApiKeys, readApiKey, revokeApiKey } from './api-keys.ts'
 
 const tag = 'API keys'
+const REDACTS = 'Hide personal data from AI agents that use this key over MCP.'
 
 export const Key = Type.Object(
   {
     key_id: Id,
     name: Type.String(),
     scopes: Type.Array(Type.String()),
+    redact_personal_data: Type.Boolean({ description: REDACTS }),
     created_at: Timestamp,
     expires_at: Nullable(Timestamp),
     last_used_at: Nullable(Timestamp),
@@ -78,6 +80,7 @@ export const KEY_OPERATIONS = [
         description: 'Any of your own scopes, or `all` for all of them.',
       }),
       expires_at: timestampBound('upper', 'When the key expires. Default: never.'),
+      redact_personal_data: Type.Optional(Type.Boolean({ description: REDACTS, default: true })),
     },
     output: { key_id: Id, api_key: Type.String({ description: 'Returned only once.' }) },
     status: 201,
@@ -86,9 +89,10 @@ export const KEY_OPERATIONS = [
     options: {
       scopes: { name: 'scopes', hint: 'a,b|all', read: (text) => text.split(',').map((word) => word.trim()) },
     },
-    async run({ tenant, now, scopes: own }, { name, scopes, expires_at }) {
+    async run({ tenant, now, scopes: own }, { name, scopes, expires_at, redact_personal_data: redacts }) {
       const granted = scopes.length === 1 && scopes[0] === 'all' ? SCOPES.filter((scope) => own.has(scope)) : scopes
-      const { keyId, apiKey } = await createApiKey(tenant, { name, scopes: granted, expiresAt: expires_at }, now)
+      const key = { name, scopes: granted, expiresAt: expires_at, redacts }
+      const { keyId, apiKey } = await createApiKey(tenant, key, now)
       const missing = granted.find((scope) => !own.has(scope))
       if (missing !== undefined) {
         const message = `You cannot grant the scope ${missing}, because you do not have it.`
@@ -96,7 +100,8 @@ export const KEY_OPERATIONS = [
       }
       return { key_id: keyId, api_key: apiKey }
     },
-    audit: ({ key_id }, { name, scopes }) => entryOf('api_key.created', key_id, { name, scopes }),
+    audit: ({ key_id }, { name, scopes, redact_personal_data = true }) =>
+      entryOf('api_key.created', key_id, { name, scopes, redact_personal_data }),
   }),
   operation({
     name: 'revokeApiKey',

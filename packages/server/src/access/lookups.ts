@@ -8,6 +8,7 @@ import { createKeyLookup } from './api-key-lookup.ts'
 import { createDomainLookup } from './domains.ts'
 import { createIdentificationLookup } from './identification-settings.ts'
 import { isLoopback } from './loopback.ts'
+import { createGrantLookup } from './oauth/grant-lookup.ts'
 
 /** The lookups that nearly every request makes, cached until the data changes. */
 export function createLookups({
@@ -26,6 +27,7 @@ export function createLookups({
   log: Logger
 }) {
   return {
+    findGrant: createGrantLookup(stores.database, clock),
     findApiKey: createKeyLookup(stores.database, invalidation, clock),
     findTenantOfHost: createDomainLookup(stores.database, invalidation, { isLocal: isLoopback(config.publicUrl) }),
     findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation, log),

@@ -8,7 +8,7 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { liveApiKeys } from './api-keys.ts'
 import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
 import { readTenantObject, TenantObject } from './tenant-object.ts'
-import { renameTenant } from './tenants.ts'
+import { renameTenant, setPersonalProperties } from './tenants.ts'
 
 const tag = 'Settings'
 /** Only the busiest keys are shown: a tenant may have hundreds. */
@@ -19,7 +19,7 @@ export interface TenantServices {
   secrets: SecretBox
 }
 
-/** Services of the operation on limits, which only the running service has. */
+/** Services of the operation on limits. */
 export interface LimitServices {
   config: Pick<Config, 'rateLimits'>
   rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
@@ -65,21 +65,42 @@ export const TENANT_OPERATIONS = [
           description: 'Whether to ignore identifications that pages send without a valid user_hash.',
         }),
       ),
+      personal_properties: Type.Optional(
+        Type.Array(
+          Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', 'x-expected': 'a name of 1 to 100 characters' }),
+          {
+            maxItems: 200,
+            description:
+              'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.',
+            examples: [['customer_number', 'salary']],
+          },
+        ),
+      ),
     },
-    output: { tenant: TenantObject },
+    output: {
+      tenant: TenantObject,
+      personal_properties: Type.Optional(
+        Type.Object(
+          { added: Type.Array(Type.String()), removed: Type.Array(Type.String()) },
+          { description: 'What changed in the list, if the request has one.' },
+        ),
+      ),
+    },
     errors: ['400 invalid_name'],
     example: { require_signed_identification: true },
-    async run({ tenant, now }, { name, require_signed_identification: isRequired }) {
+    async run({ tenant, now }, { name, require_signed_identification: isRequired, personal_properties: marks }) {
       if (name !== undefined) await renameTenant(tenant, name)
       if (isRequired !== undefined) await requireSignature(tenant, isRequired)
-      return { tenant: await readTenantObject(tenant, now) }
+      const changed = marks === undefined ? {} : { personal_properties: await setPersonalProperties(tenant, marks) }
+      return { tenant: await readTenantObject(tenant, now), ...changed }
     },
-    audit: ({ tenant }, changes) =>
+    audit: ({ tenant, ...changed }, changes) =>
       Object.keys(changes).length === 0
         ? null
         : entryOf('tenant.updated', tenant.tenant_id, {
             ...changes,
             ...(changes.name === undefined ? {} : { name: tenant.name }),
+            ...changed,
           }),
   }),
   ofTenant({
@@ -130,7 +151,10 @@ const Limits = {
       forms: Nullable(Type.Integer()),
       keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
     },
-    { description: 'Requests in the last minute, as counted by this process; null for limits that it does not count.' },
+    {
+      description:
+        'Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.',
+    },
   ),
 }
 export type Limits = Type.Static<Type.TObject<typeof Limits>>
@@ -159,6 +183,7 @@ export const LIMIT_OPERATIONS = [
     name: 'getLimits',
     tag,
     http: 'GET /v1/limits',
+    command: 'limits get',
     scope: 'settings:read',
     summary: "Get the rate limits and the tenant's usage",
     input: {},

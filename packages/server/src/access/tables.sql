@@ -3,7 +3,9 @@
 CREATE TABLE tenants (
   tenant_id uuid PRIMARY KEY,
   name text NOT NULL,
-  created_at timestamptz NOT NULL
+  created_at timestamptz NOT NULL,
+  -- Properties that are hidden from AI agents, besides those that are personal for everyone.
+  personal_properties text[] NOT NULL DEFAULT '{}'
 );
 
 -- People. The key is named id because the sign-in library requires that in every table. An address has one verified
@@ -139,12 +141,67 @@ CREATE TABLE api_keys (
   name text NOT NULL,
   key_hash bytea NOT NULL UNIQUE,
   scopes text[] NOT NULL,
+  -- Whether AI agents that use the key over MCP see pseudonyms in place of personal data.
+  redacts boolean NOT NULL DEFAULT true,
   created_at timestamptz NOT NULL,
   expires_at timestamptz,
   last_used_at timestamptz,
   revoked_at timestamptz,
   PRIMARY KEY (tenant_id, key_id)
 );
+
+-- Applications that registered themselves to act for people over MCP. They belong to no tenant, and nothing proves that
+-- their names are true.
+CREATE TABLE oauth_clients (
+  client_id uuid PRIMARY KEY,
+  name text NOT NULL,
+  redirect_uris text[] NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- When a person last allowed it to act for them.
+  authorized_at timestamptz
+);
+CREATE INDEX oauth_clients_unused ON oauth_clients (created_at) WHERE authorized_at IS NULL;
+
+-- What a person allowed an application to do in a tenant. It ends with their membership.
+CREATE TABLE oauth_grants (
+  tenant_id uuid NOT NULL,
+  grant_id uuid NOT NULL,
+  user_id uuid NOT NULL,
+  client_id uuid NOT NULL REFERENCES oauth_clients ON DELETE CASCADE,
+  -- The name and the place to return to that the person saw.
+  client_name text NOT NULL,
+  redirect_host text NOT NULL,
+  -- The most that it may do: a call may also do no more than the person's role.
+  scopes text[] NOT NULL,
+  redacts boolean NOT NULL DEFAULT true,
+  created_at timestamptz NOT NULL,
+  last_used_at timestamptz,
+  revoked_at timestamptz,
+  PRIMARY KEY (tenant_id, grant_id),
+  FOREIGN KEY (tenant_id, user_id) REFERENCES tenant_users ON DELETE CASCADE
+);
+CREATE INDEX oauth_grants_person ON oauth_grants (tenant_id, user_id);
+CREATE INDEX oauth_grants_client ON oauth_grants (client_id);
+
+-- The codes and tokens of grants, found by their SHA-256. Used ones are kept until they would have expired, because a
+-- second use reveals a theft.
+CREATE TABLE oauth_tokens (
+  tenant_id uuid NOT NULL,
+  token_id uuid NOT NULL,
+  grant_id uuid NOT NULL,
+  kind text NOT NULL CHECK (kind IN ('code', 'access', 'refresh')),
+  token_hash bytea NOT NULL UNIQUE,
+  -- Of a code: what the exchange must prove and repeat.
+  code_challenge text,
+  redirect_uri text,
+  expires_at timestamptz NOT NULL,
+  used_at timestamptz,
+  PRIMARY KEY (tenant_id, token_id),
+  FOREIGN KEY (tenant_id, grant_id) REFERENCES oauth_grants ON DELETE CASCADE,
+  CHECK ((kind = 'code') = (code_challenge IS NOT NULL AND redirect_uri IS NOT NULL))
+);
+CREATE INDEX oauth_tokens_grant ON oauth_tokens (tenant_id, grant_id);
+CREATE INDEX oauth_tokens_expiry ON oauth_tokens (expires_at);
 
 -- An invitation is found by the SHA-256 of its link's token.
 CREATE TABLE invitations (

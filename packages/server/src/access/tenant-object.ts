@@ -21,6 +21,10 @@ export const TenantObject = Type.Object(
         { description: 'When the identity secret was created; null if there is none.' },
       ),
     ),
+    personal_properties: Type.Array(Type.String(), {
+      description:
+        'Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.',
+    }),
     created_at: Timestamp,
   },
   { title: 'Tenant' },
@@ -29,7 +33,7 @@ export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line return it. */
 export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
-  const [{ name, createdAt }, settings] = await Promise.all([
+  const [{ name, personalProperties, createdAt }, settings] = await Promise.all([
     readTenant(tenant),
     getIdentificationSettings(tenant, now),
   ])
@@ -43,6 +47,7 @@ export async function readTenantObject(tenant: Tenant, now: Date): Promise<Tenan
       created_at: secretCreatedAt.toISOString(),
       previous_valid_until: previousUntil?.toISOString() ?? null,
     },
+    personal_properties: personalProperties,
     created_at: createdAt.toISOString(),
   }
 }

@@ -24,6 +24,7 @@ test("GET /v1/tenant returns the key's tenant", async () => {
       name: 'Test',
       require_signed_identification: false,
       identity_secret: null,
+      personal_properties: [],
       created_at: TIMESTAMP,
     },
   })
@@ -54,6 +55,20 @@ test('PATCH /v1/tenant renames its own tenant, and the change is audited', async
   expect((await other.call('GET', '/v1/tenant')).body.tenant.name).not.toBe('Engines & Co.')
   const { body: log } = await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')
   expect(log.entries[0]).toMatchObject({ action: 'tenant.updated', details: { name: 'Engines & Co.' } })
+})
+
+test('PATCH /v1/tenant replaces the personal properties, and the audit log says which were added and removed', async () => {
+  const set = async (names: string[]) => tenant.call('PATCH', '/v1/tenant', { personal_properties: names })
+  const first = await set(['Salary', ' shoe size ', 'shoe_size'])
+  expect([first.status, first.body.tenant.personal_properties]).toEqual([200, ['Salary', 'shoe size']])
+  expect(first.body.personal_properties).toEqual({ added: ['Salary', 'shoe size'], removed: [] })
+  const { body } = await set(['shoe size', 'iq'])
+  expect(body.personal_properties).toEqual({ added: ['iq'], removed: ['Salary'] })
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.personal_properties).toEqual(['shoe size', 'iq'])
+  const { entries } = (await tenant.call('GET', '/v1/audit-log?subject_kind=tenant')).body
+  expect(entries[0].details).toEqual({ personal_properties: { added: ['iq'], removed: ['Salary'] } })
+  for (const names of [[''], [' '], ['x'.repeat(101)], Array(201).fill('x')])
+    expect((await set(names)).status).toBe(400)
 })
 
 test.each(['see https://evil.example/now', 'two\nlines', '   '])('the name %j is refused', async (name) => {

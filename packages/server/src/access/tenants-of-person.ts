@@ -1,5 +1,6 @@
 import { type Actor, audit } from '../operations/audit.ts'
 import { isRole, type Role } from '../operations/roles.ts'
+import { notFound } from '../platform/errors.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { createTenant } from './tenants.ts'
 import { addMember } from './users.ts'
@@ -25,6 +26,18 @@ export async function profileOf(
     .executeTakeFirst()
   const tenants = rows.flatMap(({ role, ...tenant }) => (isRole(role) ? [{ ...tenant, role }] : []))
   return { tenants, hasPassword: password !== undefined }
+}
+
+/** A person's role in a tenant. @throws ServiceError 404 for a tenant that is not theirs. */
+export async function roleOf(database: Stores['database'], tenantId: string, userId: string): Promise<Role> {
+  const row = await database
+    .selectFrom('tenant_users')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', userId)
+    .select('role')
+    .executeTakeFirst()
+  if (row === undefined || !isRole(row.role)) throw notFound('tenant')
+  return row.role
 }
 
 /** Creates a tenant owned by the person who requests it. @returns its id. */

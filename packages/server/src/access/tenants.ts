@@ -1,3 +1,4 @@
+import { plainName } from '../contacts/property-names.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
@@ -25,14 +26,44 @@ export async function renameTenant(tx: Tenant, name: string): Promise<void> {
 }
 
 /** @throws ServiceError 404 if the tenant has been deleted. */
-export async function readTenant(tenant: Tenant): Promise<{ name: string; createdAt: Date }> {
+export async function readTenant(
+  tenant: Tenant,
+): Promise<{ name: string; personalProperties: string[]; createdAt: Date }> {
   const row = await tenant.unrestricted
     .selectFrom('tenants')
-    .select(['name', 'created_at'])
+    .select(['name', 'personal_properties', 'created_at'])
     .where('tenant_id', '=', tenant.id)
     .executeTakeFirst()
   if (!row) throw notFound('tenant')
-  return { name: row.name, createdAt: row.created_at }
+  return { name: row.name, personalProperties: row.personal_properties, createdAt: row.created_at }
+}
+
+/** The properties that the tenant hides from AI agents, besides those that are personal for everyone. */
+export async function personalPropertiesOf(tenant: Tenant): Promise<string[]> {
+  return (await readTenant(tenant)).personalProperties
+}
+
+/**
+ * Replaces the list of these properties. Of names that differ only in case, spaces, hyphens and underscores, the first
+ * stays. @returns the names that it did not have before, and those that it no longer has.
+ */
+export async function setPersonalProperties(
+  tx: Tenant,
+  names: readonly string[],
+): Promise<{ added: string[]; removed: string[] }> {
+  const unique = [...Map.groupBy(names, plainName).values()].flatMap(([name = '']) => name.trim())
+  const tenants = tx.unrestricted.selectFrom('tenants').select('personal_properties').where('tenant_id', '=', tx.id)
+  const { personal_properties: before } = await tenants.forUpdate().executeTakeFirstOrThrow()
+  await tx.unrestricted
+    .updateTable('tenants')
+    .set({ personal_properties: unique })
+    .where('tenant_id', '=', tx.id)
+    .execute()
+  const [added, removed] = [
+    unique.filter((name) => !before.includes(name)),
+    before.filter((name) => !unique.includes(name)),
+  ]
+  return { added, removed }
 }
 
 export async function hasTenant(database: Database, tenantId: string): Promise<boolean> {
@@ -54,7 +85,7 @@ export async function listTenants(
   const [rows, counted] = await Promise.all([
     database
       .selectFrom('tenants')
-      .selectAll()
+      .select(['tenant_id', 'name', 'created_at'])
       .orderBy('created_at')
       .orderBy('tenant_id')
       .limit(page.limit)

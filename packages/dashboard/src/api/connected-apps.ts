@@ -1,0 +1,54 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { ConnectedApp } from '../../../server/src/access/oauth/connected-app-operations.ts'
+import type { ConsentAnswer } from '../../../server/src/access/oauth/consent-routes.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, send } from './client.ts'
+
+export type { ConnectedApp }
+export type Refused = NonNullable<ConsentAnswer['refusal']>
+export type Consent = NonNullable<ConsentAnswer['consent']>
+
+/** Rows per page. */
+export const APPS_LENGTH = 50
+
+export const connectedAppsQuery = (page: number, limit: number) =>
+  queryOptions({
+    queryKey: ['connected-apps', page, limit],
+    queryFn: ({ signal }) =>
+      get<{ connected_apps: ConnectedApp[]; pagination: Type.Static<typeof Pagination> }>(
+        '/v1/connected-apps',
+        { page, limit },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export function revokeConnectedApp(grantId: string) {
+  return send('DELETE', `/v1/connected-apps/${encodeURIComponent(grantId)}`)
+}
+
+export function refreshConnectedApps(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['connected-apps'] })
+}
+
+/** What an application asks for. @param query the query with which it sent the person here. */
+export const consentQuery = (query: string) =>
+  queryOptions({
+    queryKey: ['consent', query],
+    queryFn: ({ signal }) => get<ConsentAnswer>('/api/oauth/authorization', { query }, signal),
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: query !== '',
+  })
+
+/** @returns the URL that takes the person back to the application. */
+export async function allowApplication(decision: {
+  query: string
+  tenant_id: string
+  scopes: string[]
+  redact_personal_data: boolean
+}): Promise<string> {
+  const { redirect_to } = await send<{ redirect_to: string }>('POST', '/api/oauth/authorization', decision)
+  return redirect_to
+}

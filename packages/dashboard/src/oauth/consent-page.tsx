@@ -1,0 +1,109 @@
+import { Alert, Button, NativeSelect, Stack, Switch, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { allowApplication, type Consent, consentQuery, type Refused } from '../api/connected-apps.ts'
+import { meQuery } from '../api/session.ts'
+import { EntryFrame } from '../sign-in/entry-frame.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { isolated } from '../ui/text.tsx'
+import { keptQuery } from './routes.ts'
+import { ScopeChoice } from './scope-choice.tsx'
+import { text } from './text.ts'
+
+/** Asks a person whether an application may act for them, and with which scopes. */
+export function ConsentPage() {
+  const [query] = useState(keptQuery)
+  const { data, error } = useQuery(consentQuery(query))
+  // A person who is not signed in is on the way to the sign-in page.
+  const isSignedOut = error instanceof ApiError && error.status === 401
+  if (data?.consent) return <ConsentForm query={query} consent={data.consent} />
+  if (data?.refusal) return <Refusal refusal={data.refusal} />
+  return (
+    <EntryFrame title={text.title} error={isSignedOut ? null : error}>
+      {query === '' ? <Text size="sm">{text.empty}</Text> : null}
+      {query !== '' && (error === null || isSignedOut) ? <LoadingState lines={4} /> : null}
+    </EntryFrame>
+  )
+}
+
+/** An application that asks wrongly. Anyone can register one, so the person decides whether to go where it wants. */
+function Refusal({ refusal }: { refusal: Refused }) {
+  const { application, message, redirect_host: host, redirect_to: url } = refusal
+  return (
+    <EntryFrame title={text.titleOf(isolated(quoted(application)))} error={new Error(text.refused(message))}>
+      <Button variant="default" onClick={() => window.location.assign(url)} fullWidth>
+        {text.returnTo(isolated(host))}
+      </Button>
+    </EntryFrame>
+  )
+}
+
+const quoted = (name: string) => `“${name}”`
+
+function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
+  const { application, redirect_host: host, is_local: isLocal, tenants, active_tenant_id: active } = consent
+  const name = isolated(quoted(application))
+  const { data: me } = useQuery(meQuery)
+  const [tenantId, setTenantId] = useState(active ?? tenants[0]?.tenant_id ?? '')
+  const [chosen, setChosen] = useState(consent.requested_scopes)
+  const [redacts, setRedacts] = useState(true)
+  const [isLeaving, setLeaving] = useState(false)
+  const possible = tenants.find(({ tenant_id }) => tenant_id === tenantId)?.scopes ?? []
+  const scopes = chosen.filter((scope) => possible.includes(scope))
+  const leave = (url: string) => {
+    setLeaving(true)
+    window.location.assign(url)
+  }
+  const allowing = useMutation({
+    mutationFn: () => allowApplication({ query, tenant_id: tenantId, scopes, redact_personal_data: redacts }),
+    onSuccess: leave,
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    allowing.mutate()
+  }
+  if (isLeaving || tenants.length === 0) {
+    return (
+      <EntryFrame title={text.titleOf(name)}>
+        <Text size="sm">{isLeaving ? text.leaving : text.noWorkspace}</Text>
+      </EntryFrame>
+    )
+  }
+  const place = isolated(host)
+  return (
+    <EntryFrame title={text.titleOf(name)} description={text.description}>
+      <Stack component="form" gap="md" onSubmit={submit}>
+        <Alert color="yellow">
+          {text.warning(name)} {isLocal ? text.backHere(place) : text.back(place)}
+        </Alert>
+        <NativeSelect
+          label={text.workspace}
+          {...(me ? { description: text.account(me.user.email) } : {})}
+          value={tenantId}
+          onChange={(event) => setTenantId(event.currentTarget.value)}
+          data={tenants.map(({ tenant_id: value, name: label }) => ({ value, label }))}
+        />
+        <ScopeChoice possible={possible} chosen={scopes} onChange={setChosen} />
+        <Switch
+          label={text.redact.label}
+          description={text.redact.description}
+          checked={redacts}
+          onChange={(event) => setRedacts(event.currentTarget.checked)}
+        />
+        <Text size="sm" c="dimmed">
+          {text.end}
+        </Text>
+        {allowing.isError ? <ErrorState error={allowing.error} /> : null}
+        <Stack gap="xs">
+          <Button type="submit" loading={allowing.isPending} disabled={scopes.length === 0} fullWidth>
+            {text.allow}
+          </Button>
+          <Button variant="default" onClick={() => leave(consent.cancel_to)} fullWidth>
+            {text.cancel}
+          </Button>
+        </Stack>
+      </Stack>
+    </EntryFrame>
+  )
+}

@@ -1,0 +1,133 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { notFound } from '../../platform/errors.ts'
+import { offsetOf, type Page, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
+import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import type { Stores, Tenant } from '../../platform/tenant.ts'
+import { namesOfMembers } from '../members.ts'
+import { endGrant } from './grants.ts'
+
+const tag = 'Connected apps'
+
+export const ConnectedApp = Type.Object(
+  {
+    grant_id: Id,
+    name: Type.String({ description: 'The name that the application gave itself. Nothing proves it.' }),
+    redirect_host: Type.String({ description: 'Where the person was sent back to: a host or a URL scheme.' }),
+    user: Type.Object({ user_id: Id, name: Type.String() }),
+    scopes: Type.Array(Type.String(), {
+      description: "What it may do at most. A call may never do more than the person's role.",
+    }),
+    redact_personal_data: Type.Boolean({ description: 'Whether it sees pseudonyms in place of personal data.' }),
+    created_at: Timestamp,
+    last_used_at: Nullable(Timestamp),
+  },
+  { title: 'ConnectedApp' },
+)
+export type ConnectedApp = Type.Static<typeof ConnectedApp>
+
+export interface ConnectedAppServices {
+  stores: Stores
+}
+
+const operation = operationsWith<ConnectedAppServices>()
+
+export const CONNECTED_APP_OPERATIONS = [
+  operation({
+    name: 'listConnectedApps',
+    tag,
+    http: 'GET /v1/connected-apps',
+    command: 'connected-app list',
+    scope: 'settings:read',
+    summary: 'List the applications that act for people over MCP, newest first',
+    input: pageParameters(50, 100),
+    output: { connected_apps: Type.Array(ConnectedApp), pagination: Pagination },
+    async run({ tenant, stores }, { page = 1, limit = 50 }) {
+      const { apps, total } = await listApps(tenant, stores, { page, limit })
+      return { connected_apps: apps, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getConnectedApp',
+    tag,
+    http: 'GET /v1/connected-apps/:grant_id',
+    command: 'connected-app get',
+    scope: 'settings:read',
+    summary: 'Get an application that acts for a person',
+    input: { grant_id: idInPath('connected app') },
+    output: { connected_app: ConnectedApp },
+    async run({ tenant, stores }, { grant_id }) {
+      const rows = await selectApps(tenant).where('grant_id', '=', grant_id).execute()
+      const [app] = await withNames(tenant, stores, rows)
+      if (!app) throw notFound('connected app')
+      return { connected_app: app }
+    },
+  }),
+  operation({
+    name: 'revokeConnectedApp',
+    tag,
+    http: 'DELETE /v1/connected-apps/:grant_id',
+    command: 'connected-app revoke',
+    scope: 'any-key',
+    summary: 'Disconnect an application: its tokens stop working at once',
+    description: 'Needs the scope settings:write, except for an application that you connected yourself.',
+    input: { grant_id: idInPath('connected app') },
+    output: { revoked: Type.Literal(true), grant_id: Id, name: Type.String() },
+    async run({ tenant, actor, requireScope, now }, { grant_id }) {
+      const person = actor.kind === 'user' ? actor.id : null
+      const own = tenant.db.selectFrom('oauth_grants').select('grant_id').where('grant_id', '=', grant_id)
+      const isOwn = person !== null && (await own.where('user_id', '=', person).executeTakeFirst()) !== undefined
+      if (!isOwn) requireScope('settings:write')
+      const name = await endGrant(tenant, grant_id, now)
+      if (name === null) throw notFound('connected app')
+      return { revoked: true as const, grant_id, name }
+    },
+    audit: ({ grant_id, name }) => ({
+      action: 'connected_app.revoked',
+      subjectKind: 'connected_app',
+      subjectId: grant_id,
+      details: { name },
+    }),
+  }),
+]
+
+async function listApps(tenant: Tenant, stores: Stores, page: Page) {
+  const [rows, counted] = await Promise.all([
+    selectApps(tenant)
+      .orderBy('created_at', 'desc')
+      .orderBy('grant_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    tenant.db
+      .selectFrom('oauth_grants')
+      .where('revoked_at', 'is', null)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirst(),
+  ])
+  return { apps: await withNames(tenant, stores, rows), total: Number(counted?.count ?? 0) }
+}
+
+function selectApps({ db }: Tenant) {
+  return db
+    .selectFrom('oauth_grants')
+    .where('revoked_at', 'is', null)
+    .select(['grant_id', 'client_name', 'redirect_host', 'user_id', 'scopes', 'redacts', 'created_at', 'last_used_at'])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectApps>['execute']>>[number]
+
+async function withNames(tenant: Tenant, { database }: Stores, rows: Row[]): Promise<ConnectedApp[]> {
+  const people = [...new Set(rows.map(({ user_id }) => user_id))]
+  const names = people.length === 0 ? new Map<string, string>() : await namesOfMembers(database, tenant.id, people)
+  return rows.map((row) => ({
+    grant_id: row.grant_id,
+    name: row.client_name,
+    redirect_host: row.redirect_host,
+    user: { user_id: row.user_id, name: names.get(row.user_id) ?? '' },
+    scopes: row.scopes,
+    redact_personal_data: row.redacts,
+    created_at: row.created_at.toISOString(),
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  }))
+}
