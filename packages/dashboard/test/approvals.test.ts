@@ -214,6 +214,36 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     await card.getByText(/^Sent to/).waitFor()
   })
 
+  test('what somebody else proposes for an agent says who and why, in the inbox and in its run', async () => {
+    await newTenant()
+    const settings = { name: 'Pricing scout', capabilities: ['notes'], identity_id: identityId, enabled: true }
+    const { agent_id } = (await tenant.call('POST', '/v1/agents', settings)).body.agent
+    const contact_id = await tenant.contact('outside@example.com', { firstname: 'Olga', lastname: 'Lovelace' })
+    const proposal = { contact_id, ...NOTE, reason: `They asked twice. ${HOSTILE}` }
+    const proposed = await tenant.call('POST', `/v1/agents/${agent_id}/actions`, proposal)
+    expect(proposed.status).toBe(201)
+    const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
+    const card = page.getByRole('article', { name: 'Olga Lovelace' })
+    await card.getByText('Proposed by API key “all” for the agent Pricing scout: They asked twice.').waitFor()
+    await screenshot(page, 'approvals-proposed')
+    await card.getByRole('link', { name: 'Pricing scout' }).click()
+    await page.getByRole('heading', { name: 'Proposal' }).waitFor()
+    await page.getByText(/^proposed by API key “all”, /).waitFor()
+    await page.getByText('They asked twice.').waitFor()
+    expect(await page.getByRole('region', { name: 'Summary' }).count()).toBe(0)
+    await screenshot(page, 'run-proposal')
+    await page.getByRole('link', { name: 'Decide in the inbox' }).click()
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await card.getByText('Added.').waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Agents' }).click()
+    await page
+      .getByRole('row', { name: /^Pricing scout.*Enabled.*never/ })
+      .getByRole('link')
+      .click()
+    await page.getByRole('cell', { name: 'proposed by API key “all”' }).waitFor()
+    await screenshot(page, 'agent-with-proposal')
+  })
+
   test('an email that the mail server refuses is announced, and shown in the card and in the run', async () => {
     await newTenant()
     const { ref } = await waiting('Refused')

@@ -20,6 +20,12 @@ export const ACTION_STATES: Record<Action['status'], { label: string; color: str
   failed: { label: text.states.failed, color: 'red' },
 }
 
+/** Who proposed an action in the name of an agent. */
+export function proposerName({ kind, name }: NonNullable<Action['proposed_by']>): string {
+  if (!name) return text.proposers[kind]
+  return kind === 'api_key' ? text.proposers.key(name) : name
+}
+
 /** The name of a contact that may have none. */
 export function personName(
   contact: { email: string | null; firstname: string | null; lastname: string | null } | null,

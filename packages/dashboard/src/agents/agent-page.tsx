@@ -19,6 +19,7 @@ import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import { proposerName } from './action-words.ts'
 import { AgentFacts } from './agent-facts.tsx'
 import { RunNow } from './run-now.tsx'
 import { formatCost, RunState } from './run-state.tsx'
@@ -196,7 +197,10 @@ const RUN_COLUMNS: Column<Run>[] = [
     id: 'trigger',
     header: text.page.columns.by,
     visibleFrom: 'xl',
-    cell: ({ trigger }) => (trigger === 'schedule' ? text.page.bySchedule : text.page.byHand),
+    cell: ({ trigger, requested_by: by }) => {
+      if (trigger === 'proposal') return <Foreign max={80}>{text.page.proposedBy(proposerName(by))}</Foreign>
+      return trigger === 'schedule' ? text.page.bySchedule : text.page.byHand
+    },
   },
   {
     id: 'contacts',

@@ -7,7 +7,7 @@ import { Foreign } from '../ui/text.tsx'
 import { ACTION_WORDS, personName } from './action-words.ts'
 import { text } from './text.ts'
 
-const COLORS = { pending: 'gray', evaluated: 'teal', failed: 'red', skipped: 'gray' } as const
+const COLORS = { pending: 'gray', evaluated: 'teal', failed: 'red', skipped: 'gray', proposed: 'ink' } as const
 
 interface ContactCardProps {
   result: Pick<RunContact, 'contact' | 'contact_id' | 'status' | 'reasoning' | 'error'> &

@@ -19,6 +19,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { proposerName } from './action-words.ts'
 import { RunContactCard } from './run-contact.tsx'
 import { formatCost, RunState } from './run-state.tsx'
 import { text } from './text.ts'
@@ -41,13 +42,13 @@ export function RunPage() {
   return (
     <>
       <PageHeader
-        title={text.run.title}
+        title={run.trigger === 'proposal' ? text.run.proposal : text.run.title}
         documentTitle={agent.data ? text.run.ofAgent(agent.data.name) : text.run.title}
         description={
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />
             {isOpen(run) ? <Loader size={14} aria-hidden /> : null}
-            <span>{text.run.started(run.trigger === 'schedule', formatMoment(run.created_at))}</span>
+            <Foreign max={160}>{startOf(run)}</Foreign>
           </Group>
         }
         breadcrumb={<AgentLink agentId={run.agent_id} />}
@@ -68,11 +69,15 @@ export function RunPage() {
             ))}
           </Alert>
         ) : null}
-        <Summary run={run} />
+        {run.trigger === 'proposal' ? null : <Summary run={run} />}
         <Contacts run={run} />
       </Stack>
     </>
   )
+}
+
+function startOf({ trigger, created_at: at, requested_by: by }: Run): string {
+  return text.run.started[trigger](formatMoment(at), proposerName(by))
 }
 
 function AgentLink({ agentId }: { agentId: string }) {

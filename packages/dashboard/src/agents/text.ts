@@ -28,6 +28,14 @@ export const text = {
   },
   enabled: 'Enabled',
   disabled: 'Disabled',
+  proposers: {
+    user: 'a member',
+    api_key: 'an API key',
+    command_line: 'the command line',
+    agent: 'an agent',
+    service: 'the service',
+    key: (name: string) => `API key “${name}”`,
+  },
   deletedContact: 'Deleted contact',
   unnamed: 'Unnamed',
   content: {
@@ -110,6 +118,7 @@ export const text = {
     },
     bySchedule: 'schedule',
     byHand: 'manual',
+    proposedBy: (name: string) => `proposed by ${name}`,
   },
   facts: {
     title: 'How it works',
@@ -148,7 +157,12 @@ export const text = {
   run: {
     title: 'Run',
     ofAgent: (agent: string) => `Run of ${agent}`,
-    started: (isScheduled: boolean, at: string) => `${isScheduled ? 'by schedule' : 'manually'}, ${at}`,
+    proposal: 'Proposal',
+    started: {
+      schedule: (at: string) => `by schedule, ${at}`,
+      manual: (at: string) => `manually, ${at}`,
+      proposal: (at: string, name: string) => `proposed by ${name}, ${at}`,
+    },
     failed: 'The run failed',
     notices: 'Good to know',
     cancel: 'Cancel the run',
@@ -173,7 +187,13 @@ export const text = {
     none: 'No contacts evaluated',
     noneHint: 'No contact matched the audience.',
     pager: 'contacts',
-    contactStates: { pending: 'Not yet', evaluated: 'Evaluated', failed: 'Failed', skipped: 'Skipped' },
+    contactStates: {
+      pending: 'Not yet',
+      evaluated: 'Evaluated',
+      failed: 'Failed',
+      skipped: 'Skipped',
+      proposed: 'Proposed',
+    },
     alreadyWaiting: (types: string[]) =>
       `Not proposed again, because an earlier one waits for approval: ${types.join(', ')}.`,
     noActions: 'No actions proposed.',

@@ -3,7 +3,7 @@ import { IconCheck, IconEdit, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { type Ref, useId } from 'react'
 import { ActionContent } from '../agents/action-content.tsx'
-import { ACTION_WORDS, personName } from '../agents/action-words.ts'
+import { ACTION_WORDS, personName, proposerName } from '../agents/action-words.ts'
 import { failuresOf, GuardrailList } from '../agents/guardrail-list.tsx'
 import type { WaitingAction } from '../api/approvals.ts'
 import { Foreign, Moment } from '../ui/text.tsx'
@@ -89,6 +89,14 @@ export function ActionCard(props: ActionCardProps) {
               <Text span inherit c="dimmed">
                 {text.card.proposedBy}
               </Text>
+              {action.proposed_by === null ? null : (
+                <>
+                  <Foreign max={80}>{proposerName(action.proposed_by)}</Foreign>
+                  <Text span inherit c="dimmed">
+                    {text.card.forAgent}
+                  </Text>
+                </>
+              )}
               <Anchor
                 inherit
                 renderRoot={(root) => <Link to="/agents/runs/$runId" params={{ runId: action.run_id }} {...root} />}

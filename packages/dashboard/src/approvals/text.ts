@@ -18,6 +18,7 @@ export const text = {
   card: {
     select: (name: string) => `Select the action for ${name}`,
     proposedBy: 'Proposed by ',
+    forAgent: ' for the agent ',
     approve: 'Approve',
     edit: 'Edit',
     reject: 'Reject',

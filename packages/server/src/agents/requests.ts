@@ -107,7 +107,9 @@ export const AGENT_FIELDS = {
   identity_id: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'the id of an identity'),
   monitoring: Type.Optional(MonitoringInput),
   llm_config: Type.Optional(LlmConfigInput),
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether its schedule runs. Default false.' })),
+  enabled: Type.Optional(
+    Type.Boolean({ description: 'Whether its schedule runs and actions can be proposed for it. Default false.' }),
+  ),
 }
 
 export const AgentName = Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing follow-up'] })

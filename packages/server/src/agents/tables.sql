@@ -21,6 +21,7 @@ CREATE INDEX agents_newest ON agents (tenant_id, created_at DESC, agent_id DESC)
 CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL;
 
 -- `configuration` is the agent as it was when the run was queued: a change of the agent does not change a run.
+-- The run of a `proposal` records an action that someone proposed for the agent; it ends as it is inserted.
 -- A process that was wrongly considered dead finds another's `claim` here, and stops. `progressed_at` shows that the
 -- process makes progress; `restarts` counts since the last progress.
 CREATE TABLE agent_runs (
@@ -28,7 +29,7 @@ CREATE TABLE agent_runs (
   run_id uuid NOT NULL,
   agent_id uuid NOT NULL,
   status text NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
-  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule')),
+  trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule', 'proposal')),
   requested_by jsonb NOT NULL,
   requested_contact_ids uuid[],
   configuration jsonb NOT NULL,
@@ -61,13 +62,15 @@ CREATE TABLE agent_runs (
 CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC);
 CREATE INDEX agent_runs_open ON agent_runs (status, claimed_until) WHERE status IN ('queued', 'running');
 
--- The contacts of a run in their order, written when it starts, so that a restarted run can resume.
+-- The contacts of a run in their order, written when it starts, so that a restarted run can resume. `proposed`: the run
+-- of a proposal, whose reason is in `reasoning`; the agent has not evaluated the contact.
 CREATE TABLE agent_run_contacts (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
   contact_id uuid NOT NULL,
   position integer NOT NULL,
-  status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'evaluated', 'failed', 'skipped')),
+  status text NOT NULL DEFAULT 'pending'
+    CHECK (status IN ('pending', 'evaluated', 'failed', 'skipped', 'proposed')),
   reasoning text,
   error text,
   input_tokens integer NOT NULL DEFAULT 0,
@@ -82,7 +85,7 @@ CREATE INDEX agent_run_contacts_order ON agent_run_contacts (tenant_id, run_id, 
 CREATE INDEX agent_run_contacts_of_contact ON agent_run_contacts (tenant_id, contact_id, evaluated_at);
 
 -- `params_hash` is that of the approved params; execution rejects others. `guardrails` has the results of the
--- checks. `execution` is what the executor must know after a crash, such as its Message-ID. `error` is {code,
+-- checks. `proposed_by` is who proposed it; null if the agent did. `execution` is what the executor must know after a crash, such as its Message-ID. `error` is {code,
 -- message, rule?}.
 CREATE TABLE agent_actions (
   tenant_id uuid NOT NULL,
@@ -96,6 +99,7 @@ CREATE TABLE agent_actions (
   params_hash text,
   status text NOT NULL CHECK (status IN ('pending_approval', 'approved', 'rejected', 'executed', 'failed')),
   auto_approved boolean NOT NULL DEFAULT false,
+  proposed_by jsonb,
   guardrails jsonb NOT NULL DEFAULT '[]',
   decided_by jsonb,
   decided_at timestamptz,

@@ -20,6 +20,7 @@ export const ACTION_COLUMNS = [
   'params',
   'status',
   'auto_approved',
+  'proposed_by',
   'guardrails',
   'decided_by',
   'decided_at',
@@ -53,7 +54,7 @@ export const GuardrailObject = Type.Object(
   { title: 'Guardrail' },
 )
 
-const ActorObject = Type.Object({
+export const ActorObject = Type.Object({
   kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
   id: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
@@ -71,6 +72,7 @@ export const Action = Type.Object(
     status: Type.Enum([...ACTION_STATUSES]),
     identity_id: Nullable(Id),
     auto_approved: Type.Boolean({ description: 'Whether it was approved automatically.' }),
+    proposed_by: Nullable(ActorObject, 'Who proposed it with proposeAction; null if the agent itself did.'),
     guardrails: Type.Array(GuardrailObject, {
       description: 'The results of the checks before it was proposed and before it was executed.',
     }),
@@ -103,6 +105,7 @@ export function toActionObject(row: ActionRow): ActionObject {
     status: row.status as ActionStatus,
     identity_id: row.identity_id,
     auto_approved: row.auto_approved,
+    proposed_by: row.proposed_by as Actor | null,
     guardrails: row.guardrails as unknown as Guardrail[],
     decided_by: row.decided_by as Actor | null,
     decided_at: row.decided_at?.toISOString() ?? null,

@@ -1,17 +1,20 @@
 import Type from 'typebox'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterText } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
+import { ACTION_TYPES } from '../action-types.ts'
 import { costOfMonth } from '../runs/costs.ts'
 import { Action } from './action-object.ts'
 import { approveAction, type Decided, type DecisionServices, decideMany, readAction, rejectAction } from './decide.ts'
+import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef } from './queue.ts'
 import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
-export type ActionServices = DecisionServices
+export type ActionServices = DecisionServices & WriteDependencies
 
 const tag = 'Agents'
 const ACTION_PATH = '/v1/agents/runs/:run_id/contacts/:contact_id/actions/:action_index'
@@ -69,6 +72,43 @@ export const ACTION_OPERATIONS = [
     input: ActionPath,
     output: { action: Action },
     run: async ({ tenant }, path) => ({ action: await readAction(tenant, refOf(path)) }),
+  }),
+  actionOperation({
+    name: 'proposeAction',
+    tag,
+    http: 'POST /v1/agents/:agent_id/actions',
+    command: 'action propose',
+    scope: 'agents:trigger',
+    summary: 'Propose an action for a contact; it always waits for approval',
+    description:
+      "Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why.",
+    input: {
+      agent_id: idInPath('agent'),
+      contact_id: Type.String({ minLength: 1, maxLength: 200, description: 'The contact.', examples: [NOWHERE] }),
+      type: Type.Enum([...ACTION_TYPES], { examples: ['note'] }),
+      params: Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description: 'The content. The type of the action determines the fields.',
+        examples: [{ content: 'Asked for **pricing**.' }],
+      }),
+      reason: Type.String({
+        minLength: 1,
+        maxLength: PROPOSAL_REASON_MAX,
+        pattern: '\\S',
+        'x-expected': `a text of 1 to ${PROPOSAL_REASON_MAX} characters`,
+        description: 'Why you propose it. The person who approves it reads this.',
+        examples: ['They viewed the pricing page twice this week.'],
+      }),
+    },
+    output: { action: Action },
+    status: 201,
+    errors: ['404 contact_merged', '409 agent_disabled', '409 already_proposed', '409 capability_required'],
+    async run(context, { agent_id: agentId, contact_id, ...proposal }) {
+      const { tenant, actor, now } = context
+      const request = { agentId, contactId: pathId(contact_id, 'contact'), actor, ...proposal }
+      return { action: await proposeForApproval(tenant, context, request, now) }
+    },
+    audit: 'own',
   }),
   actionOperation({
     name: 'approveAction',

@@ -19,6 +19,8 @@ export interface Proposal extends GuardedAction {
   /** The playbook's setting. Internal actions never need approval. */
   requireApproval: boolean
   agentName: string
+  /** Who proposes it, if not the agent. It then waits for approval whatever its type and the playbook say. */
+  proposedBy?: Actor
 }
 
 export interface Proposed {
@@ -57,6 +59,7 @@ export async function proposeAction(
       params_hash: status === 'approved' ? hashOfParams(proposal.params) : null,
       status,
       auto_approved: status === 'approved',
+      proposed_by: sent.proposedBy === undefined ? null : JSON.stringify(sent.proposedBy),
       guardrails: JSON.stringify(guardrails),
       decided_by: decider && JSON.stringify(decider),
       decided_at: decider && now,
@@ -85,7 +88,7 @@ export interface Assessment extends Proposed {
 /** Checks the guardrails of a proposal, and decides whether it waits for a person. It stores nothing. */
 export async function assess(
   tenant: Tenant,
-  proposal: GuardedAction & Pick<Proposal, 'requireApproval'>,
+  proposal: GuardedAction & Pick<Proposal, 'requireApproval' | 'proposedBy'>,
   now: Date,
 ): Promise<Assessment> {
   const verdict = await checkGuardrails(tenant, proposal, 'proposal', now)
@@ -96,10 +99,16 @@ export async function assess(
 
 /** Without an identity, an action waits for a person even if the playbook requires no approval. */
 function statusOf(
-  { type, requireApproval, identityId }: Pick<Proposal, 'type' | 'requireApproval' | 'identityId'>,
+  {
+    type,
+    requireApproval,
+    identityId,
+    proposedBy,
+  }: Pick<Proposal, 'type' | 'requireApproval' | 'identityId' | 'proposedBy'>,
   { blockedBy }: Verdict,
 ): Proposed['status'] {
   if (blockedBy) return 'rejected'
+  if (proposedBy !== undefined) return 'pending_approval'
   if (!isOutbound(type)) return 'approved'
   return requireApproval || identityId === null ? 'pending_approval' : 'approved'
 }

@@ -5,7 +5,8 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { typesOf } from '../action-types.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type Answer, answerSchemaFor, readAnswer } from './answer.ts'
-import { estimateTokens, fitIntoBudget, tokensAtMost } from './budget.ts'
+import { fitIntoBudget, tokensAtMost } from './budget.ts'
+import { addUsage, type Counted, loadSdk } from './model-usage.ts'
 import { type ModelChoice, openModel } from './models.ts'
 import { costOf, type Price, priceOf } from './prices.ts'
 import { dataMessage, instructionsFor } from './prompt.ts'
@@ -40,15 +41,8 @@ export function createModelReasoner(
   const schema = answerSchemaFor(allowed)
   let failuresInARow = 0
 
-  /** Adds the usage of a call as the provider counts it, or our estimate if the provider reports none. */
-  function spend(usage: Usage, messages: readonly ModelMessage[], text: string, counted: Counted | undefined): void {
-    const inputTokens = believable(counted?.inputTokens) ?? estimateTokens(textOf(messages))
-    const outputTokens = believable(counted?.outputTokens) ?? estimateTokens(text)
-    const cachedTokens = Math.min(believable(counted?.inputTokenDetails?.cacheReadTokens) ?? 0, inputTokens)
-    usage.inputTokens += inputTokens
-    usage.outputTokens += outputTokens
-    usage.costUsd += costOf(price, inputTokens, outputTokens, cachedTokens)
-  }
+  const spend = (usage: Usage, messages: readonly ModelMessage[], text: string, counted: Counted | undefined) =>
+    addUsage(usage, price, { sent: textOf(messages), text, counted })
 
   /** The cost of a call whose answer has the maximum length. */
   function costAtMost(messages: readonly ModelMessage[]): number {
@@ -167,23 +161,4 @@ async function reserveMore(
 
 function textOf(messages: readonly ModelMessage[]): string {
   return messages.map(({ content }) => String(content)).join('')
-}
-
-interface Counted {
-  inputTokens?: number | undefined
-  inputTokenDetails?: { cacheReadTokens?: number | undefined }
-  outputTokens?: number | undefined
-}
-
-/** More tokens than any call can use; a higher or negative count from a server is ignored. */
-const TOKENS_MAX = 100_000_000
-
-function believable(tokens: number | undefined): number | null {
-  return Number.isSafeInteger(tokens) && Number(tokens) >= 0 && Number(tokens) <= TOKENS_MAX ? Number(tokens) : null
-}
-
-async function loadSdk() {
-  // The SDK prints warnings to the console; notices carry what users need to know.
-  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
-  return import('ai')
 }

@@ -9,8 +9,8 @@ import { type ContactContext, readContexts } from '../reasoning/context.ts'
 import { CapReached, EvaluationError, messageOf, NO_USAGE, RunFailure, type Usage } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
 import { costCapsOf, requireKnownCosts } from './costs.ts'
-import { DryRunCosts } from './dry-run-costs.ts'
 import type { DryRunObject } from './dry-run-object.ts'
+import { PrepaidCosts } from './prepaid-costs.ts'
 
 /** Contacts of a dry run. */
 export const DRY_RUN_CONTACTS = 3
@@ -72,7 +72,7 @@ async function evaluate(
   const contactIds = request.contactIds ?? (await firstOfAudience(tenant, configuration, now))
   const contexts = await readContexts(tenant, contactIds)
   const prepared = await reasoner.prepare([...contexts.values()], now)
-  const costs = new DryRunCosts(tenant, caps, now)
+  const costs = new PrepaidCosts(tenant, caps, now)
   const usage = { ...NO_USAGE }
   const notices = [...reasoner.notices]
   const identityId = await tenant.transaction((tx) => existingIdentity(tx, configuration.identity_id))

@@ -77,13 +77,14 @@ export async function listRunContacts(
   return { contacts, total: Number(counted?.count ?? 0), done: Number(counted?.done ?? 0) }
 }
 
-/** The latest run of each of these agents that has run at all, by agent. */
+/** The latest run of each of these agents that has run at all, by agent. Proposals of others are no run of an agent's own. */
 export async function lastRuns(tenant: Tenant, agentIds: readonly string[]): Promise<Map<string, RunObject>> {
   const rows = await tenant.db
     .selectFrom('agent_runs')
     .distinctOn('agent_id')
     .select(RUN_COLUMNS)
     .where('agent_id', '=', anyOf(agentIds))
+    .where('trigger', '<>', 'proposal')
     .orderBy('agent_id')
     .orderBy('created_at', 'desc')
     .orderBy('run_id', 'desc')

@@ -1,13 +1,16 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
+import type { Actor } from '../../operations/audit.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES } from '../action-types.ts'
-import { Action } from '../actions/action-object.ts'
+import { Action, ActorObject } from '../actions/action-object.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 
 export type RunStatus = (typeof RUN_STATUSES)[number]
+
+export const RUN_TRIGGERS = ['manual', 'schedule', 'proposal'] as const
 
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
 
@@ -17,7 +20,12 @@ const FIELDS = {
   _id: Id,
   agent_id: Id,
   status: Word(RUN_STATUSES),
-  trigger: Word(['manual', 'schedule']),
+  trigger: Type.Unsafe<(typeof RUN_TRIGGERS)[number]>({
+    type: 'string',
+    enum: RUN_TRIGGERS,
+    description: '`proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.',
+  }),
+  requested_by: ActorObject,
   provider: Nullable(Type.String({ description: 'The model provider; null before the run starts.' })),
   model: Nullable(Type.String()),
   notices: Type.Array(Type.String({ description: 'Something that readers of the run should know.' })),
@@ -59,7 +67,7 @@ export const ContactResult = Type.Object(
         { description: 'null once the contact has been deleted.' },
       ),
     ),
-    status: Word(['pending', 'evaluated', 'failed', 'skipped']),
+    status: Word(['pending', 'evaluated', 'failed', 'skipped', 'proposed']),
     reasoning: Nullable(Type.String()),
     error: Nullable(Type.String()),
     proposed_actions: Type.Array(Action),
@@ -92,6 +100,7 @@ export const RUN_COLUMNS = [
   'agent_id',
   'status',
   'trigger',
+  'requested_by',
   'provider',
   'model',
   'notices',
@@ -118,7 +127,8 @@ export function toRunObject(row: RunRow, pending: number): RunObject {
     _id: row.run_id,
     agent_id: row.agent_id,
     status: row.status as RunStatus,
-    trigger: row.trigger as 'manual' | 'schedule',
+    trigger: row.trigger as RunObject['trigger'],
+    requested_by: row.requested_by as unknown as Actor,
     provider: row.provider,
     model: row.model,
     notices: row.notices as string[],

@@ -5,17 +5,17 @@ import { type CostCaps, costOfMonth, spend } from './costs.ts'
 import { capNotice, reservedByAll } from './reserve-cost.ts'
 
 /**
- * The costs of a dry run. It has no row that could store a reservation, so the maximum cost of an answer is added to the
- * cost of the month before the model is called, and the difference is subtracted afterwards. If the process dies in
- * between, the month counts too much rather than too little.
+ * The costs of a dry run or a question. Neither has a row that could store a reservation, so the maximum cost of an answer
+ * is added to the cost of the month before the model is called, and the difference is subtracted afterwards. If the
+ * process dies in between, the month counts too much rather than too little.
  */
-export class DryRunCosts {
+export class PrepaidCosts {
   readonly #tenant: Tenant
   readonly #caps: CostCaps
   readonly #now: Date
-  /** Of the contacts that are evaluated. */
+  /** Of the answers that are complete. */
   #spentUsd = 0
-  /** Of the contact under evaluation. */
+  /** Of the answer that is awaited. */
   #reservedUsd = 0
 
   constructor(tenant: Tenant, caps: CostCaps, now: Date) {
@@ -42,7 +42,7 @@ export class DryRunCosts {
     this.#reservedUsd = usd
   }
 
-  /** Replaces what is reserved for a contact with what its evaluation cost. */
+  /** Replaces what is reserved for an answer with what it cost. */
   async charge(costUsd: number): Promise<void> {
     await spend(this.#tenant, costUsd - this.#reservedUsd, this.#now)
     this.#spentUsd += costUsd
