@@ -1,0 +1,110 @@
+import type { Context, Operation, Values } from '../operations/declare.ts'
+import { perform } from '../operations/perform.ts'
+import type { Scope } from '../operations/scopes.ts'
+import { parseSent } from '../operations/sent-values.ts'
+import { ServiceError, validationError } from '../platform/errors.ts'
+import { compileBodyCheck } from '../platform/http/body-validation.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import type { McpCaller } from './caller.ts'
+import type { Redactor } from './redaction/redactor.ts'
+import type { Tool, ToolCall } from './tool.ts'
+
+/** What tools need to call operations. */
+export interface ToolServices {
+  operations: ReadonlyMap<string, Operation<object>>
+  /** What the operations need. */
+  services: object
+  clock: Clock
+  invalidation: Pick<Invalidation, 'caughtUp'>
+  isClosing(): boolean
+  /** Hides personal values of a tenant in one call or answer. */
+  openRedactor(tenant: Tenant): Promise<Redactor>
+}
+
+/**
+ * Opens a call of a tool for a caller. @param redactor hides personal values; null if the caller may see them.
+ */
+export function openCall(
+  { operations, services, clock, invalidation, isClosing }: Omit<ToolServices, 'openRedactor'>,
+  caller: Omit<McpCaller, 'redacts' | 'callerId'>,
+  redactor: Redactor | null,
+  confirm: ToolCall['confirm'],
+): ToolCall {
+  const { tenant, actor, scopes } = caller
+  const now = clock()
+  const find = (name: string) => {
+    const operation = operations.get(name)
+    if (!operation) throw new Error(`There is no operation ${name}.`)
+    return operation
+  }
+  const requireScope = (scope: Scope) => {
+    if (!scopes.has(scope)) throw lacksScope(scope)
+  }
+  return {
+    now,
+    confirm,
+    isRedacted: redactor !== null,
+    may: (name) => isAllowed(find(name), scopes),
+    reveal: async (sent, contactId) => (redactor === null ? sent : redactor.reveal(sent, contactId)),
+    async operate(name, input) {
+      const operation = find(name)
+      if (operation.scope !== 'any-key') requireScope(operation.scope)
+      const depends = operation.scopeOf?.(input)
+      if (depends) requireScope(depends)
+      const context: Context = {
+        tenant,
+        actor,
+        scopes,
+        now,
+        requireScope,
+        warn: () => {},
+        requireMatch: () => {},
+        isGivenUp: isClosing,
+      }
+      const answer = await perform(operation, { ...services, ...context }, parseSent(operation, input))
+      if (operation.audit !== undefined) await invalidation.caughtUp()
+      // Dates and the like become what a client would receive.
+      const plain = JSON.parse(JSON.stringify(answer)) as Values
+      return redactor === null ? plain : redactor.redact(plain, input)
+    },
+  }
+}
+
+function isAllowed({ scope }: Operation<object>, scopes: ReadonlySet<string>): boolean {
+  return scope === 'any-key' || scopes.has(scope)
+}
+
+/** Whether a caller with these scopes can use a tool. */
+export function mayUse({ uses }: Tool, operations: ToolServices['operations'], scopes: ReadonlySet<string>): boolean {
+  return uses.every((name) => {
+    const operation = operations.get(name)
+    return operation !== undefined && isAllowed(operation, scopes)
+  })
+}
+
+const checks = new WeakMap<Tool, ReturnType<typeof compileBodyCheck>>()
+
+/** Checks the arguments of a call. @throws ServiceError 400 naming each invalid one */
+export function checkArguments(tool: Tool, given: unknown): Values {
+  let check = checks.get(tool)
+  if (!check) {
+    check = compileBodyCheck(tool.input)
+    checks.set(tool, check)
+  }
+  const details = check(given ?? {})
+  if (details.length > 0) throw validationError(details)
+  return (given ?? {}) as Values
+}
+
+function lacksScope(scope: Scope): ServiceError {
+  const message = `This connection lacks the scope ${scope}. A person can grant it: connect again and allow it, or use an API key that has it.`
+  return new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
+}
+
+/** An error as a model reads it: the code, what is wrong, and what to do. */
+export function errorText({ code, message, details = [] }: ServiceError): string {
+  const more = details.slice(1, 10).map(({ path, message: problem }) => `\n- ${path}: ${problem}`)
+  return `${code}: ${message}${more.join('')}`
+}

@@ -1,0 +1,134 @@
+import { plainName } from '../../contacts/property-names.ts'
+import type { Values } from '../../operations/declare.ts'
+import type { FieldKind, KindOfName } from './personal-names.ts'
+
+/**
+ * Which known words are replaced in a text. `full-names`: not single words, because a company may be named after a family.
+ * `none`: a name that the tenant's systems chose; email addresses and phone numbers are still replaced.
+ */
+export type Words = 'all' | 'full-names' | 'none'
+
+interface FieldRule {
+  kind: FieldKind | null
+  words: Words
+}
+
+/** What decides about a field besides its name. */
+interface Surroundings {
+  /** The name of the object or list that the field is in. */
+  name: string
+  isBag: boolean
+  isCompany: boolean
+  isTemplate: boolean
+  kind: FieldKind | null
+  words: Words
+  kindOfName: KindOfName
+}
+
+const listOf = (words: string) => new Set(words.trim().split(/\s+/))
+
+/** Fields of the API whose values are the service's own words, times, or names in the tenant's systems. */
+const OF_SERVICE = listOf(`
+  action all_sources at browser by_domain by_type capabilities capability channel code columns content_type creation_source
+  currency date delimiter device_type direction domain element_type encoding entity event event_type event_types fields from
+  group_by header_names host kind label match method metric model operator os outcome page page_host personal_properties
+  property provider reason recognized_as referring_domain role rule schedule_cron scopes screen source state status
+  subject_kind target time_zone to trigger type types`)
+/** Properties that describe a group of people. Countries are first names too (Jordan, Chad), and reports need them. */
+const OF_GROUP = listOf(`
+  country countrycode currency industry language lifecyclestage leadstatus locale region sector state timezone`)
+const COMPANY_FACTS = listOf('company companyname companydomain domain organization organisation')
+const PERSON_PARENTS = listOf(`
+  actor attendee author bcc cc created_by customer decided_by from invited_by member merged_by owner participants person
+  recipient replyto requested_by sender to traits user`)
+const PERSONAL_SUBJECTS = listOf('action contact identity invitation suppression user')
+const OTHER_ACTORS = listOf('agent api_key command_line service')
+
+/** How the value of a field is redacted. */
+export function fieldRule(name: string, object: Values, around: Surroundings): FieldRule {
+  const beside = ruleBeside(name, object, around)
+  if (beside) return beside
+  const plain = plainName(name)
+  const words = wordsOf(name, plain, around)
+  if (around.isTemplate) return { kind: null, words }
+  const kind = kindOf(name, plain, object, around)
+  const passed = around.kind !== 'value' && OF_GROUP.has(plain) ? null : around.kind
+  return { kind: kind ?? passed, words }
+}
+
+function kindOf(name: string, plain: string, object: Values, around: Surroundings): FieldKind | null {
+  const { isBag, isCompany, kindOfName, name: parent } = around
+  if (name === 'name') {
+    const isName = isBag && object.name !== null && typeof object.name === 'object'
+    return !isCompany && (isName || isPerson(object, parent)) ? 'name' : null
+  }
+  const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
+  if (isMessage && (name === 'text' || name === 'html')) return 'free-text'
+  // Elsewhere, they are the ends of a range or of a way.
+  if (isMessage && isBag && (name === 'from' || name === 'to')) return 'name'
+  const kind = kindOfName(name)
+  // Elsewhere, a message is that of an error.
+  if (kind === 'free-text' && !isBag && !/^(content|body|subject)$/.test(name)) return null
+  if (isCompany) return isCompanyFact(kind, plain) ? null : kind
+  return kind
+}
+
+/** Under which name and where one finds a company is public, and what it says about itself. */
+function isCompanyFact(kind: FieldKind | null, plain: string): boolean {
+  if (kind === 'free-text') return /^(bio|about|content|body)$/.test(plain)
+  return kind === 'address' || kind === 'url'
+}
+
+/** The rule that another field of the object sets, such as the property of a condition. */
+function ruleBeside(name: string, object: Values, { kindOfName, name: parent, words }: Surroundings): FieldRule | null {
+  const { property, header, group_by: dimension } = object
+  // A value to compare with is replaced, not withheld, also that of a free text.
+  const compared = (of: string): FieldRule => {
+    const kind = kindOfName(of)
+    return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOfValues(of) }
+  }
+  if (typeof property === 'string' && /^(value|values|before|after)$/.test(name)) return compared(property)
+  if (typeof header === 'string' && name === 'samples') return compared(header)
+  if (typeof object.name === 'string' && name === 'choices') return compared(object.name)
+  if (typeof dimension === 'string' && name === 'buckets') return compared(dimension)
+  if (name === 'subject_name') return { kind: isOfPerson(object) ? 'name' : null, words }
+  return parent === 'query' && (name === 'search' || name === 'q') ? { kind: 'value', words } : null
+}
+
+/** Whether an entry of the audit log is about a person, whose name it has. */
+export function isOfPerson({ subject_kind: kind }: Values): boolean {
+  return typeof kind === 'string' && PERSONAL_SUBJECTS.has(kind)
+}
+
+/** Whether the `name` of an object is a person's, and not that of an agent, a page or a segment. */
+function isPerson(object: Values, parent: string): boolean {
+  if (typeof object.kind === 'string' && OTHER_ACTORS.has(object.kind)) return false
+  if (object.kind === 'user' || PERSON_PARENTS.has(parent) || parent === 'properties' || parent === 'profile')
+    return true
+  return Object.keys(object).some((name) =>
+    /^(e?mail|emailaddress|phone|firstname|lastname|userid|address)$/.test(plainName(name)),
+  )
+}
+
+/**
+ * Whether an object or list under a personal name has only such values: an address with its street. Outside of bags,
+ * that holds for lists only, and a person has fields of other kinds too.
+ */
+export function passesOn(name: string, value: unknown, isBag: boolean): boolean {
+  return Array.isArray(value) || (isBag && !PERSON_PARENTS.has(name))
+}
+
+function wordsOf(name: string, plain: string, { isBag, isCompany, name: parent, words }: Surroundings): Words {
+  if (parent === 'buckets' || parent === 'values') return words
+  if (isBag ? OF_GROUP.has(plain) : OF_SERVICE.has(name)) return 'none'
+  return COMPANY_FACTS.has(plain) || (isCompany && plain === 'name') ? 'full-names' : 'all'
+}
+
+const DIMENSIONS_OF_SERVICE = listOf('lifecycle_stage lead_status day week month created_day')
+
+/** Which words are replaced in values of a property or a dimension. */
+function wordsOfValues(name: string): Words {
+  const plain = plainName(name)
+  if (OF_GROUP.has(plain) || OF_SERVICE.has(name) || DIMENSIONS_OF_SERVICE.has(name)) return 'none'
+  return COMPANY_FACTS.has(plain) ? 'full-names' : 'all'
+}

@@ -1,0 +1,94 @@
+import { plainName } from '../../contacts/property-names.ts'
+
+/** What a personal value is: the first part of its pseudonym. `value`: the tenant marked it. */
+export const KINDS = [
+  'firstname',
+  'lastname',
+  'name',
+  'username',
+  'email',
+  'phone',
+  'address',
+  'birthday',
+  'url',
+  'ip',
+  'device',
+  'number',
+  'value',
+] as const
+export type Kind = (typeof KINDS)[number]
+
+/** The kind of a field: free text has no pseudonym, because a text is withheld whole. */
+export type FieldKind = Kind | 'free-text'
+
+/** Longer names are not those of a field that anybody agreed on, and matching them takes time. */
+const NAME_LENGTH_MAX = 128
+
+/** Whose or which one: the first part of `billing_city` or `work_phone`. */
+const QUALIFIERS =
+  'billing|bill|shipping|ship|delivery|mailing|postal|home|work|office|business|private|personal|primary|secondary|main|additional|other|alternate|alternative|preferred|legal|current|new|old|previous|last|customer|contact|client|user|person|lead|member|employee|guest|buyer|owner|author|sender|recipient|attendee|patient|student|parent|account|ip|geo|hs|my|your'
+
+const PEOPLE =
+  'customer|contact|client|person|lead|member|employee|guest|buyer|owner|author|sender|recipient|attendee|participant|patient|student|parent|child|manager|assignee|creator|approver|reviewer|invitee|subscriber|spouse|emergencycontact'
+
+/**
+ * Names of fields as `plainName` writes them. Country and state are missing on purpose: each is shared by so many people
+ * that it identifies nobody, and reports by region need them. A city, with a job title beside it, often does.
+ */
+const NAMES: Record<FieldKind, string> = {
+  ip: 'ip|ip(?:v4|v6)?addr(?:ess)?|clientip|remoteip|remoteaddr',
+  firstname: 'firstname|fname|givenname|forename|middlename|nickname|preferredname|vorname|prenom',
+  lastname: 'lastname|lname|surname|familyname|maidenname|birthname|nachname',
+  name: `fullname|realname|legalname|displayname|personname|cardholder|cardholdername|nameoncard|author|sender|recipient|attendee|(?:${PEOPLE})(?:full)?name`,
+  username: 'username|loginname|screenname|userhandle|handle|user',
+  email: 'e?mail|(?:e?mail)address|emailid|cc|bcc|replyto',
+  phone:
+    '(?:tele|mobile|cell|tel)?phone(?:no|number)?|mobile(?:no|number)?|cell(?:number)?|tel|fax(?:number)?|whatsapp(?:number)?|msisdn',
+  address:
+    'address(?:line)?|street(?:name|address|number)?|housenumber|zip(?:code)?|postal(?:code)?|postcode|plz|city|town|hometown|suburb|district|neighbou?rhood|birthplace|location|lat|latitude|lng|lon|longitude|geo|coordinates|latlng',
+  birthday: 'birthday|birthdate|dateofbirth|dob|birthyear|yearofbirth|born',
+  url: 'linkedin(?:url|profile|profileurl)?|social(?:profile)?url|profile(?:url|link|page|id)|avatar(?:url)?|photo(?:url)?|picture(?:url)?|profile(?:picture|photo|image)(?:url)?|(?:twitter|x|facebook|instagram|github|gitlab|xing|mastodon|bluesky|tiktok|telegram|skype)(?:url|handle|username|profile)|twitter|facebook|instagram|github|gitlab|xing|mastodon|bluesky|tiktok|telegram|skype|gravatar(?:url)?|website(?:personal)|personal(?:website|url)',
+  device:
+    'fingerprint|(?:device|browser|visitor)fingerprint|deviceid|advertisingid|idfa|idfv|gaid|aaid|imei|macaddress',
+  number:
+    'ssn|socialsecurity(?:number)?|tax(?:id|number)|nationalid|passport(?:no|number)?|driver?s?licen[cs]e(?:number)?|iban|bankaccount(?:number)?|creditcard(?:number)?|cardnumber|password|passwd|insurancenumber',
+  'free-text':
+    'bio|biography|about|aboutme|notes?|comments?|message(?:text|body)?|messages|body|content|feedback|inquiry|enquiry|question|remarks?|signature|transcript|freetext|subject|nachricht|bemerkung',
+  // Only a tenant's marks have this kind.
+  value: '(?!)',
+}
+
+const PATTERNS = Object.entries(NAMES).map(
+  ([kind, names]) => [kind as FieldKind, new RegExp(`^(?:${QUALIFIERS})*(?:${names})s?\\d*$`)] as const,
+)
+
+/** One expression for all names that are personal, for the database. Free texts are not looked up. */
+export const PERSONAL_NAMES = `^(${QUALIFIERS})*(${Object.entries(NAMES)
+  .filter(([kind]) => kind !== 'free-text' && kind !== 'value')
+  .map(([, names]) => names.replaceAll('(?:', '('))
+  .join('|')}|name)s?[0-9]*$|email$`
+
+/** Says what the field of a name holds; null if nothing personal. */
+export type KindOfName = (name: string) => FieldKind | null
+
+/** @param marked the names that the tenant marks as personal */
+export function personalNames(marked: readonly string[]): KindOfName {
+  const marks = new Set(marked.map(plainName))
+  const known = new Map<string, FieldKind | null>()
+  return (name) => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const kind = kindOf(plainName(name), marks)
+    known.set(name, kind)
+    return kind
+  }
+}
+
+function kindOf(plain: string, marks: ReadonlySet<string>): FieldKind | null {
+  if (plain.length <= NAME_LENGTH_MAX) {
+    const [kind] = PATTERNS.find(([, pattern]) => pattern.test(plain)) ?? []
+    if (kind !== undefined) return kind
+    if (plain.endsWith('email')) return 'email'
+  }
+  return marks.has(plain) ? 'value' : null
+}

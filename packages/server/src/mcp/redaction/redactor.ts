@@ -1,0 +1,217 @@
+import { isIP } from 'node:net'
+import { personalPropertiesOf } from '../../access/tenants.ts'
+import { contactsNamedIn, type NamedContact, personalRecordsOf } from '../../contacts/personal-values.ts'
+import { plainName } from '../../contacts/property-names.ts'
+import type { Values } from '../../operations/declare.ts'
+import { parseEmail } from '../../platform/email.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
+import { type Kind, type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
+import type { FoundValue } from './phrases.ts'
+import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, WORD } from './pseudonyms.ts'
+import { type Replacements, scrub } from './scrub.ts'
+import { type Place, type Rules, redactJson } from './walk.ts'
+import { mayBeName } from './words.ts'
+
+export { contactOfPseudonym, redactionKeyOf } from './pseudonyms.ts'
+
+/** Replaces personal values with pseudonyms. */
+export interface Redactor {
+  /**
+   * Replaces personal values in an operation's output.
+   * @param asked the operation's input: contacts that it names count as named in the output
+   */
+  redact(values: Values, asked?: Values): Promise<Values>
+  /**
+   * Replaces pseudonyms of contacts in what a caller sends, at any depth, with the values that they stand for.
+   * @param contactId the only contact whose pseudonyms may occur; without it, any
+   * @throws ServiceError 400 `unknown_pseudonym`, `pseudonym_of_another`
+   */
+  reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
+  /** The real values of the pseudonyms issued so far, by pseudonym; for showing an answer to a person who may see them. */
+  issued: ReadonlyMap<string, string>
+}
+
+/**
+ * The redaction of one tenant's answers. It loads the properties that the tenant marks as personal at the first answer,
+ * so create one for each request; each answer needs two
+ * queries at most.
+ * @param key the tenant's secret for pseudonyms of people who are no contacts: `redactionKeyOf`.
+ */
+export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
+  const issued = new Map<string, string>()
+  let marks: Promise<string[]> | undefined
+  const readMarks = () => {
+    marks ??= personalPropertiesOf(tenant)
+    return marks
+  }
+  const redactor: Redactor = {
+    issued,
+    reveal: async (sent, contactId) => {
+      const ids = new Set<string>()
+      mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => noted(pseudonym, ids)))
+      if (ids.size === 0) return sent
+      if (contactId !== undefined && [...ids].some((id) => id !== contactId.toLowerCase())) throw ofAnother()
+      const names = { names: PERSONAL_NAMES, marked: (await readMarks()).map(plainName) }
+      const records = await personalRecordsOf(tenant, { ids: [...ids], emails: [] }, names)
+      // Whatever an answer about these contacts would hide is in `issued` afterwards.
+      await redactor.redact({
+        contacts: records.map(({ contactId, email, properties }) => ({
+          contact_id: contactId,
+          properties: { ...properties, ...(email === null ? {} : { email }) },
+        })),
+      })
+      return mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => realValueOf(pseudonym, issued))) as typeof sent
+    },
+    redact: async (values, asked = {}) => {
+      const marked = await readMarks()
+      const kindOfName = personalNames(marked)
+      const found = new Findings()
+      redactJson({ ...values, asked }, { kindOfName, ...found.rules })
+      const named = found.words.size === 0 ? [] : await contactsNamedIn(tenant, [...found.words])
+      const ids = [...found.ids, ...idsOfNamed(values, named, kindOfName, key)]
+      const names = { names: PERSONAL_NAMES, marked: marked.map(plainName) }
+      const isNobody = ids.length === 0 && found.emails.size === 0
+      const records = isNobody ? [] : await personalRecordsOf(tenant, { ids, emails: [...found.emails] }, names)
+      const dictionary = createDictionary({ records, named, found: found.values }, kindOfName, key, issued)
+      return redactJson(values, { kindOfName, ...rulesOf(dictionary) })
+    },
+  }
+  return redactor
+}
+
+function noted(pseudonym: string, ids: Set<string>): string {
+  for (const id of idsIn(pseudonym)) ids.add(id)
+  return pseudonym
+}
+
+function realValueOf(pseudonym: string, issued: ReadonlyMap<string, string>): string {
+  const value = issued.get(pseudonym)
+  if (value !== undefined) return value
+  const message = `${pseudonym} does not stand for a value of a contact. Read the contact again and use a pseudonym from the answer.`
+  throw new ServiceError(400, 'unknown_pseudonym', message)
+}
+
+/** What is stored about a contact is shown with that contact's values hidden, but not with those of others. */
+function ofAnother(): ServiceError {
+  const message = 'Only pseudonyms of the contact itself can be used here. Leave out those of other contacts.'
+  return new ServiceError(400, 'pseudonym_of_another', message)
+}
+
+/** A value with every text in it changed, except names of fields. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapTexts(field, change)]))
+}
+
+/** Those of the contacts whose full name is in a text: then the output names them like those with their id in it. */
+function idsOfNamed(values: Values, named: readonly NamedContact[], kindOfName: KindOfName, key: Buffer): string[] {
+  if (named.length === 0) return []
+  const used = new Map<string, string>()
+  const dictionary = createDictionary({ records: [], named, found: [] }, kindOfName, key, used)
+  redactJson(values, { kindOfName, ...rulesOf(dictionary) })
+  return [...used.keys()].flatMap((pseudonym) => contactOfPseudonym(pseudonym) ?? [])
+}
+
+/** Of an output with more different words, the rest are not looked up as names. */
+const WORDS_MAX = 5000
+
+type Replacing = Omit<Rules, 'kindOfName'>
+
+/** What a first walk through an output collects: whom it may name, and the personal values in it. */
+class Findings {
+  readonly ids = new Set<string>()
+  readonly emails = new Set<string>()
+  /** Words in lower case, and pairs of them, which may be names. */
+  readonly words = new Set<string>()
+  readonly values: (FoundValue & { item: string })[] = []
+
+  readonly rules: Replacing = {
+    isContact: () => false,
+    personal: (kind, value, { item }) => {
+      if (isRedacted(value)) this.#addIds(value)
+      else if (value.includes('@')) this.#scan(value)
+      else this.values.push({ kind: kindOfValue(kind, value), value, item })
+      return value
+    },
+    text: (value, { words }) => {
+      this.#scan(value, words !== 'none')
+      return value
+    },
+    key: (name) => {
+      this.#scan(name)
+      return name
+    },
+    id: (id) => this.#addIds(id),
+  }
+
+  #addIds(text: string): void {
+    for (const id of idsIn(text)) this.ids.add(id)
+  }
+
+  #scan(text: string, hasNames = false): void {
+    this.#addIds(text)
+    scrub(text, {
+      email: (address) => {
+        this.emails.add(address)
+        this.emails.add(withoutTag(address))
+        return address
+      },
+      phone: (number) => number,
+      isKnownPhone: () => false,
+      ip: (address) => address,
+      words: (part) => {
+        if (hasNames) this.#addWords(part)
+        return part
+      },
+    })
+  }
+
+  #addWords(text: string): void {
+    let previous = ''
+    for (const [raw] of text.matchAll(WORD)) {
+      if (this.words.size >= WORDS_MAX) return
+      const word = raw.toLowerCase()
+      for (const name of [word, `${previous} ${word}`]) if (mayBeName(name)) this.words.add(name)
+      previous = word
+    }
+  }
+}
+
+function rulesOf(dictionary: Dictionary): Replacing {
+  const replacements = (place: Pick<Place, 'owner' | 'item' | 'words'>): Replacements => ({
+    email: (address) => dictionary.pseudonymOf('email', address, place.owner, false),
+    phone: (number) => dictionary.pseudonymOf('phone', number, place.owner, false),
+    isKnownPhone: dictionary.isKnownPhone,
+    ip: (address) => dictionary.pseudonymOf('ip', address, place.owner, false),
+    words: (text) => (place.words === 'none' ? text : dictionary.replaceIn(text, place, place.words === 'full-names')),
+  })
+  return {
+    isContact: dictionary.isContact,
+    personal: (kind, value, place) => {
+      if (value.trim() === '' || isRedacted(value)) return value
+      const address = value.includes('@') ? onlyEmailIn(value) : null
+      if (address !== null) return dictionary.pseudonymOf('email', address, place.owner, place.isOwn)
+      return dictionary.pseudonymOf(kindOfValue(kind, value), value, place.owner, place.isOwn)
+    },
+    text: (value, place) => scrub(value, replacements(place)),
+    key: (name) => scrub(name, replacements({ owner: null, item: '', words: 'none' })),
+    id: () => {},
+  }
+}
+
+/** An address of a mailbox or a computer, not of a house. */
+function kindOfValue(kind: Kind, value: string): Kind {
+  return kind === 'address' && isIP(value) ? 'ip' : kind
+}
+
+/** The address of `ada@example.com` and of `Ada <ada@example.com>`. */
+function onlyEmailIn(text: string): string | null {
+  const whole = parseEmail(text)
+  if (whole !== null) return whole
+  const [, within] = /^[^@<>]*<([^@<>]+@[^@<>]+)>\s*$/.exec(text) ?? []
+  return within === undefined ? null : parseEmail(within)
+}

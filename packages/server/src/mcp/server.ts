@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto'
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  McpServer,
+  RequestStateCodec,
+  ServerContext,
+  StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server'
+import { type Operation, routeOf, type Values } from '../operations/declare.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { toServiceError } from '../platform/http/conventions.ts'
+import type { Logger } from '../platform/log.ts'
+import { VERSION } from '../platform/version.ts'
+import { asMarkedText, DATA_NOTICE } from './answers.ts'
+import { checkArguments, errorText, mayUse, openCall, type ToolServices } from './call.ts'
+import type { McpCaller } from './caller.ts'
+import { addPrompts } from './prompts.ts'
+import { addResources } from './resources.ts'
+import type { Confirmation, Tool } from './tool.ts'
+import { TOOLS } from './tools/all-tools.ts'
+
+export type Sdk = typeof import('@modelcontextprotocol/server')
+
+/** What is confirmed by a person, by the hash of it. */
+export type ConfirmedState = { what: string }
+
+export interface ServerDependencies extends ToolServices {
+  sdk: Sdk
+  /** Signs what a client must send back with a person's confirmation. */
+  stateCodec: RequestStateCodec<ConfirmedState>
+  log: Logger
+}
+
+/** The lists are the same for every call of a connection until the service is updated or scopes change. */
+const LISTS_TTL_MS = 5 * 60 * 1000
+
+/** A server for one request of a caller, with the tools that its scopes allow. */
+export function createMcpServer(dependencies: ServerDependencies, caller: McpCaller): McpServer {
+  const { sdk, operations, stateCodec } = dependencies
+  const lists = { ttlMs: LISTS_TTL_MS, cacheScope: 'private' as const }
+  const server = new sdk.McpServer(
+    { name: 'customer-data-service', title: 'Customer Data Service', version: VERSION },
+    {
+      instructions: instructionsFor(caller),
+      // A caller's lists change only with the service or its scopes: requests to listen for changes end at once, instead
+      // of keeping a connection open that shutdown would wait for.
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+      },
+      requestState: { verify: stateCodec.verify },
+      cacheHints: {
+        'tools/list': lists,
+        'prompts/list': lists,
+        'resources/list': lists,
+        'resources/templates/list': lists,
+        'server/discover': lists,
+      },
+    },
+  )
+  for (const tool of TOOLS) {
+    if (mayUse(tool, operations, caller.scopes)) addTool(server, tool, dependencies, caller)
+  }
+  addResources(server, dependencies, caller)
+  addPrompts(server)
+  return server
+}
+
+function instructionsFor({ redacts, scopes }: McpCaller): string {
+  const hidden =
+    'Personal data is hidden: a pseudonym such as email:019a… or firstname:019a… stands for the value of that contact. Use pseudonyms as they are, in searches, texts and filters; the service replaces them.'
+  return [
+    'Contacts, companies, website events, segments, conversations and agents of one workspace. Start with describe_schema, then search_contacts, aggregate or query_events.',
+    DATA_NOTICE,
+    ...(redacts ? [hidden] : []),
+    `This connection has the scopes ${[...scopes].sort().join(', ')}; tools that need others are not listed.`,
+  ].join('\n')
+}
+
+function addTool(server: McpServer, tool: Tool, dependencies: ServerDependencies, caller: McpCaller): void {
+  const { name, title, description } = tool
+  const annotations = { title, ...hintsOf(tool, dependencies.operations) }
+  const config = { title, description, annotations, inputSchema: inputSchemaOf(tool) }
+  server.registerTool(name, config, (args: unknown, context: ServerContext) =>
+    handle(tool, args, context, dependencies, caller),
+  )
+}
+
+async function handle(
+  tool: Tool,
+  args: unknown,
+  context: ServerContext,
+  dependencies: ServerDependencies,
+  caller: McpCaller,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { sdk, log } = dependencies
+  try {
+    const input = checkArguments(tool, args)
+    const confirm = (question: string, what: unknown) => confirmBy(context, dependencies, question, what)
+    const redactor = caller.redacts ? await dependencies.openRedactor(caller.tenant) : null
+    const answer = await tool.run(openCall(dependencies, caller, redactor, confirm), input)
+    if (sdk.isInputRequiredResult(answer)) return answer
+    return {
+      content: [{ type: 'text', text: asMarkedText(answer as Values) }],
+      structuredContent: { notice: DATA_NOTICE, ...(answer as Values) },
+    }
+  } catch (error) {
+    const known = error instanceof ServiceError ? error : toServiceError(error as Error & { code: string })
+    if (known.status >= 500) log.error({ err: error, tool: tool.name }, 'a call of an MCP tool failed')
+    return { isError: true, content: [{ type: 'text', text: errorText(known) }] }
+  }
+}
+
+/** Asks the person through the client, or reads their answer if the client sent it with this call. */
+async function confirmBy(
+  context: ServerContext,
+  { sdk, stateCodec }: ServerDependencies,
+  question: string,
+  what: unknown,
+): Promise<Confirmation> {
+  if (!canAsk(context)) throw cannotAsk()
+  const hash = createHash('sha256').update(JSON.stringify(what)).digest('base64url')
+  const { inputResponses } = context.mcpReq
+  const response = sdk.inputResponse(inputResponses, 'confirm')
+  const asked = context.mcpReq.requestState<ConfirmedState>()
+  if (response.kind === 'elicit' && asked?.what === hash) {
+    const accepted = sdk.acceptedContent<{ confirm: boolean }>(inputResponses, 'confirm')
+    return { isConfirmed: accepted?.confirm === true }
+  }
+  const requestedSchema = {
+    type: 'object' as const,
+    properties: { confirm: { type: 'boolean' as const, title: 'Yes, do it' } },
+    required: ['confirm'],
+  }
+  return {
+    ask: sdk.inputRequired({
+      inputRequests: { confirm: sdk.inputRequired.elicit({ message: question, requestedSchema }) },
+      requestState: await stateCodec.mint({ what: hash }, context),
+    }),
+  }
+}
+
+const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+
+/** Whether the client says with this request that it can put a form to the person. Earlier revisions cannot say so. */
+function canAsk({ mcpReq }: ServerContext): boolean {
+  const envelope = mcpReq.envelope as { [CLIENT_CAPABILITIES]?: { elicitation?: object } } | undefined
+  const elicitation = envelope?.[CLIENT_CAPABILITIES]?.elicitation
+  return elicitation !== undefined && ('form' in elicitation || !('url' in elicitation))
+}
+
+function cannotAsk(): ServiceError {
+  const message =
+    'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to connect a client that supports elicitation, or an older one through cdsctl mcp.'
+  return new ServiceError(409, 'client_cannot_ask', message)
+}
+
+/** Hints for clients, which follow from the methods of the operations. */
+function hintsOf({ uses, isOutward = false }: Tool, operations: ReadonlyMap<string, Operation<object>>) {
+  const methods = methodsOf(uses, operations)
+  const readOnlyHint = isReadingTool({ uses }, operations)
+  return {
+    readOnlyHint,
+    destructiveHint: !readOnlyHint && (isOutward || methods.some((method) => method !== 'GET' && method !== 'POST')),
+    idempotentHint: !methods.includes('POST'),
+    openWorldHint: isOutward,
+  }
+}
+
+/** Whether a tool changes nothing. */
+export function isReadingTool(
+  { uses }: Pick<Tool, 'uses'>,
+  operations: ReadonlyMap<string, Operation<object>>,
+): boolean {
+  return methodsOf(uses, operations).every((method) => method === 'GET')
+}
+
+function methodsOf(uses: readonly string[], operations: ReadonlyMap<string, Operation<object>>): string[] {
+  return uses.flatMap((name) => {
+    const operation = operations.get(name)
+    return operation === undefined || READING_POSTS.includes(name) ? [] : [routeOf(operation).method]
+  })
+}
+
+/** Operations that change nothing although they need a body. */
+const READING_POSTS = ['aggregate', 'previewSegment']
+
+/** The schema of a tool's arguments for the library. `handle` checks them, so that its messages say what to do. */
+function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> {
+  const json = JSON.parse(JSON.stringify(input)) as Record<string, unknown>
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'typebox',
+      validate: (value) => ({ value: value as Values }),
+      jsonSchema: { input: () => json, output: () => json },
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { ensureServiceSecret } from '../access/service-secrets.ts'
+import type { Operation } from '../operations/declare.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Stores } from '../platform/tenant.ts'
+import type { ToolServices } from './call.ts'
+import { createRedactor, redactionKeyOf } from './redaction/redactor.ts'
+
+interface Dependencies extends Omit<ToolServices, 'operations' | 'openRedactor'> {
+  stores: Pick<Stores, 'database'>
+  secrets: SecretBox
+}
+
+/** What tools need, and the secret of the MCP server, which all processes share. */
+export function openToolServices(
+  operations: readonly Operation<object>[],
+  { stores, secrets, ...rest }: Dependencies,
+): { toolServices: ToolServices; mcpSecret(): Promise<string> } {
+  let known: Promise<string> | undefined
+  const mcpSecret = () => {
+    known ??= ensureServiceSecret(stores.database, secrets, 'mcp', rest.clock()).catch((error) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+  const toolServices: ToolServices = {
+    ...rest,
+    operations: new Map(operations.map((operation) => [operation.name, operation])),
+    openRedactor: async (tenant) => createRedactor(tenant, redactionKeyOf(await mcpSecret(), tenant.id)),
+  }
+  return { toolServices, mcpSecret }
+}

@@ -1,0 +1,59 @@
+import type { InputRequiredResult } from '@modelcontextprotocol/server'
+import Type, { type Static, type TObject, type TProperties } from 'typebox'
+import type { Values } from '../operations/declare.ts'
+
+/** What a tool can use while it handles one call. */
+export interface ToolCall {
+  /**
+   * Performs an operation as the caller: with its scopes, audited under its name, personal values hidden if the caller
+   * may not see them. @throws ServiceError
+   */
+  operate(operation: string, input: Values): Promise<Values>
+  /** Whether the caller has the scope of an operation. */
+  may(operation: string): boolean
+  /** Whether personal values and texts are hidden from the caller. */
+  isRedacted: boolean
+  /**
+   * Replaces pseudonyms that the caller was shown with the values that they stand for.
+   * @param contactId if what is sent will be stored: only pseudonyms of this contact are replaced, because its values are
+   * hidden again wherever it is shown. @throws ServiceError 400
+   */
+  reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
+  /**
+   * Asks the person behind the client to confirm exactly this. `what` is a value that changes if what is asked about
+   * does, so an answer never confirms something else.
+   */
+  confirm(question: string, what: unknown): Promise<Confirmation>
+  now: Date
+}
+
+/** Whether the person confirmed; or the request that the client has to put to them first. */
+export type Confirmation = { isConfirmed: boolean } | { ask: InputRequiredResult }
+
+/** Something that an AI agent can do: an adapter over operations. */
+export interface Tool {
+  name: string
+  title: string
+  /** Tells a model when to use it and what it returns. */
+  description: string
+  input: TObject
+  /** The operations that every call performs: the caller needs their scopes. The tool's hints follow from them. */
+  uses: readonly string[]
+  /** Whether it can reach people outside, for example by a mail. */
+  isOutward?: boolean
+  run(call: ToolCall, input: Values): Promise<Values | InputRequiredResult>
+}
+
+/** Declares a tool: the type of `run`'s input follows from the schema. */
+export function tool<In extends TProperties>(declared: {
+  name: string
+  title: string
+  description: string
+  input: In
+  uses: readonly string[]
+  isOutward?: boolean
+  run(call: ToolCall, input: Static<TObject<In>>): Promise<Values | InputRequiredResult>
+}): Tool {
+  const input = Type.Object(declared.input, { additionalProperties: false })
+  return { ...declared, input, run: declared.run as Tool['run'] }
+}

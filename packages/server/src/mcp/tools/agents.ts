@@ -1,0 +1,153 @@
+import Type from 'typebox'
+import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { type Tool, tool } from '../tool.ts'
+import { idOf, rowsOf, totalOf } from './contacts.ts'
+import { contactId, pageInput, ROWS } from './inputs.ts'
+
+const PLACE = {
+  run_id: Type.String({ maxLength: 100 }),
+  contact_id: contactId,
+  action_index: Type.Integer({ minimum: 0, maximum: 1_000 }),
+}
+const ACTION = [
+  'run_id',
+  'contact_id',
+  'action_index',
+  'type',
+  'params',
+  'status',
+  'agent_name',
+  'contact',
+  'reasoning',
+]
+
+/** Nobody should approve a text that they cannot read. */
+const HIDDEN =
+  'Personal data is hidden from this connection. Read the whole action in the dashboard under Approvals before you confirm.'
+
+export const AGENT_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'run_agent',
+    title: 'Run an agent',
+    description:
+      'Let one of the workspace’s own agents evaluate contacts and propose actions. Costs model tokens. Agents: describe_schema. Then poll run_result.',
+    uses: ['triggerAgent'],
+    isOutward: true,
+    input: {
+      agent_id: Type.String({ maxLength: 100 }),
+      contact_ids: Type.Optional(
+        Type.Array(Type.String({ maxLength: 100 }), {
+          minItems: 1,
+          maxItems: 100,
+          description: 'Default: the agent’s audience.',
+        }),
+      ),
+    },
+    async run(call, { agent_id, contact_ids }) {
+      const sent = contact_ids === undefined ? { agent_id } : { agent_id, contact_ids: contact_ids.map(idOf) }
+      const { job_id } = await call.operate('triggerAgent', sent)
+      return { run_id: job_id, next: 'Call run_result with this run_id until its status is completed or failed.' }
+    },
+  }),
+  tool({
+    name: 'run_result',
+    title: 'Result of an agent’s run',
+    description: 'Status and summary of a run, and for each contact the reasoning and the proposed actions.',
+    uses: ['getAgentRun', 'listRunContacts'],
+    input: { run_id: Type.String({ maxLength: 100 }), ...pageInput },
+    async run(call, { run_id, limit = ROWS, cursor }) {
+      const place = placeOf(cursor, limit)
+      const { run } = await call.operate('getAgentRun', { run_id, mode: 'summary' })
+      const answer = await call.operate('listRunContacts', { run_id, ...place })
+      const rows = rowsOf(answer.contacts, [
+        'contact_id',
+        'contact',
+        'status',
+        'reasoning',
+        'error',
+        'proposed_actions',
+      ])
+      return {
+        run: compactRecord(pick(run, ['run_id', 'agent_id', 'status', 'trigger', 'summary', 'error', 'notices'])),
+        ...listAnswer('contacts', rows.map(withShortActions), place, totalOf(answer)),
+      }
+    },
+  }),
+  tool({
+    name: 'propose_action',
+    title: 'Propose an action',
+    description:
+      'Propose a mail, social message, note or CRM update for a contact, on behalf of an agent of the workspace. Nothing happens until a person approves it in the dashboard. ' +
+      'Pseudonyms in the text are replaced with the real values, so you can write "Hello firstname:019a…".',
+    uses: ['proposeAction'],
+    input: {
+      agent_id: Type.String({ maxLength: 100, description: 'An agent with this capability: describe_schema.' }),
+      contact_id: contactId,
+      type: Type.Enum(['email_message', 'social_message', 'social_connect', 'note', 'crm_update']),
+      params: Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            'email_message: {subject, message}. social_message, social_connect: {message}. note: {content}. crm_update: {properties}. A wrong field is answered with the right ones.',
+        },
+      ),
+      reason: Type.String({ minLength: 1, maxLength: 2_000, description: 'Why, for the person who decides.' }),
+    },
+    async run(call, { contact_id, ...proposal }) {
+      const id = idOf(contact_id)
+      const { action } = await call.operate('proposeAction', { contact_id: id, ...(await call.reveal(proposal, id)) })
+      return compactRecord({ action: pick(action, ACTION), next: 'It waits for a person: list_approvals shows it.' })
+    },
+  }),
+  tool({
+    name: 'list_approvals',
+    title: 'List approvals',
+    description: 'The actions that wait for a person to approve or reject them.',
+    uses: ['listApprovals'],
+    input: {
+      agent_id: Type.Optional(Type.String({ maxLength: 100 })),
+      contact_id: Type.Optional(contactId),
+      ...pageInput,
+    },
+    async run(call, { agent_id, contact_id, limit = ROWS, cursor }) {
+      const place = placeOf(cursor, limit)
+      const sent = { agent_id, contact_id: contact_id === undefined ? undefined : idOf(contact_id), ...place }
+      const answer = await call.operate('listApprovals', sent)
+      return listAnswer('actions', rowsOf(answer.actions, ACTION), place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'decide_approval',
+    title: 'Approve or reject an action',
+    description:
+      'Approve or reject an action that waits. Your client asks the person to confirm first; without their confirmation nothing happens. Never decide on your own.',
+    uses: ['getAction', 'approveAction'],
+    isOutward: true,
+    input: {
+      ...PLACE,
+      decision: Type.Enum(['approve', 'reject']),
+      reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'For a rejection.' })),
+    },
+    async run(call, { decision, reason, contact_id, action_index, run_id }) {
+      const place = { run_id, contact_id: idOf(contact_id), action_index: String(action_index) }
+      const { action } = await call.operate('getAction', place)
+      const { type, params, status } = action as { type: string; params: unknown; status: string }
+      const verb = decision === 'approve' ? 'Approve' : 'Reject'
+      const content = `${JSON.stringify(params, null, 2)}${call.isRedacted ? `\n\n${HIDDEN}` : ''}`
+      const question = `${verb} this ${type.replaceAll('_', ' ')} for contact ${place.contact_id}?\n\n${content}`
+      const answer = await call.confirm(question, { ...place, decision, params, status })
+      if ('ask' in answer) return answer.ask
+      if (!answer.isConfirmed) return { decided: false, reason: 'The person did not confirm, so nothing changed.' }
+      const decided =
+        decision === 'approve'
+          ? await call.operate('approveAction', place)
+          : await call.operate('rejectAction', { ...place, ...(reason === undefined ? {} : { reason }) })
+      return compactRecord({ decided: true, action: pick(decided.action, ACTION) })
+    },
+  }),
+]
+
+function withShortActions({ proposed_actions: actions, ...row }: Record<string, unknown>) {
+  return { ...row, proposed_actions: rowsOf(actions ?? [], ['action_index', 'type', 'params', 'status', 'error']) }
+}

@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import type { Values } from '../../operations/declare.ts'
+import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { type Tool, tool } from '../tool.ts'
+import { rowsOf, totalOf } from './contacts.ts'
+import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+
+const ROW = ['company_id', 'name', 'domain', 'properties', 'created_at']
+
+export const COMPANY_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'search_companies',
+    title: 'Search companies',
+    description:
+      'Find and count companies by words in name or domain, or by properties. Returns the total and short rows.',
+    uses: ['listCompanies'],
+    input: {
+      query: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words in name or domain.' })),
+      filter: Type.Optional(segmentFilter),
+      fields: Type.Optional(
+        Type.String({ maxLength: 1_000, description: 'Properties to return, separated by commas; default: all.' }),
+      ),
+      sort_by: Type.Optional(Type.Enum(['createdate', 'name'])),
+      sort_dir: Type.Optional(Type.Enum(['asc', 'desc'])),
+      ...pageInput,
+    },
+    async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
+      const place = placeOf(cursor, limit)
+      const answer = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
+      const rows = rowsOf(answer.companies, ROW).map((row) => withProperties(row, fields))
+      return listAnswer('companies', rows, place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'get_company',
+    title: 'Get a company',
+    description: 'All properties of one company, and its first contacts.',
+    uses: ['getCompany', 'listCompanyContacts'],
+    input: { company_id: Type.String({ maxLength: 100 }) },
+    async run(call, { company_id }) {
+      const [{ company }, people] = await Promise.all([
+        call.operate('getCompany', { company_id }),
+        call.operate('listCompanyContacts', { company_id, limit: ROWS }),
+      ])
+      return compactRecord({
+        company: pick(company, [...ROW, 'external_id', 'updated_at']),
+        total_contacts: totalOf(people),
+        contacts: (people.contacts as Values[]).map(({ contact_id, properties }) => ({
+          contact_id,
+          ...pick(properties, ['email', 'firstname', 'lastname', 'jobtitle', 'lifecyclestage']),
+        })),
+      })
+    },
+  }),
+]
+
+/** A row with only some of its properties. */
+function withProperties(row: Values, fields: string | undefined): Values {
+  if (fields === undefined) return row
+  return {
+    ...row,
+    properties: pick(
+      row.properties,
+      fields.split(',').map((name) => name.trim()),
+    ),
+  }
+}

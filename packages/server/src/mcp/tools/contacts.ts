@@ -1,0 +1,160 @@
+import Type from 'typebox'
+import type { Values } from '../../operations/declare.ts'
+import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { contactOfPseudonym } from '../redaction/redactor.ts'
+import { type Tool, tool } from '../tool.ts'
+import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
+
+const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
+const WHOLE = [...ROW, 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
+
+export const CONTACT_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'search_contacts',
+    title: 'Search contacts',
+    description:
+      'Find and count contacts by words, properties, behaviour or segment. All conditions must match. Returns the total and short rows. ' +
+      'For questions such as "who looked at pricing twice this week", use filter with event conditions.',
+    uses: ['listContacts'],
+    input: {
+      query: Type.Optional(
+        Type.String({
+          maxLength: 1_000,
+          description: 'Words in name, email, company or job title; or a pseudonym such as email:019a….',
+        }),
+      ),
+      filter: Type.Optional(segmentFilter),
+      segment_id: Type.Optional(Type.String({ maxLength: 100 })),
+      company_id: companyId,
+      created_after: since,
+      created_before: until,
+      sort_by: Type.Optional(Type.Enum(['createdate', 'email', 'firstname', 'lastname', 'company'])),
+      sort_dir: Type.Optional(Type.Enum(['asc', 'desc'])),
+      fields: Type.Optional(
+        Type.String({
+          maxLength: 1_000,
+          description: 'Properties to return, separated by commas; default: the usual few.',
+        }),
+      ),
+      count_only: Type.Optional(Type.Boolean({ description: 'Return only the total.' })),
+      ...pageInput,
+    },
+    async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
+      const place = placeOf(cursor, limit)
+      const contact = query === undefined ? null : contactOfPseudonym(query.trim())
+      const words = contact === null ? { search: query } : { contact_ids: contact }
+      const sought = await call.reveal({ ...words, filter })
+      const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
+      if (rest.count_only) return { total: answer.count }
+      return listAnswer('contacts', rowsOf(answer.contacts, ROW), place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'get_contact',
+    title: 'Get a contact',
+    description:
+      'All properties of one contact, its company, segments, latest notes and latest events. For more of its events, use contact_timeline.',
+    uses: ['getContact'],
+    input: {
+      contact_id: contactId,
+      include_sources: Type.Optional(
+        Type.Boolean({ description: 'Add which source said what (unified profile). Default: false.' }),
+      ),
+    },
+    async run(call, { contact_id, include_sources: withSources = false }) {
+      const answer = await call.operate('getContact', { contact_id: idOf(contact_id), events_limit: '10' })
+      return compactRecord({
+        contact: pick(answer.contact, WHOLE),
+        ...(withSources ? { unified_profile: answer.unified_profile } : {}),
+        total_events: answer.total_events,
+        latest_events: answer.events,
+      })
+    },
+  }),
+  tool({
+    name: 'contact_timeline',
+    title: "A contact's timeline",
+    description:
+      'What one contact did, newest first: visits to the website (with pages, duration and origin) and single events such as forms, mails and changes.',
+    uses: ['getTimeline'],
+    input: { contact_id: contactId, after: since, before: until, ...pageInput },
+    async run(call, { contact_id, after, before, limit = ROWS, cursor }) {
+      const place = placeOf(cursor, limit)
+      const sent = { contact_id: idOf(contact_id), date_after: after, date_before: before, include: 'system', ...place }
+      const answer = await call.operate('getTimeline', sent)
+      const items = (answer.items as { kind: string; visit?: Values; event?: Values }[]).map(
+        ({ kind, visit, event }) => ({
+          kind,
+          ...pick(visit ?? event, visit ? VISIT : EVENT),
+        }),
+      )
+      return listAnswer('items', items, place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'add_note',
+    title: 'Add a note',
+    description: 'Add a note (Markdown) to a contact. People see it on the contact’s page, under your name.',
+    uses: ['createNote'],
+    input: { contact_id: contactId, content: Type.String({ minLength: 1, maxLength: 20_000 }) },
+    async run(call, { contact_id, content }) {
+      const id = idOf(contact_id)
+      const answer = await call.operate('createNote', { contact_id: id, content: await call.reveal(content, id) })
+      return { note: pick(answer.note, ['note_id', 'contact_id', 'created_at']) }
+    },
+  }),
+  tool({
+    name: 'update_contact',
+    title: 'Update a contact',
+    description:
+      'Set properties of a contact; null removes one. Properties that are not named stay as they are. Names and types: describe_schema.',
+    uses: ['updateContact'],
+    input: {
+      contact_id: contactId,
+      properties: Type.Optional(
+        Type.Object({}, { additionalProperties: true, description: 'e.g. {"lifecyclestage":"customer","plan":null}' }),
+      ),
+      company_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
+    },
+    async run(call, { contact_id, ...change }) {
+      const answer = await call.operate('updateContact', { contact_id: idOf(contact_id), ...change })
+      return compactRecord({ contact: pick(answer.contact, ROW) })
+    },
+  }),
+]
+
+const VISIT = [
+  'started_at',
+  'duration_seconds',
+  'page_views',
+  'event_count',
+  'entry_url',
+  'entry_title',
+  'exit_url',
+  'referring_domain',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'device_type',
+  'session_id',
+]
+const EVENT = ['timestamp', 'event', 'url', 'data', 'event_id']
+
+/** A contact's id, also from a pseudonym of the contact. */
+export function idOf(text: string): string {
+  return contactOfPseudonym(text) ?? text
+}
+
+/** The rows of a list, each with these fields. */
+export function rowsOf(rows: unknown, names: readonly string[]): Values[] {
+  return (rows as Values[]).map((row) => pick(row, names))
+}
+
+/** The number of records of which an answer is a page. */
+export function totalOf({ pagination }: Values): number | undefined {
+  return (pagination as { total_items: number } | undefined)?.total_items
+}
+
+function fieldsOf(fields: string | undefined): string {
+  return fields === undefined ? 'summary' : `${fields},company_id,created_at`
+}

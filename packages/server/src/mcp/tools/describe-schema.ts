@@ -1,0 +1,90 @@
+import Type from 'typebox'
+import type { Values } from '../../operations/declare.ts'
+import { compact, pick } from '../answers.ts'
+import { type Tool, type ToolCall, tool } from '../tool.ts'
+import { rowsOf } from './contacts.ts'
+
+const PARTS = ['contacts', 'companies', 'events', 'segments', 'agents'] as const
+type Part = (typeof PARTS)[number]
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** What the workspace has: what other tools need names and ids of. */
+export const DESCRIBE_SCHEMA: Tool = tool({
+  name: 'describe_schema',
+  title: 'Describe the data',
+  description:
+    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the event names of the last 90 days with their counts, the segments with their sizes, and the agents.',
+  uses: [],
+  input: {
+    parts: Type.Optional(
+      Type.Array(Type.Enum([...PARTS]), { minItems: 1, maxItems: PARTS.length, description: 'Default: all of them.' }),
+    ),
+  },
+  async run(call, { parts = PARTS }) {
+    const described = await Promise.all(parts.map(async (part) => [part, await describe(call, part)] as const))
+    return Object.fromEntries(described.filter(([, part]) => part !== null))
+  },
+})
+
+/** A part of the schema, or null if the caller lacks its scope. */
+async function describe(call: ToolCall, part: Part): Promise<unknown> {
+  switch (part) {
+    case 'contacts':
+      return call.may('listContacts') ? describeRecords(call, 'contacts', 'listContacts') : null
+    case 'companies':
+      return call.may('listCompanies') ? describeRecords(call, 'companies', 'listCompanies') : null
+    case 'events':
+      return call.may('listEvents') ? describeEvents(call) : null
+    case 'segments': {
+      if (!call.may('listSegments')) return null
+      const { segments, pagination } = await call.operate('listSegments', { limit: 50 })
+      return { ...totalOfPage(pagination), list: compact(rowsOf(segments, ['segment_id', 'name', 'contact_count'])) }
+    }
+    case 'agents': {
+      if (!call.may('listAgents')) return null
+      const { agents, total } = await call.operate('listAgents', { limit: 50 })
+      return { total, list: compact(rowsOf(agents, ['agent_id', 'name', 'description', 'enabled', 'capabilities'])) }
+    }
+  }
+}
+
+async function describeRecords(call: ToolCall, entity: 'contacts' | 'companies', list: string) {
+  const [{ count }, { properties }] = await Promise.all([
+    call.operate(list, { count_only: true }),
+    call.operate('listProperties', { entity }),
+  ])
+  return { total: count, properties: (properties as Values[]).filter(isUsed).slice(0, 100).map(shortProperty) }
+}
+
+async function describeEvents(call: ToolCall) {
+  const after = new Date(call.now.getTime() - 90 * DAY_MS).toISOString()
+  const [{ stats }, { properties }] = await Promise.all([
+    call.operate('getEventStats', { group_by: 'type', date_after: after, include: 'system' }),
+    call.operate('listProperties', { entity: 'events' }),
+  ])
+  const { total, by_type: byType } = stats as { total: number; by_type: { type: string; count: number }[] }
+  const names = (properties as { name: string }[]).map(({ name }) => name)
+  return {
+    total_90_days: total,
+    event_types: Object.fromEntries(byType.map(({ type, count }) => [type, count])),
+    fields: names.slice(0, 100),
+  }
+}
+
+function isUsed({ newest_with_value: records }: Values): boolean {
+  return records !== 0
+}
+
+function shortProperty(property: Values): Values {
+  const { newest_with_value: records, choices } = property
+  return {
+    ...pick(property, ['name', 'type']),
+    ...(choices === null ? {} : { choices }),
+    ...(records === null ? {} : { newest_with_value: records }),
+  }
+}
+
+function totalOfPage(pagination: unknown): Values {
+  return { total: (pagination as { total_items: number }).total_items }
+}

@@ -1,0 +1,120 @@
+import Type from 'typebox'
+import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
+import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-dimensions.ts'
+import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { type Tool, tool } from '../tool.ts'
+import { idOf, totalOf } from './contacts.ts'
+import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
+
+const eventType = Type.Optional(Type.String({ maxLength: 200, description: 'Exact event name, e.g. page_view.' }))
+const identifiedOnly = Type.Optional(Type.Boolean({ description: 'Only events of known contacts.' }))
+const includeSystem = Type.Optional(
+  Type.Boolean({ description: 'Also events that the service records itself, such as email_sent or contact_created.' }),
+)
+
+function dimensions(known: object): string {
+  return Object.keys(known).join(', ')
+}
+
+export const EVENT_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'query_events',
+    title: 'Query events',
+    description:
+      'Single events, newest first, with the contact and company that each belongs to. To count or group events, use aggregate or event_stats instead of reading them all.',
+    uses: ['listEvents'],
+    input: {
+      event_type: eventType,
+      contact_id: Type.Optional(Type.String({ maxLength: 100 })),
+      company_id: companyId,
+      domain: Type.Optional(Type.String({ maxLength: 300, description: 'Exact host of the URL.' })),
+      url_contains: Type.Optional(Type.String({ maxLength: 1_000 })),
+      title_contains: Type.Optional(Type.String({ maxLength: 1_000 })),
+      text_contains: Type.Optional(
+        Type.String({ maxLength: 1_000, description: 'Part of the text that was clicked.' }),
+      ),
+      referring_domain: Type.Optional(Type.String({ maxLength: 300 })),
+      after: since,
+      before: until,
+      identified_only: identifiedOnly,
+      include_system: includeSystem,
+      count_only: Type.Optional(Type.Boolean({ description: 'Return only the total.' })),
+      ...pageInput,
+    },
+    async run(call, { after, before, contact_id, include_system: system, limit = ROWS, cursor, ...rest }) {
+      const place = placeOf(cursor, limit)
+      const answer = await call.operate('listEvents', {
+        ...rest,
+        contact_id: contact_id === undefined ? undefined : idOf(contact_id),
+        date_after: after,
+        date_before: before,
+        include: system ? 'system' : undefined,
+        ...place,
+      })
+      if (rest.count_only) return { total: answer.count }
+      const rows = (answer.events as Record<string, unknown>[]).map(({ internal_contact_id: contactId, ...event }) => ({
+        ...pick(event, ['timestamp', 'event', 'url', 'data', 'referring_domain']),
+        contact_id: contactId,
+        ...pick(event, ['contact', 'company', 'visitor_id', 'event_id']),
+      }))
+      return listAnswer('events', rows, place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'aggregate',
+    title: 'Aggregate records',
+    description:
+      'Count contacts, companies or events by a dimension, or take avg, sum, min or max of a number. ' +
+      `Contacts: ${dimensions(CONTACT_DIMENSIONS)}. Companies: ${dimensions(COMPANY_DIMENSIONS)}. Events: ${dimensions(EVENT_DIMENSIONS)}.`,
+    uses: ['aggregate'],
+    input: {
+      entity: Type.Enum(['contacts', 'companies', 'events']),
+      group_by: Type.String({ maxLength: 200 }),
+      filters: Type.Optional(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description:
+              'Contacts: e.g. country, lifecycle_stage, segment_id, created_after. Events: e.g. event_type, url_contains, date_after, identified_only.',
+          },
+        ),
+      ),
+      metric: Type.Optional(Type.Enum(['count', 'avg', 'sum', 'min', 'max'])),
+      metric_field: Type.Optional(Type.String({ maxLength: 200, description: 'The number, unless metric is count.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Buckets, 25 by default.' })),
+      include_system: includeSystem,
+    },
+    async run(call, { include_system: system, ...rest }) {
+      const answer = await call.operate('aggregate', { ...rest, ...(system ? { include: 'system' } : {}) })
+      return compactRecord(pick(answer, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
+    },
+  }),
+  tool({
+    name: 'event_stats',
+    title: 'Event statistics',
+    description: 'How many events there were, by name, by domain and by day. Fast on any amount of data.',
+    uses: ['getEventStats'],
+    input: {
+      event_type: eventType,
+      domain: Type.Optional(Type.String({ maxLength: 300 })),
+      after: since,
+      before: until,
+      identified_only: identifiedOnly,
+      group_by: Type.Optional(
+        Type.Enum(['type', 'domain', 'day'], { description: 'Only this list. Default: all three.' }),
+      ),
+      include_system: includeSystem,
+    },
+    async run(call, { after, before, include_system: system, ...rest }) {
+      const include = system ? 'system' : undefined
+      const { stats } = await call.operate('getEventStats', {
+        ...rest,
+        date_after: after,
+        date_before: before,
+        include,
+      })
+      return compactRecord(stats)
+    },
+  }),
+]

@@ -1,0 +1,63 @@
+import Type from 'typebox'
+import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
+import { type Tool, tool } from '../tool.ts'
+import { rowsOf, totalOf } from './contacts.ts'
+import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+
+const ROW = ['segment_id', 'name', 'description', 'contact_count', 'counting', 'filter']
+
+export const SEGMENT_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'list_segments',
+    title: 'List segments',
+    description: 'The saved segments with their filters and numbers of contacts.',
+    uses: ['listSegments'],
+    input: pageInput,
+    async run(call, { limit = 25, cursor }) {
+      const place = placeOf(cursor, limit)
+      const answer = await call.operate('listSegments', { ...place })
+      return listAnswer('segments', rowsOf(answer.segments, ROW), place, totalOf(answer))
+    },
+  }),
+  tool({
+    name: 'segment_members',
+    title: 'Members of a segment',
+    description: 'The contacts in a segment.',
+    uses: ['listSegmentContacts'],
+    input: { segment_id: Type.String({ maxLength: 100 }), ...pageInput },
+    async run(call, { segment_id, limit = ROWS, cursor }) {
+      const place = placeOf(cursor, limit)
+      const answer = await call.operate('listSegmentContacts', { segment_id, ...place })
+      const rows = rowsOf(answer.contacts, ['contact_id', 'properties', 'company_id'])
+      return { ...pick(answer, ['segment_name', 'counting']), ...listAnswer('contacts', rows, place, totalOf(answer)) }
+    },
+  }),
+  tool({
+    name: 'preview_segment',
+    title: 'Preview a segment',
+    description:
+      'Count the contacts that a filter matches, with some of them, without saving anything. Use it before create_segment.',
+    uses: ['previewSegment'],
+    input: { filter: segmentFilter },
+    async run(call, { filter }) {
+      const answer = await call.operate('previewSegment', await call.reveal({ filter }))
+      return compactRecord({ count: answer.count, sample: rowsOf(answer.sample, ['contact_id', 'properties']) })
+    },
+  }),
+  tool({
+    name: 'create_segment',
+    title: 'Create a segment',
+    description:
+      'Save a filter as a segment that the service keeps up to date. People see it in the dashboard. Pseudonyms are not replaced in it: filter by other properties.',
+    uses: ['createSegment'],
+    input: {
+      name: Type.String({ minLength: 1, maxLength: 200 }),
+      description: Type.Optional(Type.String({ maxLength: 1_000 })),
+      filter: segmentFilter,
+    },
+    async run(call, sent) {
+      const { segment } = await call.operate('createSegment', sent)
+      return compactRecord({ segment: pick(segment, ROW) })
+    },
+  }),
+]
