@@ -63,7 +63,7 @@ const COMMON = {
  */
 function chunks(first: ReadonlySet<string>) {
   return [
-    { name: 'styles', test: /ui.styles\.ts|(core|notifications).styles\.css|global\.css/, priority: 2 },
+    { name: 'styles', test: /ui.styles\.ts|(core|notifications).styles\.css|(global|inter)\.css/, priority: 2 },
     { name: 'first', test: (id: string) => first.has(id), priority: 1 },
     { name: 'shared', minShareCount: 8 },
   ]

@@ -7,6 +7,8 @@ import { createSegment } from '../../server/src/segments/segments.ts'
 import { createSubscription } from '../../server/src/webhooks/subscriptions.ts'
 import { MAIL, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { insertGrant } from '../../server/test/one-of-each.ts'
+import { createPerson } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
 import { accessibilityProblems, openBrowser, openWithin, type TestBrowser } from './browser.ts'
@@ -83,6 +85,7 @@ const PLACES: Place[] = [
   { path: '/settings/identification', shows: 'Sign on your server' },
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
+  { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
   { path: '/settings/audit', shows: 'Created an identity', empty: 'No changes yet' },
   { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },
@@ -122,6 +125,8 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const person = { firstname: 'Ada', lastname: 'Lovelace' }
   const contact = await tenant.contact('ada@engines.example', person, { visitor_id: 'v' })
   await tenant.call('POST', '/v1/sources', { name: 'Shop backend', type: 'server' })
+  const member = { email: 'connected@example.com', name: 'Charles Babbage', role: 'member' } as const
+  await insertGrant(service, tenant.id, await createPerson(service.stores, tenant.id, member), 'Assistant')
   const settings = { event: 'page_view', url: 'https://127.0.0.1:65530/hook' }
   const { subscriptionId: webhook } = await createSubscription(handle, service, settings, now)
   const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Nowhere' }] }

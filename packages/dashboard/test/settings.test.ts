@@ -70,6 +70,18 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('button', { name: /^Account and workspace: .*Engines & Co\./ }).waitFor()
     expect(await owner.title()).toBe('Workspace · Customer Data Service')
     expect(await checkPage(owner, 'settings-workspace-name')).toEqual([])
+    const hidden = owner.locator('input').and(owner.getByLabel('Properties to hide'))
+    await hidden.fill(' Salary ')
+    await hidden.press('Enter')
+    await hidden.fill('shoe size')
+    await owner.getByRole('button', { name: 'Save properties' }).click()
+    await owner.getByText('Properties saved.').waitFor()
+    const { personal_properties } = (await tenant.call('GET', '/v1/tenant')).body.tenant
+    expect(personal_properties).toEqual(['Salary', 'shoe size'])
+    expect(await checkPage(owner, 'settings-workspace-personal')).toEqual([])
+    await goTo(owner, 'Workspace')
+    await owner.getByText('shoe size', { exact: true }).waitFor()
+    expect(await owner.getByRole('button', { name: 'Save properties' }).isDisabled()).toBe(true)
     const viewer = await browser.signedIn(tenant, { path: '/settings/workspace', role: 'viewer' })
     await viewer.getByText(tenant.id).waitFor()
     expect(await viewer.getByLabel('Workspace name').count()).toBe(0)
@@ -379,6 +391,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       'Tracker',
       'Domains',
       'Sources',
+      'Connected apps',
       'Rate limits',
     ])
     const main = page.locator('#main')

@@ -2,6 +2,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { authorizationRequest, CALLBACK, register } from '../../server/test/oauth.ts'
 import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../server/test/openid-provider.ts'
 import { PASSWORD, signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
@@ -263,6 +264,25 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/companies')
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
+  })
+
+  test('leads back to the application that asks for access, after the provider and the code', async () => {
+    const { id } = await createTestTenant(service)
+    const member = await signedIn({ ...service, url: front.url }, id, 'member')
+    const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
+    await member.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(body.totpURI) })
+    provider.person = { ...provider.person, sub: '4', email: member.email }
+    const { body: client } = await register(service, { client_name: 'Assistant', redirect_uris: [CALLBACK] })
+    const { query } = authorizationRequest(service, client.client_id, { state: 'x'.repeat(2_000) })
+    const page = await browser.tab()
+    await page.goto(`/oauth/authorize${query}`)
+    await page.getByRole('button', { name: 'Example SSO' }).click()
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
+    await page.getByRole('button', { name: 'Use a backup code' }).click()
+    await page.getByLabel('Backup code').fill(body.backupCodes[0])
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('heading', { name: /Connect .?“Assistant”/ }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
   })
 })
 

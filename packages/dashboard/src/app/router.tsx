@@ -9,6 +9,7 @@ import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
+import { oauthRoutes } from '../oauth/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
@@ -20,6 +21,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
+  ...oauthRoutes,
   shellRoute.addChildren([
     ...homeRoutes,
     ...contactRoutes,

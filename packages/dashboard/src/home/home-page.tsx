@@ -9,6 +9,7 @@ import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Ask } from './ask.tsx'
 import { Figures } from './figures.tsx'
 import { FirstEvent } from './first-event.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -71,6 +72,7 @@ function Activity({ first }: { first: Tracker['first_event'] }) {
       {data ? (
         <Stack gap="md" aria-busy={isPlaceholderData}>
           {first === null ? null : <FirstEvent event={first} />}
+          <Ask />
           <Figures overview={data} />
           <Box className={classes.columns}>
             <Stack gap="md" miw={0}>

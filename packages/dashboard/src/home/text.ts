@@ -51,6 +51,23 @@ export const text = {
     contact: 'See the contact',
   },
 
+  ask: {
+    title: 'Ask your data',
+    description: (model: string) =>
+      `Answered by ${model}. Names, email addresses and other personal data are hidden from it.`,
+    placeholder: 'Who looked at pricing twice this week and got no reply?',
+    ask: 'Ask',
+    waiting: 'Looking it up…',
+    suggestions: [
+      'Who looked at pricing twice this week and got no reply?',
+      'Where did last week’s new contacts come from?',
+      'Which companies are most active this month?',
+    ],
+    calls: (count: number) => (count === 1 ? 'How it was looked up: 1 step' : `How it was looked up: ${count} steps`),
+    openContacts: 'Open these contacts, to change the filter or save it as a segment',
+    openChart: 'Open this breakdown, to change it',
+  },
+
   figures: {
     label: 'Figures',
     visitors: 'Visitors',

@@ -29,7 +29,7 @@ interface EmailAccountFormProps {
 interface ServerDraft {
   host: string
   port: number | string
-  security: EmailAccountInput['smtp']['security']
+  security: NonNullable<EmailAccountInput['smtp']['security']>
 }
 
 /** The settings of a mailbox. They are stored once the service has logged in to both servers; errors are shown. */

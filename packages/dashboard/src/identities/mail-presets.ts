@@ -1,7 +1,7 @@
 import type { EmailAccountInput } from '../api/identities.ts'
 import { text } from './text.ts'
 
-type Server = Omit<EmailAccountInput['smtp'], 'user'>
+type Server = Required<Omit<EmailAccountInput['smtp'], 'user'>>
 
 export interface MailPreset {
   value: string

@@ -1,4 +1,5 @@
 import { Anchor, Code, Table, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { lexer, type Token, type Tokens } from 'marked'
 import { Fragment, type ReactNode } from 'react'
 import classes from './markdown.module.css'
@@ -6,7 +7,7 @@ import { text } from './text.ts'
 import { isWebAddress } from './text.tsx'
 
 /**
- * Markdown as React elements. HTML in it stays text, links lead to web and mail addresses only, and images are not
+ * Markdown as React elements. HTML in it stays text, links lead to web and mail addresses and to contacts only, and images are not
  * loaded: text from others must neither run code nor reveal who reads it.
  */
 export function Markdown({ children }: { children: string }) {
@@ -122,6 +123,18 @@ function inlineToken(token: Tokens.Generic): ReactNode {
 }
 
 function link(href: string, label: ReactNode): ReactNode {
+  const [, contactId] = CONTACT_PAGE.exec(href) ?? []
+  if (contactId !== undefined) {
+    return (
+      <Anchor
+        inherit
+        underline="always"
+        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
+      >
+        {label}
+      </Anchor>
+    )
+  }
   if (!isWebAddress(href) && !/^mailto:[^\s]+$/i.test(href)) return <Text span>{label}</Text>
   return (
     <Anchor href={href} target="_blank" rel="noopener noreferrer nofollow" inherit underline="always">
@@ -129,6 +142,9 @@ function link(href: string, label: ReactNode): ReactNode {
     </Anchor>
   )
 }
+
+/** The only pages of the dashboard that texts link to: answers about contacts do. */
+const CONTACT_PAGE = /^\/contacts\/([0-9a-f-]{36})$/
 
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
 
