@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { createApiKey } from '../packages/server/src/access/api-keys.ts'
-import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'
+import { addVerifiedDomain } from '../packages/server/src/access/domains-of-tenant.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { createTenantUser } from '../packages/server/src/access/users.ts'
 import { openEngines } from '../packages/server/src/assembly/engines.ts'
@@ -57,8 +57,9 @@ const { stores, close } = await openEngines({ config: readConfig(process.env), l
 const { database, clickhouse } = stores
 const now = new Date()
 const tenantId = await createTenant(database, tenantName, now)
-const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'bench', scopes: ['all'] }, now)
-await addVerifiedDomain(database, tenantId, site, now)
+const tenant = openTenant(stores, tenantId)
+const { apiKey } = await createApiKey(tenant, { name: 'bench', scopes: ['all'] }, now)
+await addVerifiedDomain(tenant, site, now)
 const person = { email: `owner@${site}`, password: newId() }
 await createTenantUser(stores, tenantId, { ...person, role: 'owner' }, now)
 

@@ -3,7 +3,7 @@
  * call creates the tenant and its subscriptions.
  */
 
-import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'
+import { addVerifiedDomain } from '../packages/server/src/access/domains-of-tenant.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
@@ -42,7 +42,7 @@ await session.close()
 
 async function subscribe(): Promise<string> {
   const made = await createTenant(database, 'Webhooks', now)
-  await addVerifiedDomain(database, made, site, now)
+  await addVerifiedDomain(session.tenant(made), site, now)
   const dependencies = { secrets: await openSecretBox(config) }
   for (let n = 0; n < Number(subscriptions); n++) {
     const settings = { event: `queued_${n}`, url: `${url}/queued` }

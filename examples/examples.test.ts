@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'
+import { addVerifiedDomain } from '../packages/server/src/access/domains-of-tenant.ts'
 import { newSigningSecret, signatureHeaders } from '../packages/server/src/webhooks/signature.ts'
 import { HAS_BROWSER, sharedChromium } from '../packages/server/test/chromium.ts'
 import { freePort } from '../packages/server/test/ports.ts'
@@ -40,7 +40,7 @@ async function start(
 /** Opens a page of an example under a host name that only this tenant has; browsers find it on this machine. */
 async function visit(tenant: TestTenant, port: number): Promise<Page> {
   const host = `${tenant.id}.localhost`
-  await addVerifiedDomain(service.stores.database, tenant.id, host, new Date())
+  await addVerifiedDomain(tenant.handle, host, new Date())
   const context = await (await sharedChromium()).newContext()
   onTestFinished(() => context.close())
   const page = await context.newPage()

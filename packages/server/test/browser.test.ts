@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
@@ -15,7 +15,7 @@ describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
   beforeAll(async () => {
     service = await sharedService()
     tenant = await createTestTenant(service)
-    await addVerifiedDomain(service.stores.database, tenant.id, 'shop.localhost', new Date())
+    await addVerifiedDomain(tenant.handle, 'shop.localhost', new Date())
     site = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html')
       response.end('<title>Shop</title><h1>Shop</h1>')

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from './people.ts'
 import { createTestTenant, sharedService } from './service.ts'
 
-/** Routes for signing in, which have their own tests. All others are operations: see walk.test.ts. */
-const ROUTES = /^\/api\/(auth|setup|me|sign-in-options|tenant|tenants|invitations)(\/|$)/
+/**
+ * Routes for signing in and for letting an application in, which have their own tests. All others are operations: see
+ * walk.test.ts.
+ */
+const ROUTES = /^\/api\/(auth|oauth|setup|me|sign-in-options|tenant|tenants|invitations)(\/|$)/
 
 test("the dashboard's own routes are only about signing in", async () => {
   const service = await sharedService()
@@ -18,6 +21,7 @@ const NOT_AUDITED: Record<string, string> = {
   'POST /api/tenant': "which of a person's tenants a session shows",
   'POST /api/setup': 'tenant.created, in the new tenant, once per service',
   'POST /api/tenants': 'tenant.created, in the new tenant',
+  'POST /api/oauth/authorization': 'connected_app.authorized, in the tenant that the person chooses',
 }
 /** Routes of the sign-in library are about a person, who may belong to several tenants. */
 const OF_A_PERSON = /^\/api\/auth(\/|$)/

@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
 import { blocksOf, commandsOf, folderOf, isInstalled, runCommand } from './docs-code.ts'
 import { freePort } from './ports.ts'
@@ -108,7 +108,7 @@ describe.skipIf(!HAS_BROWSER)('quick start website', () => {
   test('the snippets of the page record a visit and identify the visitor', async () => {
     const tenant = await createTestTenant(service)
     const host = `docs-${tenant.id}.localhost`
-    await addVerifiedDomain(service.stores.database, tenant.id, host, new Date())
+    await addVerifiedDomain(tenant.handle, host, new Date())
     const snippets = blocksOf('quickstart/website.md').flatMap(({ language, code }) =>
       language === 'html' ? [code] : [],
     )

@@ -78,6 +78,17 @@ test('a page is sent compressed, and not again while it is unchanged', async () 
   expect((await open(asset)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
 })
 
+test("the style of a page names the dashboard's fonts, which are served", async () => {
+  const links = linksOf(pages.get('/docs') ?? '').filter((link) => link.endsWith('.css'))
+  const styles = await Promise.all(links.map(async (link) => String((await open(link)).body)))
+  const fonts = [...styles.join('').matchAll(/url\("([^"]+\.woff2)"\)/g)].map(([, name]) => name)
+  expect(fonts).toHaveLength(2)
+  for (const name of fonts) {
+    const { status, headers } = await fetch(`${service.url}/docs/assets/${name}`)
+    expect([status, headers.get('content-type')]).toEqual([200, 'font/woff2'])
+  }
+})
+
 test.each([
   ['/docs/', '/docs'],
   ['/docs/tracker/', '/docs/tracker'],

@@ -36,6 +36,7 @@ const NEEDS_A_SERVER: Record<string, string> = {
   checkEmailAccount: MAIL_SERVERS,
   removeEmailAccount: MAIL_SERVERS,
   rereadMailbox: MAIL_SERVERS,
+  ask: 'a model: ask.test.ts',
 }
 
 /** Creates what an operation uses up. @returns ids for its path, and to replace those in its example */
@@ -63,6 +64,12 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
     const { agent_id: agentId = '', run_id: runId = '', identity_id: identityId } = ids
     await propose(tenant.handle, service.jobs, { contactId, agentId, runId, ...MAIL, identityId })
     return { contact_id: contactId, action_index: '0' }
+  },
+  // That of `oneOfEach` is disabled.
+  proposeAction: async () => {
+    const settings = { name: 'Enabled', capabilities: ['notes'], enabled: true }
+    const { agent_id } = (await owner.call('POST', '/v1/agents', settings)).body.agent
+    return { agent_id, contact_id: ids.contact_id ?? '' }
   },
   getImportPreview: async () => {
     const created = await uploaded(tenant, 'email\npreviewed@example.com\n')

@@ -1,5 +1,7 @@
 import type { TSchema } from 'typebox'
 import { expect } from 'vitest'
+import { registerClient } from '../src/access/oauth/clients.ts'
+import { allowApplication } from '../src/access/oauth/grants.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { requestExport } from '../src/tenant-export/exports.ts'
@@ -51,6 +53,7 @@ export async function oneOfEach(
   )
   const member = { email: `${text}@example.com`, name: text, role: 'member' } as const
   const invited = { email: `invited-${text}@example.com`, role: 'viewer' }
+  const user_id = await createPerson(service.stores, tenant.id, member)
   const ids = {
     contact_id,
     company_id: company.company_id,
@@ -70,7 +73,8 @@ export async function oneOfEach(
     erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
     export_id: exportId,
     import_id: (await tenant.upload(`email,${text}\n${text}@example.com,${text}\n`)).body.import.import_id,
-    user_id: await createPerson(service.stores, tenant.id, member),
+    user_id,
+    grant_id: await insertGrant(service, tenant.id, user_id, text),
     invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,
     domain_id: (await make('/v1/domains', { domain: `${text}.example` })).domain.domain_id,
     source: 'walk',
@@ -82,6 +86,25 @@ export async function oneOfEach(
     expect(counted.segment.contact_count).toBe(1)
   })
   return ids
+}
+
+/** An application that a member has connected, whose code was not exchanged. @returns the grant's id. */
+export async function insertGrant(
+  { stores }: TestService,
+  tenantId: string,
+  userId: string,
+  name: string,
+): Promise<string> {
+  const { client_id } = await registerClient(
+    stores.database,
+    { client_name: name, redirect_uris: ['https://app.example/callback'] },
+    new Date(),
+  )
+  const request = { client: { clientId: client_id, name }, redirectUri: 'https://app.example/callback', challenge: 'x' }
+  const decision = { tenantId, scopes: ['contacts:read'], redacts: true }
+  await allowApplication(stores, { id: userId, name }, request, decision, new Date())
+  const grants = stores.database.selectFrom('oauth_grants').select('grant_id').where('client_id', '=', client_id)
+  return (await grants.executeTakeFirstOrThrow()).grant_id
 }
 
 /** A path with the ids of `oneOfEach`. */

@@ -25,6 +25,9 @@ const OWN_ACCOUNT = [
   '/api/auth/two-factor/disable',
   '/api/auth/two-factor/get-totp-uri',
   '/api/auth/two-factor/generate-backup-codes',
+  // An application gets what the person has, and no more; a person may end what they began.
+  '/api/oauth/authorization',
+  '/v1/connected-apps/:grant_id',
 ]
 
 /** The scopes of each role according to the documentation. */

@@ -8,6 +8,8 @@ export interface Said {
   isCutOff?: boolean
   /** It refuses to answer. */
   refuses?: boolean
+  /** The tools that it calls instead of answering; only with Chat Completions. */
+  calls?: { name: string; arguments: object }[]
 }
 
 export interface Message {
@@ -27,8 +29,8 @@ export interface Api {
 // biome-ignore lint/suspicious/noExplicitAny: tests read requests of every shape
 export type Body = Record<string, any>
 
-const textOf = (content: string | { text: string }[]) =>
-  typeof content === 'string' ? content : content.map(({ text }) => text).join('')
+const textOf = (content: string | { text: string }[] | null | undefined) =>
+  typeof content === 'string' ? content : (content ?? []).map(({ text }) => text).join('')
 
 const messagesOf = (messages: { role: string; content: string | { text: string }[] }[]): Message[] =>
   messages.map(({ role, content }) => ({ role, content: textOf(content) }))
@@ -37,15 +39,28 @@ const messagesOf = (messages: { role: string; content: string | { text: string }
 export const chatCompletions: Api = {
   problemOf: () => null,
   messagesOf: (body) => messagesOf(body.messages),
-  answer: ({ model, text, usage, isCutOff }) => ({
+  answer: ({ model, text, usage, isCutOff, calls }) => ({
     id: 'x',
     object: 'chat.completion',
     created: 0,
     model,
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: isCutOff ? 'length' : 'stop' }],
+    choices: [
+      calls
+        ? { index: 0, message: callingMessage(calls), finish_reason: 'tool_calls' }
+        : { index: 0, message: { role: 'assistant', content: text }, finish_reason: isCutOff ? 'length' : 'stop' },
+    ],
     usage,
   }),
   error: (_status, message) => ({ error: { message, type: 'x' } }),
+}
+
+function callingMessage(calls: NonNullable<Said['calls']>) {
+  const asked = calls.map(({ name, arguments: given }, index) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(given) },
+  }))
+  return { role: 'assistant', content: null, tool_calls: asked }
 }
 
 /** OpenAI's Responses API. */

@@ -22,6 +22,7 @@ export interface ScriptedAnswer {
   raw?: string
   isCutOff?: boolean
   refuses?: boolean
+  calls?: { name: string; arguments: object }[]
   delayMs?: number
   /** The response waits for this promise. */
   after?: Promise<unknown>

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
 import { type Fault, type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 import { COUNTED, counted } from './sdks.ts'
@@ -67,7 +67,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   beforeEach(async () => {
     tenant = await createTestTenant(service)
     host = `shop${++sites}.localhost`
-    await addVerifiedDomain(service.stores.database, tenant.id, host, new Date())
+    await addVerifiedDomain(tenant.handle, host, new Date())
     key = await createSource(tenant, 'browser')
     proxy.plan = () => null
   })

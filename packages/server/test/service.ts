@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile'
 import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
@@ -101,7 +101,10 @@ export async function sharedService(): Promise<TestService> {
 /** A service with its own port and databases, for a file that needs other settings or its own clock. */
 export async function startTestService(
   environment: Record<string, string> = {},
-  options: Pick<ServiceOptions, 'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'beforeListen'> = {},
+  options: Pick<
+    ServiceOptions,
+    'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'extendMcpServer' | 'beforeListen'
+  > = {},
 ): Promise<TestService> {
   const config = readConfig({
     PORT: '0',
@@ -164,6 +167,12 @@ export class TestTenant {
   /** A key with some scopes only. */
   async keyWith(...scopes: string[]): Promise<string> {
     const { apiKey } = await createApiKey(this.handle, { name: 'some', scopes }, new Date())
+    return apiKey
+  }
+
+  /** A key with all scopes, for which MCP hides no personal values. */
+  async keyThatSeesAll(): Promise<string> {
+    const { apiKey } = await createApiKey(this.handle, { name: 'raw', scopes: ['all'], redacts: false }, new Date())
     return apiKey
   }
 
@@ -255,12 +264,9 @@ export async function insertTenant(
 ): Promise<{ id: string; key: string; site: string }> {
   const now = new Date()
   const id = await createTenant(database, 'Test', now)
-  const { apiKey } = await createApiKey(
-    openTenant({ database } as Service['stores'], id),
-    { name: 'all', scopes: ['all'] },
-    now,
-  )
+  const tenant = openTenant({ database } as Service['stores'], id)
+  const { apiKey } = await createApiKey(tenant, { name: 'all', scopes: ['all'] }, now)
   const site = `shop${++tenants}.example.com`
-  await addVerifiedDomain(database, id, site, now)
+  await addVerifiedDomain(tenant, site, now)
   return { id, key: apiKey, site }
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
@@ -27,12 +27,9 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
   }
   try {
     const tenantId = await createTenant(postgres.db, 'Stopping', new Date())
-    await addVerifiedDomain(postgres.db, tenantId, 'stop.example', new Date())
-    const { apiKey } = await createApiKey(
-      openTenant({ database: postgres.db } as Stores, tenantId),
-      { name: 'k', scopes: ['all'] },
-      new Date(),
-    )
+    const tenant = openTenant({ database: postgres.db } as Stores, tenantId)
+    await addVerifiedDomain(tenant, 'stop.example', new Date())
+    const { apiKey } = await createApiKey(tenant, { name: 'k', scopes: ['all'] }, new Date())
     const service = await startProcess(MAIN, [], environment, RUNNING)
     const url = RUNNING.exec(service.output())?.[1] ?? ''
     const acknowledged: string[] = []

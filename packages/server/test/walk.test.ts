@@ -18,7 +18,11 @@ const SENT: Record<string, Partial<Route>[]> = {
     { entity: 'events', group_by: 'event_type', filters: { contact_id: ':contact_id' } },
   ].map((body) => ({ scope: `${body.entity}:read`, body, brokenBody: { ...body, group_by: 7 } })),
   dryRunAgent: [{ brokenBody: { contact_ids: 7 } }],
+  revokeConnectedApp: [{ scope: 'settings:write' }],
   mergeContact: [{ body: { into: ':event_id' } }],
+  proposeAction: [
+    { body: { contact_id: ':contact_id', type: 'note', params: { content: 'hacked' }, reason: 'hacked' } },
+  ],
   eraseContact: [{ body: { contact_id: ':contact_id' } }],
   batchDetails: [{ body: { entity_type: 'contacts', ids: [':contact_id', ':company_id'] } }],
   batchActivity: [{ body: { contact_ids: [':contact_id'] } }],
@@ -51,6 +55,8 @@ const DOWNLOADS: Route[] = [
 ]
 /** The feed of events, which never ends: live.test.ts. */
 const ENDLESS = 'GET /v1/live'
+/** It authenticates its callers itself: mcp/hostile.test.ts. */
+const MCP = ['POST /mcp']
 const PUBLIC = [
   'GET /v1/health',
   'GET /health/ready',
@@ -152,6 +158,7 @@ async function settings(): Promise<unknown[]> {
     '/v1/domains',
     '/v1/members',
     '/v1/invitations',
+    '/v1/connected-apps',
     '/v1/views',
     '/v1/erasures?limit=1&page=9',
     '/v1/exports?limit=1',
@@ -175,6 +182,8 @@ test('every route is in the walk or public', () => {
     .filter(({ method, url, access }) => method !== 'HEAD' && access !== 'public' && url.startsWith('/v1/'))
     .map(({ method, url }) => `${method} ${url}`)
   expect([...new Set([...walked, ENDLESS])].sort()).toEqual(guarded.sort())
+  const ofMcp = service.app.accessOfRoutes.filter(({ access }) => access === 'mcp')
+  expect(ofMcp.map(({ method, url }) => `${method} ${url}`)).toEqual(MCP)
   expect(routes.filter((route) => !walked.includes(route) && !PUBLIC.includes(route))).toEqual([])
   const downloads = DOWNLOADS.map(({ method, path }) => `${method} ${path}`)
   expect(walked.filter((route) => !routes.includes(route) && !downloads.includes(route))).toEqual([])
@@ -268,11 +277,13 @@ describe.each([...ROUTES, ...DOWNLOADS])(
     })
 
     test('needs no other scope', async () => {
-      const { status } = await call(service, method, fill(path, ids) + query, {
+      const answer = await call(service, method, fill(path, ids) + query, {
         headers: { ...own, authorization: `Bearer ${await keyOf(stranger, ...scopes, ...grants)}` },
         ...(body ? { body: fillBody(body, ids) } : {}),
       })
-      expect([200, 201, 202, 404]).toContain(status)
+      // A question gets past its scope, but this service has no model: ask.test.ts.
+      const isWithoutModel = path === '/v1/ask' && answer.body.error?.code === 'no_model'
+      expect([200, 201, 202, 404, ...(isWithoutModel ? [409] : [])]).toContain(answer.status)
     })
 
     test('shows another tenant nothing and lets it change nothing', async () => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addVerifiedDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { newId } from '../src/platform/ids.ts'
-import type { Tenant } from '../src/platform/tenant.ts'
+import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { listDeliveries } from '../src/webhooks/deliveries.ts'
 import type { WebhookDelivery } from '../src/webhooks/schema.ts'
 import { createSubscription, type SubscriptionSettings } from '../src/webhooks/subscriptions.ts'
@@ -74,7 +74,7 @@ async function changesAreKnown(service: TestService): Promise<void> {
   }
   // Now it is cached that the host belongs to no tenant.
   await requireStatus(403)
-  await addVerifiedDomain(database, tenantId, host, new Date())
+  await addVerifiedDomain(openTenant(service.stores, tenantId), host, new Date())
   await until(() => requireStatus(204))
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import { addVerifiedDomain } from '../../server/src/access/domains.ts'
+import { addVerifiedDomain } from '../../server/src/access/domains-of-tenant.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { ANSWER_MS_MAX } from '../src/request.ts'
@@ -85,7 +85,7 @@ export class Site {
   async host(): Promise<{ tenant: TestTenant; url: string }> {
     const tenant = await createTestTenant(this.service)
     const host = `site${++hosts}.localhost`
-    await addVerifiedDomain(this.service.stores.database, tenant.id, host, new Date())
+    await addVerifiedDomain(tenant.handle, host, new Date())
     return { tenant, url: `http://${host}:${portOf(this.#pages)}` }
   }
 

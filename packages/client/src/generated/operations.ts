@@ -12,6 +12,8 @@ import type {
   ApproveActionResponse,
   ApproveActionsInput,
   ApproveActionsResponse,
+  AskInput,
+  AskResponse,
   BatchActivityInput,
   BatchActivityResponse,
   BatchDetailsInput,
@@ -85,8 +87,11 @@ import type {
   GetAgentSettingsResponse,
   GetApiKeyInput,
   GetApiKeyResponse,
+  GetAskModelResponse,
   GetCompanyInput,
   GetCompanyResponse,
+  GetConnectedAppInput,
+  GetConnectedAppResponse,
   GetContactInput,
   GetContactResponse,
   GetDomainInput,
@@ -165,6 +170,8 @@ import type {
   ListCompanyContactsResponse,
   ListCompanyEventsInput,
   ListCompanyEventsResponse,
+  ListConnectedAppsInput,
+  ListConnectedAppsResponse,
   ListContactEventsInput,
   ListContactEventsResponse,
   ListContactsInput,
@@ -234,6 +241,8 @@ import type {
   PreviewMailResponse,
   PreviewSegmentInput,
   PreviewSegmentResponse,
+  ProposeActionInput,
+  ProposeActionResponse,
   PushSourceContactsInput,
   PushSourceContactsResponse,
   PushSourceConversationsInput,
@@ -265,6 +274,8 @@ import type {
   ResumeWebhookResponse,
   RevokeApiKeyInput,
   RevokeApiKeyResponse,
+  RevokeConnectedAppInput,
+  RevokeConnectedAppResponse,
   RotateIdentitySecretInput,
   RotateIdentitySecretResponse,
   RotateWebhookSecretInput,
@@ -384,6 +395,15 @@ export class Operations extends Caller {
    */
   approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResponse> {
     return this.call('POST /v1/approvals/approve', input, options)
+  }
+
+  /**
+   * Ask a question about the data.
+   *
+   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. Needs the scope `agents:trigger`.
+   */
+  ask(input: AskInput, options?: RequestOptions): Promise<AskResponse> {
+    return this.call('POST /v1/ask', input, options)
   }
 
   /**
@@ -720,12 +740,30 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get the model that answers questions.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getAskModel(options?: RequestOptions): Promise<GetAskModelResponse> {
+    return this.call('GET /v1/ask', {}, options)
+  }
+
+  /**
    * Get a company.
    *
    * Needs the scope `companies:read`.
    */
   getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<GetCompanyResponse> {
     return this.call('GET /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Get an application that acts for a person.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<GetConnectedAppResponse> {
+    return this.call('GET /v1/connected-apps/{grant_id}', input, options)
   }
 
   /**
@@ -988,7 +1026,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Check with the network whether an identity's session is valid (the same as under /social).
+   * Check with the network whether an identity's session is valid (the same as social).
    *
    * Needs the scope `identities:write`.
    */
@@ -997,7 +1035,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Log an identity in to the social network (the same as under /social).
+   * Log an identity in to the social network (the same as social).
    *
    * Needs the scope `identities:write`.
    */
@@ -1006,7 +1044,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Submit the two-factor code that the network requested (the same as under /social).
+   * Submit the two-factor code that the network requested (the same as social).
    *
    * Needs the scope `identities:write`.
    */
@@ -1015,7 +1053,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Get the status of a login; poll until it is completed or failed (the same as under /social).
+   * Get the status of a login; poll until it is completed or failed (the same as social).
    *
    * Needs the scope `identities:write`.
    */
@@ -1093,6 +1131,15 @@ export class Operations extends Caller {
    */
   listCompanyEvents(input: ListCompanyEventsInput, options?: RequestOptions): List<ListCompanyEventsResponse, NonNullable<ListCompanyEventsResponse['events']>[number]> {
     return this.list('GET /v1/companies/{company_id}/events', input, options, 'events', 'page')
+  }
+
+  /**
+   * List the applications that act for people over MCP, newest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listConnectedApps(input: ListConnectedAppsInput = {}, options?: RequestOptions): List<ListConnectedAppsResponse, NonNullable<ListConnectedAppsResponse['connected_apps']>[number]> {
+    return this.list('GET /v1/connected-apps', input, options, 'connected_apps', 'page')
   }
 
   /**
@@ -1429,6 +1476,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Propose an action for a contact; it always waits for approval.
+   *
+   * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
+   */
+  proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ProposeActionResponse> {
+    return this.call('POST /v1/agents/{agent_id}/actions', input, options)
+  }
+
+  /**
    * Create or update contacts with the records of a connected system.
    *
    * A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others. Needs the scope `contacts:write`.
@@ -1571,6 +1627,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Disconnect an application: its tokens stop working at once.
+   *
+   * Needs the scope settings:write, except for an application that you connected yourself.
+   */
+  revokeConnectedApp(input: RevokeConnectedAppInput, options?: RequestOptions): Promise<RevokeConnectedAppResponse> {
+    return this.call('DELETE /v1/connected-apps/{grant_id}', input, options)
+  }
+
+  /**
    * Create or rotate the identity secret.
    *
    * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`.
@@ -1672,7 +1737,7 @@ export class Operations extends Caller {
   /**
    * Set the email account of an identity, after logging in to its servers.
    *
-   * Needs the scope `identities:write`.
+   * The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept. Needs the scope `identities:write`.
    */
   setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<SetEmailAccountResponse> {
     return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)

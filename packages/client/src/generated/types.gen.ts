@@ -15,6 +15,14 @@ export type Action = {
      */
     auto_approved: boolean;
     /**
+     * Who proposed it with proposeAction; null if the agent itself did.
+     */
+    proposed_by: {
+        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+        id?: string;
+        name?: string;
+    } | null;
+    /**
      * The results of the checks before it was proposed and before it was executed.
      */
     guardrails: Array<Guardrail>;
@@ -420,6 +428,10 @@ export type ApiKey = {
     key_id: string;
     name: string;
     scopes: Array<string>;
+    /**
+     * Hide personal data from AI agents that use this key over MCP.
+     */
+    redact_personal_data: boolean;
     created_at: string;
     expires_at: string | null;
     last_used_at: string | null;
@@ -486,6 +498,32 @@ export type Company = {
     };
     created_at: string;
     updated_at: string;
+};
+
+export type ConnectedApp = {
+    grant_id: string;
+    /**
+     * The name that the application gave itself. Nothing proves it.
+     */
+    name: string;
+    /**
+     * Where the person was sent back to: a host or a URL scheme.
+     */
+    redirect_host: string;
+    user: {
+        user_id: string;
+        name: string;
+    };
+    /**
+     * What it may do at most. A call may never do more than the person's role.
+     */
+    scopes: Array<string>;
+    /**
+     * Whether it sees pseudonyms in place of personal data.
+     */
+    redact_personal_data: boolean;
+    created_at: string;
+    last_used_at: string | null;
 };
 
 export type Contact = {
@@ -1145,6 +1183,10 @@ export type Property = {
      * The only values it may have; null for any.
      */
     choices: Array<string> | null;
+    /**
+     * How many of the newest 1,000 records have it; null for columns that every record has, and for events.
+     */
+    newest_with_value: number | null;
 };
 
 export type RequestProblem = {
@@ -1179,7 +1221,15 @@ export type Run = {
     _id: string;
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
-    trigger: 'manual' | 'schedule';
+    /**
+     * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     */
+    trigger: 'manual' | 'schedule' | 'proposal';
+    requested_by: {
+        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+        id?: string;
+        name?: string;
+    };
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -1215,7 +1265,7 @@ export type RunContact = {
         lastname: string | null;
         company: string | null;
     } | null;
-    status: 'pending' | 'evaluated' | 'failed' | 'skipped';
+    status: 'pending' | 'evaluated' | 'failed' | 'skipped' | 'proposed';
     reasoning: string | null;
     error: string | null;
     proposed_actions: Array<Action>;
@@ -1235,7 +1285,15 @@ export type RunDetail = {
     _id: string;
     agent_id: string;
     status: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
-    trigger: 'manual' | 'schedule';
+    /**
+     * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
+     */
+    trigger: 'manual' | 'schedule' | 'proposal';
+    requested_by: {
+        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+        id?: string;
+        name?: string;
+    };
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -1382,6 +1440,10 @@ export type Tenant = {
         created_at: string;
         previous_valid_until: string | null;
     } | null;
+    /**
+     * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values.
+     */
+    personal_properties: Array<string>;
     created_at: string;
 };
 
@@ -1393,6 +1455,18 @@ export type TimelineEvent = {
 export type TimelineVisit = {
     kind: 'visit';
     visit: Visit;
+};
+
+export type ToolCall = {
+    tool: string;
+    arguments: {
+        [key: string]: unknown;
+    };
+    /**
+     * Why it failed; the model then tried something else.
+     */
+    error: string | null;
+    title: string;
 };
 
 export type UnifiedProfile = {
@@ -1741,6 +1815,29 @@ export type ApproveActionsResponse = {
     warnings?: Array<string>;
 };
 
+export type AskInput = {
+    question: string;
+};
+
+export type AskResponse = {
+    status: 'success';
+    /**
+     * Markdown. Names of contacts link to their pages in the dashboard.
+     */
+    answer: string;
+    /**
+     * What the model looked up, in order.
+     */
+    calls: Array<ToolCall>;
+    model: string;
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+    };
+    warnings?: Array<string>;
+};
+
 export type BatchActivityInput = {
     /**
      * Unknown contacts are omitted.
@@ -2022,7 +2119,7 @@ export type CreateAgentInput = {
         max_tokens?: number | null;
     };
     /**
-     * Whether its schedule runs. Default false.
+     * Whether its schedule runs and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
 };
@@ -2043,6 +2140,10 @@ export type CreateApiKeyInput = {
      * When the key expires. Default: never. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */
     expires_at?: string;
+    /**
+     * Hide personal data from AI agents that use this key over MCP.
+     */
+    redact_personal_data?: boolean;
 };
 
 export type CreateApiKeyResponse = {
@@ -2407,7 +2508,7 @@ export type DryRunAgentInput = {
         max_tokens?: number | null;
     };
     /**
-     * Whether its schedule runs. Default false.
+     * Whether its schedule runs and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
     /**
@@ -2506,6 +2607,15 @@ export type GetApiKeyResponse = {
     warnings?: Array<string>;
 };
 
+export type GetAskModelResponse = {
+    status: 'success';
+    /**
+     * null if none is configured: questions then cannot be asked.
+     */
+    model: string | null;
+    warnings?: Array<string>;
+};
+
 export type GetCompanyInput = {
     /**
      * The company.
@@ -2516,6 +2626,19 @@ export type GetCompanyInput = {
 export type GetCompanyResponse = {
     status: 'success';
     company: Company;
+    warnings?: Array<string>;
+};
+
+export type GetConnectedAppInput = {
+    /**
+     * The connected app.
+     */
+    grant_id: string;
+};
+
+export type GetConnectedAppResponse = {
+    status: 'success';
+    connected_app: ConnectedApp;
     warnings?: Array<string>;
 };
 
@@ -2740,7 +2863,7 @@ export type GetLimitsResponse = {
         per_minute: number;
     }>;
     /**
-     * Requests in the last minute, as counted by this process; null for limits that it does not count.
+     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
      */
     requests: {
         tracking: number | null;
@@ -3556,6 +3679,24 @@ export type ListCompanyEventsInput = {
 export type ListCompanyEventsResponse = {
     status: 'success';
     events: Array<Event>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListConnectedAppsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListConnectedAppsResponse = {
+    status: 'success';
+    connected_apps: Array<ConnectedApp>;
     pagination: Pagination;
     warnings?: Array<string>;
 };
@@ -4638,6 +4779,34 @@ export type PreviewSegmentResponse = {
     warnings?: Array<string>;
 };
 
+export type ProposeActionInput = {
+    /**
+     * The agent.
+     */
+    agent_id: string;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    type: 'email_message' | 'social_message' | 'social_connect' | 'note' | 'crm_update';
+    /**
+     * The content. The type of the action determines the fields.
+     */
+    params: {
+        [key: string]: unknown;
+    };
+    /**
+     * Why you propose it. The person who approves it reads this.
+     */
+    reason: string;
+};
+
+export type ProposeActionResponse = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
 export type PushSourceContactsInput = {
     source: string;
     /**
@@ -4979,6 +5148,21 @@ export type RevokeApiKeyResponse = {
     status: 'success';
     revoked: true;
     key_id: string;
+    warnings?: Array<string>;
+};
+
+export type RevokeConnectedAppInput = {
+    /**
+     * The connected app.
+     */
+    grant_id: string;
+};
+
+export type RevokeConnectedAppResponse = {
+    status: 'success';
+    revoked: true;
+    grant_id: string;
+    name: string;
     warnings?: Array<string>;
 };
 
@@ -5355,29 +5539,76 @@ export type SetEmailAccountInput = {
     identity_id: string;
     address: string;
     smtp: {
+        /**
+         * The SMTP server.
+         */
         host: string;
-        port: number;
-        security: 'tls' | 'starttls' | 'none';
-        user: string;
+        /**
+         * Default: 587.
+         */
+        port?: number;
+        /**
+         * Default: starttls.
+         */
+        security?: 'tls' | 'starttls' | 'none';
+        /**
+         * Default: the address.
+         */
+        user?: string;
     };
-    imap: {
+    /**
+     * null or omitted: mail is sent but not received.
+     */
+    imap?: {
+        /**
+         * The IMAP server. Without one, mail is sent but not received.
+         */
         host: string;
-        port: number;
-        security: 'tls' | 'starttls' | 'none';
-        user: string;
+        /**
+         * Default: 993.
+         */
+        port?: number;
+        /**
+         * Default: tls.
+         */
+        security?: 'tls' | 'starttls' | 'none';
+        /**
+         * Default: the user of SMTP.
+         */
+        user?: string;
     } | null;
     /**
-     * The password for both servers. If omitted, the stored one is kept; required if a host or a user changes.
+     * The password for both servers. If no login is sent, the stored one is kept; one is required if a host or a user changes.
      */
     password?: string;
     /**
-     * Mails in any 24 hours.
+     * An OAuth2 access token instead of a password. It is not renewed.
      */
-    daily_limit: number;
+    access_token?: string;
     /**
-     * Between two mails.
+     * An OAuth2 refresh token instead, with which the service gets access tokens.
      */
-    spacing_seconds: number;
+    refresh_token?: string;
+    /**
+     * The URL where access tokens are requested; required with a refresh token.
+     */
+    token_url?: string;
+    /**
+     * The OAuth client; required with a refresh token.
+     */
+    client_id?: string;
+    /**
+     * The OAuth client's secret, if it has one.
+     */
+    client_secret?: string;
+    /**
+     * Mails in any 24 hours. Default: 100.
+     */
+    daily_limit?: number;
+    /**
+     * Between two mails. Default: 60.
+     */
+    spacing_seconds?: number;
 };
 
 export type SetEmailAccountResponse = {
@@ -5532,6 +5763,7 @@ export type SuggestSegmentValuesInput = {
 
 export type SuggestSegmentValuesResponse = {
     status: 'success';
+    property: string;
     values: Array<{
         value: string | number | boolean;
         label: string | null;
@@ -5653,7 +5885,7 @@ export type UpdateAgentInput = {
         max_tokens?: number | null;
     };
     /**
-     * Whether its schedule runs. Default false.
+     * Whether its schedule runs and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
 };
@@ -5844,11 +6076,22 @@ export type UpdateTenantInput = {
      * Whether to ignore identifications that pages send without a valid user_hash.
      */
     require_signed_identification?: boolean;
+    /**
+     * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.
+     */
+    personal_properties?: Array<string>;
 };
 
 export type UpdateTenantResponse = {
     status: 'success';
     tenant: Tenant;
+    /**
+     * What changed in the list, if the request has one.
+     */
+    personal_properties?: {
+        added: Array<string>;
+        removed: Array<string>;
+    };
     warnings?: Array<string>;
 };
 

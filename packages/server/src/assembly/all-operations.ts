@@ -2,6 +2,7 @@ import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operati
 import { INVITATION_OPERATIONS, type InvitationServices } from '../access/invitation-operations.ts'
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { MEMBER_OPERATIONS, type MemberServices } from '../access/member-operations.ts'
+import { CONNECTED_APP_OPERATIONS, type ConnectedAppServices } from '../access/oauth/connected-app-operations.ts'
 import {
   LIMIT_OPERATIONS,
   type LimitServices,
@@ -15,6 +16,7 @@ import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
+import { ASK_OPERATIONS, type AskServices } from '../ask/operations.ts'
 import { AUDIT_OPERATIONS, type AuditServices } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
@@ -50,7 +52,9 @@ import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations
 /** What operations need besides the context. */
 export type Services = ActionServices &
   AgentServices &
+  AskServices &
   AuditServices &
+  ConnectedAppServices &
   ConnectionServices &
   ContactServices &
   DomainServices &
@@ -82,6 +86,7 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...MEMBER_OPERATIONS,
   ...INVITATION_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...CONNECTED_APP_OPERATIONS,
   ...DOMAIN_OPERATIONS,
   ...LIMIT_OPERATIONS,
   ...TRACKER_OPERATIONS,
@@ -101,6 +106,7 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...RUN_OPERATIONS,
   ...ACTION_OPERATIONS,
   ...PLAYBOOK_OPERATIONS,
+  ...ASK_OPERATIONS,
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,

@@ -1,6 +1,9 @@
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { authenticateRequests } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import { consentRoutes } from '../access/oauth/consent-routes.ts'
+import type { FindGrant } from '../access/oauth/grant-lookup.ts'
+import { oauthRoutes } from '../access/oauth/routes.ts'
 import type { SignedIn } from '../access/sessions.ts'
 import type { Auth } from '../access/sign-in/auth.ts'
 import { authRoutes } from '../access/sign-in/auth-routes.ts'
@@ -18,6 +21,9 @@ import { importFileRoutes } from '../imports/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import type { LiveFeed } from '../live/feed.ts'
 import { liveRoutes } from '../live/routes.ts'
+import { type McpDependencies, mcpRoutes } from '../mcp/routes.ts'
+import { openToolServices } from '../mcp/tool-services.ts'
+import type { Operation } from '../operations/declare.ts'
 import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -50,7 +56,7 @@ import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 
-export interface AppDependencies extends WriteDependencies {
+export interface AppDependencies extends WriteDependencies, Pick<McpDependencies, 'extendMcpServer'> {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>
@@ -65,6 +71,8 @@ export interface AppDependencies extends WriteDependencies {
   groupCommit: GroupCommit
   mail: MailDependencies
   findApiKey: FindApiKey
+  /** Finds what a connected application may do. */
+  findGrant: FindGrant
   lookUpTxt: LookUpTxt
   sitePages: Pick<SitePages, 'read'>
   findTenantOfHost(host: string): Promise<string | null>
@@ -90,13 +98,11 @@ export async function createApp(given: AppDependencies): Promise<App> {
   openapiRoute(app)
   operationsRoutes(app, dependencies)
   const recordCalls = createCallRecorder(dependencies)
-  mountOperations<Services>(app, OPERATIONS, {
-    ...dependencies,
-    recordCalls,
-    refuseWhileErasing,
-    moveMails,
-    segmentFilters,
-  })
+  const services = { ...dependencies, recordCalls, refuseWhileErasing, moveMails, segmentFilters }
+  const { clock, invalidation, stores, secrets } = given
+  const operations = OPERATIONS as readonly Operation<object>[]
+  const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })
+  mountOperations<Services>(app, OPERATIONS, { ...services, ...ofTools })
   // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
@@ -105,7 +111,10 @@ export async function createApp(given: AppDependencies): Promise<App> {
   authRoutes(app, dependencies)
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
+  consentRoutes(app, dependencies)
+  await app.register((scope) => oauthRoutes(scope as unknown as App, dependencies))
   docsRoutes(app)
+  await app.register((scope) => mcpRoutes(scope as unknown as App, { ...services, ...ofTools }))
   await servePages(app)
   await siteRoutes(app, { ...dependencies, recordCalls })
   await app.register((scope) => unsubscribeRoutes(scope as unknown as App, { ...given.mail, stores: given.stores }))

@@ -5,6 +5,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { urlOfServer } from '../listen-url.ts'
+import type { McpDependencies } from '../mcp/routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
@@ -57,6 +58,8 @@ export interface ServiceOptions extends EngineOptions {
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
   intercomUrl?: string
+  /** Adds to the MCP server of each request; for tests of the protocol. */
+  extendMcpServer?: McpDependencies['extendMcpServer']
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -121,6 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       metrics,
       findProblems: createReadiness({ ...stores, ...engines }),
       lookUpTxt: createTxtLookup(options.dnsServers),
+      extendMcpServer: options.extendMcpServer,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)

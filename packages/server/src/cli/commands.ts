@@ -1,16 +1,11 @@
-import { domainEntry } from '../access/domain-operations.ts'
-import { addVerifiedDomain } from '../access/domains.ts'
-import { addDomain, readDomain } from '../access/domains-of-tenant.ts'
 import { FORMAT_NAMES, isFormatName } from '../event-imports/formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
-import { audited } from './audited.ts'
-import { type Command, type CommandOnce, existingTenant, numberOf, optional, required, tenant } from './command.ts'
+import { type Command, type CommandOnce, existingTenant, numberOf, optional, tenant } from './command.ts'
 import { diagnose } from './doctor.ts'
-import { EMAIL_ACCOUNT_COMMAND } from './email-account-command.ts'
 import { runEventImport } from './event-import-command.ts'
 import { FOLLOWING_COMMANDS } from './following/commands.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
@@ -23,29 +18,8 @@ import { USER_COMMANDS } from './user-commands.ts'
 export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   ...TENANT_COMMANDS,
   ...USER_COMMANDS,
-  'domain add': {
-    summary: 'Add a domain whose pages may send events; with --verified, without a proof',
-    options: { tenant, domain: required('DOMAIN'), verified: { type: 'boolean' } },
-    run: async (session, values, now) => {
-      const tenantId = await existingTenant(session.stores, values)
-      const host = String(values.domain)
-      const isVerified = values.verified === true
-      const added = await audited(
-        session,
-        tenantId,
-        now,
-        async (tx, database) =>
-          isVerified
-            ? addVerifiedDomain(database, tenantId, host, now)
-            : (await addDomain(tx, host, session.config.publicUrl, now)).domain,
-        (domain) => domainEntry(isVerified ? 'domain.verified' : 'domain.claimed', domain),
-      )
-      return { domain: await readDomain(session.tenant(tenantId), added.domain_id) }
-    },
-  },
   ...OPERATION_COMMANDS,
   ...SOURCE_COMMANDS,
-  ...EMAIL_ACCOUNT_COMMAND,
   ...SECRET_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',

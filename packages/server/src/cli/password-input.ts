@@ -28,22 +28,30 @@ export async function readPassword(values: Values): Promise<string> {
 }
 
 /** Asks twice, without echo. @throws ServiceError 400 if the two differ or the password is empty. */
-export async function askForPassword({ input, output }: Terminal): Promise<string> {
+export async function askForPassword(terminal: Terminal): Promise<string> {
+  const [password = '', repeated] = await askWithoutEcho(terminal, ['Password: ', 'Repeat the password: '])
+  if (password === repeated) return password
+  throw new ServiceError(400, 'invalid_password', 'The passwords do not match. Run the command again.')
+}
+
+/** @throws ServiceError 400 if the input ends before every question has its answer. */
+export async function askWithoutEcho({ input, output }: Terminal, questions: readonly string[]): Promise<string[]> {
   // While readline edits lines, the terminal itself does not echo, and readline's output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
   const lines = editor[Symbol.asyncIterator]()
-  const ask = async (question: string): Promise<string> => {
-    output.write(question)
-    const { done, value } = await lines.next()
-    output.write('\n')
-    if (done === true) throw new ServiceError(400, 'invalid_password', 'The password is empty. Run the command again.')
-    return value
-  }
+  const answers: string[] = []
   try {
-    const password = await ask('Password: ')
-    if ((await ask('Repeat the password: ')) === password) return password
-    throw new ServiceError(400, 'invalid_password', 'The passwords do not match. Run the command again.')
+    for (const question of questions) {
+      output.write(question)
+      const { done, value } = await lines.next()
+      output.write('\n')
+      if (done === true) {
+        throw new ServiceError(400, 'invalid_password', 'The password is empty. Run the command again.')
+      }
+      answers.push(value)
+    }
+    return answers
   } finally {
     editor.close()
   }

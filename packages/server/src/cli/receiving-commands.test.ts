@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { commandSession } from '../../test/command-session.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createIdentity } from '../../test/social.ts'
 import { suppress } from '../identities/suppressions.ts'
 import { newId } from '../platform/ids.ts'
 import type { Values } from './command.ts'
@@ -44,17 +45,31 @@ test('an invalid call returns an error and stores nothing', async () => {
     await expect(run(name, { source: 'intercom' })).rejects.toMatchObject({ code: 'not_found' })
   }
   const client = { 'token-url': 'https://example.com/token', 'client-id': 'c' }
-  for (const given of [
-    { 'refresh-token-file': file },
-    { 'refresh-token-file': file, 'client-id': 'c' },
-    { 'refresh-token-file': file, ...client, 'client-secret-file': file, 'client-secret-env': 'PATH' },
-    { 'refresh-token-file': file, ...client, 'client-secret-file': join(directory, 'none') },
-    { 'refresh-token-file': file, 'token-file': file, ...client },
-    { 'password-file': file, ...client },
-  ]) {
-    const account = { 'identity-id': newId(), address: 'a@example.com', 'smtp-host': 'smtp.example.com', ...given }
+  const identityId = await createIdentity(tenant)
+  const unusable: [Values, string, string | undefined][] = [
+    [{ 'refresh-token-file': file }, 'validation_error', 'token_url'],
+    [{ 'refresh-token-file': file, 'token-url': client['token-url'] }, 'validation_error', 'client_id'],
+    [{ 'refresh-token-file': file, 'token-file': file, ...client }, 'validation_error', 'refresh_token'],
+    [{ 'password-file': file, ...client }, 'validation_error', 'token_url'],
+    [{}, 'validation_error', 'password'],
+    [{ 'imap-port': '993', 'password-file': file }, 'invalid_option', undefined],
+    [{ 'smtp-port': '0', 'password-file': file }, 'invalid_option', undefined],
+    [
+      { 'refresh-token-file': file, ...client, 'client-secret-file': file, 'client-secret-env': 'PATH' },
+      'invalid_option',
+      undefined,
+    ],
+    [
+      { 'refresh-token-file': file, ...client, 'client-secret-file': join(directory, 'none') },
+      'invalid_option',
+      undefined,
+    ],
+  ]
+  for (const [given, code, path] of unusable) {
+    const account = { 'identity-id': identityId, address: 'a@example.com', 'smtp-host': 'smtp.example.com', ...given }
     await expect(run('identity email-set', account), Object.keys(given).join()).rejects.toMatchObject({
-      code: 'invalid_option',
+      code,
+      ...(path === undefined ? {} : { details: [{ path }] }),
     })
   }
   await expect(run('mailbox reread', { 'identity-id': 'nonsense' })).rejects.toMatchObject({ code: 'not_found' })

@@ -10,6 +10,7 @@ the service is running, and needs no key: whoever can run it has access to the d
 - \`--tenant TENANT_ID\` chooses the tenant. You can leave it out if there is only one.
 - \`--json\` prints the result as one JSON object; an error is \`{"error":{"code","message"}}\`.
 - \`--help\` after a command prints its options.
+- Every user of the machine can see a command's arguments. So a secret has the options \`--NAME-file\`, where \`-\` is standard input, and \`--NAME-env\`.
 
 | Exit status | Means                                                                  |
 | ----------- | ---------------------------------------------------------------------- |

@@ -1,15 +1,14 @@
-import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { explain, keepFilesPrivate } from '../assembly/run.ts'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
+import { VERSION } from '../platform/version.ts'
 import type { Command, Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { printed } from './print.ts'
 import { openSession } from './session.ts'
 import { callOf, usageOfAll, usageOfCommand } from './usage.ts'
 
-const VERSION = String(createRequire(import.meta.url)('../../package.json').version)
 const SOME_FAILED = 3
 const WRONG_CALL = 2
 const FAILED = 1

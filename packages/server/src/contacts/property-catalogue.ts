@@ -10,6 +10,8 @@ export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'
 export interface FoundProperty {
   name: string
   type: PropertyType
+  /** How many of the newest records have it. */
+  records: number
 }
 
 interface Row {
@@ -49,7 +51,7 @@ export async function findProperties(tenant: Tenant, table: 'contacts' | 'compan
     .orderBy(sql`2 DESC, 1`)
     .limit(PROPERTIES_MAX)
     .execute()
-  return rows.map((row) => ({ name: row.key, type: typeOf(row) }))
+  return rows.map((row) => ({ name: row.key, type: typeOf(row), records: Number(row.records) }))
 }
 
 function typeOf({ records, numbers, booleans, lists, dates, numeric_texts }: Row): PropertyType {

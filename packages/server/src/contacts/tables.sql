@@ -135,3 +135,13 @@ CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LAN
     WHEN properties ->> key ~ '^[ \t\n\r\f\v]*[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})[ \t\n\r\f\v]*$'
       THEN (properties ->> key)::numeric
   END;
+
+-- The properties with personal names: those that match a regular expression, or are listed, without case, spaces, hyphens
+-- and underscores. Long values are left out: nobody mentions them in other texts, and a contact may have many.
+CREATE FUNCTION personal_values(properties jsonb, names text, listed text[]) RETURNS jsonb
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN (SELECT coalesce(jsonb_object_agg(each.key, each.value), '{}')
+    FROM jsonb_each(properties) AS each
+    WHERE octet_length(each.value::text) <= 1000
+      AND (regexp_replace(lower(each.key), '[\s_-]', '', 'g') ~ names
+        OR regexp_replace(lower(each.key), '[\s_-]', '', 'g') = ANY (listed)));

@@ -84,6 +84,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     name: 'pushSourceConversations',
     tag: 'Sources',
     http: 'POST /v1/sources/:source/conversations',
+    command: 'source push-conversations',
     scope: 'contacts:write',
     summary: 'Add conversations of a messaging tool',
     description:
@@ -91,6 +92,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     input: { source: Type.String({ examples: ['helpdesk'] }), records: PushedRecords },
     output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },
+    options: { records: { mayBeFile: true } },
     async run({ tenant, ...writing }, input) {
       const source = parseConversationSource(input.source)
       const records = input.records.map((record) => parseConversation(record, source))

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { createApiKey } from '../access/api-keys.ts'
-import { addVerifiedDomain } from '../access/domains.ts'
+import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import { createTenant, hasTenant } from '../access/tenants.ts'
 import { createTenantUser, removeUser } from '../access/users.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
@@ -140,8 +140,9 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
-  for (const domain of DOMAINS) await addVerifiedDomain(stores.database, tenantId, domain, now)
-  await seedTenant(openTenant(stores, tenantId), {
+  const tenant = openTenant(stores, tenantId)
+  for (const domain of DOMAINS) await addVerifiedDomain(tenant, domain, now)
+  await seedTenant(tenant, {
     contacts: 500,
     companies: 80,
     events: EVENTS,
@@ -152,10 +153,10 @@ async function createDemo(service: Service, file: string): Promise<Demo> {
     onProgress: (message) => console.error(`· ${message}`),
   })
   await projector.drain()
-  for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
+  for (const segment of SEGMENTS) await createSegment(tenant, segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
-  const identityId = await createDemoAgents(openTenant(stores, tenantId), service, now)
-  const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'Demo', scopes: ['all'] }, now)
+  const identityId = await createDemoAgents(tenant, service, now)
+  const { apiKey } = await createApiKey(tenant, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey, identityId }), { mode: 0o600 })
   return { tenantId, apiKey, identityId }
 }

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { addVerifiedDomain } from '../access/domains.ts'
+import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { openSandboxMailbox, type SandboxMailbox } from './mailbox.ts'
 import { serveMailbox } from './mailbox-page.ts'
@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
     }
     service = await startTestService({ HOST: 'localhost' }, { beforeListen })
     tenant = await createTestTenant(service)
-    await addVerifiedDomain(service.stores.database, tenant.id, 'localhost', new Date())
+    await addVerifiedDomain(tenant.handle, 'localhost', new Date())
   })
   afterAll(async () => {
     await service.close()

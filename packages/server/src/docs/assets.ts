@@ -9,13 +9,13 @@ import type { Assets } from './layout.ts'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
-/** The dashboard's font: the style names its files. */
+/** The dashboard's font, with the style that names its files. */
 const FONT = fileURLToPath(new URL('../../../dashboard/src/ui/inter/', import.meta.url))
 const FONT_FILES = ['inter.woff2', 'inter-digits.woff2']
 
 /** Each asset, and how it is made. */
 const MADE: Record<keyof Assets, { extension: 'js' | 'css'; make: (fonts: Font[]) => Promise<Compressed> }> = {
-  style: { extension: 'css', make: (fonts) => styleOf('docs.css', fonts) },
+  style: { extension: 'css', make: async (fonts) => styleOf('docs.css', await fontStyle(fonts)) },
   theme: { extension: 'js', make: () => scriptOf('theme.ts') },
   site: { extension: 'js', make: () => scriptOf('site.ts') },
   apiStyle: { extension: 'css', make: () => styleOf('api.css') },
@@ -81,12 +81,13 @@ async function readFont(file: string): Promise<Font> {
   return { file, name: file.replace('.', `-${hash}.`), content }
 }
 
-async function styleOf(name: string, fonts: Font[] = []): Promise<Compressed> {
-  const style = await readFile(inBrowser(name), 'utf8')
-  return compress(
-    fonts.reduce((text, font) => text.replace(`url("${font.file}")`, `url("${font.name}")`), style),
-    STYLE,
-  )
+async function styleOf(name: string, before = ''): Promise<Compressed> {
+  return compress(before + (await readFile(inBrowser(name), 'utf8')), STYLE)
+}
+
+async function fontStyle(fonts: Font[]): Promise<string> {
+  const style = await readFile(`${FONT}inter.css`, 'utf8')
+  return fonts.reduce((text, font) => text.replace(`url("./${font.file}")`, `url("${font.name}")`), style)
 }
 
 async function scriptOf(name: string): Promise<Compressed> {

@@ -36,6 +36,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'webhooks.md',
       'agents.md',
       'agents-actions.md',
+      'mcp.md',
       'identities.md',
       'conversations.md',
       'social-gateway.md',

@@ -108,18 +108,19 @@ test.skipIf(!hasDovecot)(
     })
     expect(String(endpoint.received[0]?.body)).toContain('client_secret=hunter22')
     expect(renewing.output).not.toMatch(/hunter22|password-of|token-of/)
-    const unusable: Record<string, string>[] = [
-      {},
-      { 'password-file': file, ...token },
-      { 'password-file': '/nowhere' },
-      { 'token-env': 'NOT_SET' },
+    const unusable: [Record<string, string>, string][] = [
+      [{ 'smtp-host': 'mail.example' }, 'validation_error'],
+      [{ 'password-file': file, ...token, MY_SECRET: 'x' }, 'validation_error'],
+      [{ 'password-file': file, 'password-env': 'PATH' }, 'invalid_option'],
+      [{ 'password-file': '/nowhere' }, 'invalid_option'],
+      [{ 'token-env': 'NOT_SET' }, 'invalid_option'],
+      [{ password: mailbox.password }, 'wrong_call'],
     ]
-    const refused = await Promise.all([
-      ...unusable.map((none) => cds('identity email-set', { ...account, ...none })),
-      cds('identity delete', { 'identity-id': 'x' }),
-    ])
-    const codes = refused.map(({ answer }) => answer.error.code)
-    expect(codes).toEqual([...unusable.map(() => 'invalid_option'), 'not_found'])
+    for (const [{ MY_SECRET = '', ...given }, code] of unusable) {
+      const refused = await cds('identity email-set', { ...account, ...given }, { MY_SECRET })
+      expect(refused.answer.error.code, Object.keys(given).join()).toBe(code)
+    }
+    expect((await cds('identity delete', { 'identity-id': 'x' })).answer.error.code).toBe('not_found')
     const removed = await cds('identity email-remove', identity)
     expect(removed.answer).toEqual({ deleted: true, identity_id: made.identity_id })
     const titled = await cds('identity update', { ...identity, 'job-title': 'Admiral' })

@@ -39,13 +39,15 @@ export const CONNECTION_OPERATIONS = [
       connections: await readConnections(tenant, social, identity_id, scopes.has('agents:read')),
     }),
   }),
-  // No `command`: the CLI reads secrets from files and needs other options (cli/email-account-command.ts).
   operation({
     name: 'setEmailAccount',
     tag,
     http: 'PUT /v1/identities/:identity_id/email-account',
+    command: 'identity email-set',
     scope: 'identities:write',
     summary: 'Set the email account of an identity, after logging in to its servers',
+    description:
+      'The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept.',
     input: { ...IdentityPath, ...EmailAccountInput },
     output: { email_account: EmailAccount },
     example: {
@@ -57,6 +59,7 @@ export const CONNECTION_OPERATIONS = [
       spacing_seconds: 60,
     },
     errors: ['400 mail_login_failed'],
+    options: { smtp: { isDivided: true }, imap: { isDivided: true }, access_token: { name: 'token' } },
     // The logins happen outside the transaction.
     audit: 'own',
     async run({ tenant, actor, now, mail }, { identity_id, ...input }) {

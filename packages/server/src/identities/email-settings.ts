@@ -32,8 +32,8 @@ const DAILY_LIMIT = 100
 const DAILY_LIMIT_MAX = 10_000
 const SPACING_SECONDS = 60
 const SPACING_SECONDS_MAX = 86_400
-const USER_LENGTH_MAX = 320
-const SECRET_LENGTH_MAX = 8_192
+export const USER_LENGTH_MAX = 320
+export const SECRET_LENGTH_MAX = 8_192
 
 /**
  * Checks everything that can be checked without contacting the servers. No message contains a secret.

@@ -98,6 +98,38 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect(forms().slice(2)).toEqual([{ ...asked, refresh_token: 'refresh-token-2' }])
   })
 
+  test('is set through the API, with defaults for what is omitted, and keeps its tokens when it is set without a login', async () => {
+    const { smtp } = settingsOf(bench.servers, mailbox)
+    const path = `/v1/identities/${identityId}/email-account`
+    const { refreshToken: refresh_token, tokenUrl: token_url, clientId: client_id } = renewal()
+    const account = { address: mailbox.user, smtp: { host: smtp.host, port: smtp.port } }
+    const set = await tenant.call('PUT', path, { ...account, refresh_token, token_url, client_id })
+    expect(set).toMatchObject({
+      status: 200,
+      body: {
+        email_account: {
+          smtp: { security: 'starttls', user: mailbox.user, login: 'access_token' },
+          imap: null,
+          renewal: { client_id, token_url },
+          daily_limit: 100,
+          spacing_seconds: 60,
+        },
+      },
+    })
+    const again = await tenant.call('PUT', path, { ...account, daily_limit: 3 })
+    expect(again.body.email_account).toMatchObject({ daily_limit: 3, renewal: { client_id, token_url } })
+    const elsewhere = await tenant.call('PUT', path, { ...account, smtp: { host: 'other.example' } })
+    expect(elsewhere).toMatchObject({ status: 400, body: { error: { details: [{ path: 'password' }] } } })
+    expect(forms().map((form) => form.refresh_token)).toEqual([REFRESH, REFRESH])
+    expect(JSON.stringify([set.body, again.body])).not.toContain(REFRESH)
+    const secret = { client_secret: 'client-secret' }
+    const withSecret = await tenant.call('PUT', path, { ...account, refresh_token, token_url, client_id, ...secret })
+    expect([withSecret.status, forms().at(-1)]).toEqual([200, { ...asked, refresh_token: REFRESH }])
+    const withToken = await tenant.call('PUT', path, { ...account, access_token: mailbox.accessToken })
+    expect(withToken).toMatchObject({ status: 200, body: { email_account: { smtp: { login: 'access_token' } } } })
+    expect(withToken.body.email_account.renewal ?? null).toBeNull()
+  })
+
   test('gets a new token when servers reject the current one, and continues reading', async () => {
     await setAndRead()
     const connected_at = (await received())?.connected_at

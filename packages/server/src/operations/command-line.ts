@@ -1,10 +1,10 @@
-import Type from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseQuery } from '../platform/http/query-parameters.ts'
-import { type Declaration, routeOf, type Values } from './declare.ts'
+import { type Declaration, type OptionSettings, routeOf, type Values } from './declare.ts'
 
 interface Parsed {
   values: Values
@@ -14,64 +14,132 @@ interface Parsed {
 interface JsonSchema {
   type?: string
   enum?: string[]
+  format?: string
   items?: JsonSchema
   anyOf?: JsonSchema[]
+  properties?: TProperties
   'x-bound'?: string
   description?: string
 }
 
+/** A field of the input that has an option. */
+interface Field {
+  /** Its name; in an object whose fields have options of their own, after the name of the object. */
+  path: [string] | [string, string]
+  option: string
+  schema: TSchema & JsonSchema
+  isRequired: boolean
+  /** Whether the option has no value: it is given or not. */
+  isFlag: boolean
+  settings: OptionSettings
+}
+
+/** The option of a command. */
+interface Option {
+  type: 'string' | 'boolean'
+  required?: boolean
+  multiple?: boolean
+  hint?: string
+  description?: string
+}
+
+/** The option that reads a list from a file. */
+export const FILE_OPTION = 'file'
+
 /** The options for an operation's input: its names in kebab case; a list is one option per item. */
-export function optionsOf(operation: Declaration) {
-  const options = Object.entries(operation.input).map(([name, schema]) => {
-    const sent = unlessNull(schema)
-    const { items } = sent
-    const value = operation.options?.[name]?.hint ?? hintOf(optionOf(operation, name), items ?? sent)
-    const hint = canBeNone(schema) ? `${value}|${NONE}` : value
-    const { description } = schema as JsonSchema
-    const isRequired = !Type.IsOptional(schema)
-    const option = {
-      type: 'string',
-      required: isRequired,
-      multiple: items !== undefined,
-      hint,
-      ...(description === undefined ? {} : { description }),
-    } as const
-    return [optionOf(operation, name), option] as const
-  })
-  return Object.fromEntries(options)
+export function optionsOf(operation: Declaration): Record<string, Option> {
+  return Object.fromEntries(fieldsOf(operation).flatMap((field) => optionsOfField(field)))
 }
 
-/** Parses the options of a call as the route parses its query or its body. @throws ServiceError 400 that names the option */
+function optionsOfField(field: Field): [string, Option][] {
+  const { option, schema, isRequired, isFlag, settings } = field
+  const description = schema.description === undefined ? {} : { description: schema.description }
+  if (isFlag) return [[option, { type: 'boolean', ...description }]]
+  if (isSecret(field)) return secretOptions(field)
+  const sent = unlessNull(schema)
+  const value = settings.hint ?? hintOf(option, sent.items ?? sent)
+  const hint = canBeNone(schema) ? `${value}|${NONE}` : value
+  const mayBeFile = settings.mayBeFile === true
+  const required = isRequired && !mayBeFile
+  const own = { type: 'string', required, multiple: sent.items !== undefined, hint, ...description } as const
+  if (!mayBeFile) return [[option, own]]
+  const instead = `A JSON file with the ${option}, instead of --${option}; - reads standard input.`
+  return [
+    [option, own],
+    [FILE_OPTION, { type: 'string', hint: 'FILE', description: instead }],
+  ]
+}
+
+function secretOptions({ option, schema }: Field): [string, Option][] {
+  const place = 'The first line of this file; - reads standard input, or asks at a terminal.'
+  const description = schema.description === undefined ? place : `${schema.description} ${place}`
+  return [
+    [`${option}-file`, { type: 'string', hint: 'FILE', description }],
+    [`${option}-env`, { type: 'string', hint: 'VARIABLE', description: 'Or the environment variable that has it.' }],
+  ]
+}
+
+/** The names of the secrets, each of which has the options `--NAME-file` and `--NAME-env`. */
+export function secretsOf(operation: Declaration): string[] {
+  return fieldsOf(operation)
+    .filter(isSecret)
+    .map(({ option }) => option)
+}
+
+/** The option of the list that may come from a file; undefined if there is none. */
+export function listOfFile(operation: Declaration): string | undefined {
+  return fieldsOf(operation).find(({ settings }) => settings.mayBeFile)?.option
+}
+
+/**
+ * Parses the options of a call as the route parses its query or its body.
+ * @param given the options, with secrets by their names, and with the contents of a file under `FILE_OPTION`.
+ * @throws ServiceError 400 that names the option
+ */
 export function readOptions(operation: Declaration, given: Values): Values {
-  const values = routeOf(operation).hasBody ? readFields(operation, given) : readParameters(operation, given)
-  const [problem] = values.details
-  if (problem === undefined) return values.values
-  const place = problem.path.replace(/^\w+/, (name) => `--${optionOf(operation, name)}`)
-  throw new ServiceError(400, 'invalid_option', `${place} ${problem.message}.`)
+  const fields = fieldsOf(operation)
+  const input = inputOf(operation)
+  const parsed = routeOf(operation).hasBody ? readFields(input, fields, given) : readParameters(input, fields, given)
+  const [problem] = parsed.details
+  if (problem === undefined) return parsed.values
+  throw new ServiceError(400, 'invalid_option', `--${placeOf(fields, problem.path)} ${problem.message}.`)
 }
 
-function readParameters(operation: Declaration, given: Values): Parsed {
-  const sent = Object.keys(operation.input).map((name) => [name, given[optionOf(operation, name)]])
-  const parsed = parseQuery(Type.Object(operation.input), Object.fromEntries(sent))
+function readParameters(input: TProperties, fields: Field[], given: Values): Parsed {
+  const sent = fields.map(({ path: [name], option }) => [name, given[option]])
+  const parsed = parseQuery(Type.Object(input), Object.fromEntries(sent))
   return 'details' in parsed ? { values: {}, details: parsed.details } : { values: parsed.value, details: [] }
 }
 
-function readFields(operation: Declaration, given: Values): Parsed {
+function readFields(input: TProperties, fields: Field[], given: Values): Parsed {
   const values: Values = {}
-  for (const [name, schema] of Object.entries(operation.input)) {
-    const option = optionOf(operation, name)
-    const value = given[option]
+  for (const field of fields) {
+    const value = readField(field, given)
     if (value === undefined) continue
-    const sent = unlessNull(schema)
-    if (value === NONE && canBeNone(schema)) {
-      values[name] = null
-      continue
-    }
-    const read = operation.options?.[name]?.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
-    values[name] = Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
+    const [name, inner] = field.path
+    values[name] = inner === undefined ? value : { ...(values[name] as Values | undefined), [inner]: value }
   }
-  const details = compileBodyCheck(Type.Object(asBodyFields(operation.input)))(values)
-  return details.length > 0 ? { values, details } : parseBounds(operation.input, values, '')
+  const details = compileBodyCheck(Type.Object(asBodyFields(input)))(values)
+  return details.length > 0 ? { values, details } : parseBounds(input, values, '')
+}
+
+function readField(field: Field, given: Values): unknown {
+  const { option, schema, isFlag, settings } = field
+  const isFromFile = settings.mayBeFile === true && given[FILE_OPTION] !== undefined
+  if (isFromFile) return listIn(field, readJson(FILE_OPTION, String(given[FILE_OPTION])))
+  const value = given[option]
+  if (isFlag) return value === true ? true : undefined
+  if (value === undefined) return undefined
+  if (value === NONE && canBeNone(schema)) return null
+  const sent = unlessNull(schema)
+  const read = settings.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
+  return Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
+}
+
+/** The list in a file: a list, one item, or a request's body with nothing but the list. */
+function listIn({ path: [name] }: Field, json: unknown): unknown[] {
+  const isBody = typeof json === 'object' && json !== null && Object.keys(json).join() === name
+  return [isBody ? (json as Values)[name] : json].flat()
 }
 
 /** @throws ServiceError 400 that names the option and the error. */
@@ -85,9 +153,42 @@ export function readJson(option: string, text: string): unknown {
   }
 }
 
-function optionOf({ options }: Declaration, name: string): string {
-  const kebab = (text: string) => text.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  return options?.[name]?.name ?? kebab(name)
+function inputOf({ input, operatorInput }: Declaration): TProperties {
+  return { ...input, ...operatorInput }
+}
+
+function fieldsOf(operation: Declaration): Field[] {
+  return Object.entries(inputOf(operation)).flatMap(([name, schema]): Field[] => {
+    const settings = operation.options?.[name] ?? {}
+    const option = settings.name ?? kebab(name)
+    const isRequired = !Type.IsOptional(schema)
+    const isFlag = operation.operatorInput !== undefined && name in operation.operatorInput
+    if (!settings.isDivided) return [{ path: [name], option, schema, isRequired, isFlag, settings }]
+    return Object.entries(unlessNull(schema).properties ?? {}).map(([inner, of]) => ({
+      path: [name, inner],
+      option: `${option}-${kebab(inner)}`,
+      schema: of,
+      isRequired: isRequired && !Type.IsOptional(of),
+      isFlag: false,
+      settings: {},
+    }))
+  })
+}
+
+function kebab(name: string): string {
+  return name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/** The option that sets what is at a path of the input, followed by the rest of the path. */
+function placeOf(fields: Field[], path: string): string {
+  const names = path.split(/(?=[.[])/)
+  const isAt = ({ path: own }: Field) => own.every((name, index) => names[index]?.replace('.', '') === name)
+  const field = fields.find(isAt)
+  return field ? [field.option, ...names.slice(field.path.length)].join('') : path
+}
+
+function isSecret({ schema }: Field): boolean {
+  return schema.format === 'password'
 }
 
 /** Means null for a field that is not a text. */

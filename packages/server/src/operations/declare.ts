@@ -1,4 +1,12 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import Type, {
+  type Static,
+  type TLiteral,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TStringOptions,
+} from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Actor, AuditEntry } from './audit.ts'
 import type { Scope } from './scopes.ts'
@@ -27,6 +35,20 @@ export interface Context {
 /** An operation's input or output, by name. */
 export type Values = Record<string, unknown>
 
+export interface OptionSettings {
+  /** The option's name, if it is not the field's in kebab case. */
+  name?: string
+  hint?: string
+  read?(text: string): unknown
+  /** Whether each field of the object has an option of its own, such as `--smtp-host`. */
+  isDivided?: true
+  /** Whether the list may come from a file instead: `--file FILE`. */
+  mayBeFile?: true
+}
+
+/** An option of a command without a value. */
+type OperatorFlag = TOptional<TLiteral<true>>
+
 /** An operation, from which its route and its command are derived. */
 export interface Operation<Services = unknown, Input = Values, Output = Values> {
   /** Its `operationId` in openapi.json, logs and metrics. */
@@ -34,8 +56,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   /** Its heading in openapi.json. */
   tag: string
   http: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`
-  /** The words after `cdsctl`, if it is a command too. */
-  command?: string
+  /** The words after `cdsctl`. */
+  command: string
   /** The scope that a key, or a person's role, must have. `any-key`: `scopeOf` or `run` says which. */
   scope: Scope | 'any-key'
   /**
@@ -47,6 +69,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
   input: TProperties
+  /** Flags that only the command line has: whoever can run it has access to the databases. */
+  operatorInput?: Record<string, OperatorFlag>
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
   /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */
@@ -61,8 +85,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   example?: Values
   /** The errors that only some operations answer, as `409 webhook_paused`. */
   errors?: readonly `${number} ${string}`[]
-  /** Overrides an option's name, hint or parser, by the input's name. */
-  options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
+  /** How the command's options differ from the input, by its names. */
+  options?: Record<string, OptionSettings>
   /** The `ETag` of the response, without quotes. */
   etag?: (output: Output) => string
   /** Whether `run` calls `requireMatch`, for openapi.json. */
@@ -82,8 +106,16 @@ export type Declaration = Omit<Operation, 'check' | 'run' | 'audit'>
 
 /** Declares operations that need `Services`: the types of `run` follow from the schemas. */
 export function operationsWith<Services>() {
-  return <In extends TProperties, Out extends TProperties>(
-    declared: Operation<Services, Static<TObject<In>>, Static<TObject<Out>>> & { input: In; output: Out },
+  return <
+    In extends TProperties,
+    Out extends TProperties,
+    OperatorIn extends Record<string, OperatorFlag> = Record<never, never>,
+  >(
+    declared: Operation<Services, Static<TObject<In>> & Static<TObject<OperatorIn>>, Static<TObject<Out>>> & {
+      input: In
+      operatorInput?: OperatorIn
+      output: Out
+    },
   ) => declared as unknown as Operation<Services>
 }
 
@@ -93,6 +125,14 @@ export const operation = operationsWith<unknown>()
 /** An id in the path. A malformed one is unknown, so it answers 404 like any other; upper case is accepted. */
 export function idInPath(noun: string) {
   return Type.String({ description: `The ${noun}.`, 'x-id-of': noun })
+}
+
+/**
+ * A secret in an operation's input. Its option names a file or an environment variable, because every user of a machine
+ * can see the arguments of its commands.
+ */
+export function secret(options: TStringOptions) {
+  return Type.String({ ...options, format: 'password' })
 }
 
 /** Whether a field of an operation's input is an `idInPath`. */

@@ -41,6 +41,10 @@ export const OVERVIEW_OPERATIONS = [
               description: 'Whether people set it: not if the service derives it, or if it records a consent.',
             }),
             choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
+            newest_with_value: Nullable(
+              Type.Integer(),
+              'How many of the newest 1,000 records have it; null for columns that every record has, and for events.',
+            ),
           },
           { title: 'Property' },
         ),

@@ -116,6 +116,7 @@ test('properties are listed with their types', async () => {
     type: 'text',
     is_editable: true,
     choices: null,
+    newest_with_value: expect.any(Number),
   })
   const stage = body.properties.find(({ name }: { name: string }) => name === 'lifecyclestage')
   for (const lifecyclestage of stage.choices) await tenant.contact(`${lifecyclestage}@example.com`, { lifecyclestage })
@@ -129,6 +130,7 @@ test('properties are listed with their types', async () => {
     type: 'text',
     is_editable: false,
     choices: null,
+    newest_with_value: null,
   })
   expect((await viewer.call('GET', '/v1/properties?entity=companies')).body.properties[0].name).toBe('name')
   expect((await viewer.call('GET', '/v1/properties?entity=secrets')).status).toBe(400)

@@ -17,9 +17,11 @@ export interface Property {
   is_editable: boolean
   /** The only values it may have; null for any. */
   choices: string[] | null
+  /** How many of the newest 1,000 records have it; null if every record can have it, or if it belongs to events. */
+  newest_with_value: number | null
 }
 
-type Listed = Omit<Property, 'is_editable' | 'choices'>
+type Listed = Omit<Property, 'is_editable' | 'choices' | 'newest_with_value'>
 
 function text(name: string, label: string): Listed {
   return { name, label, type: 'text' }
@@ -90,12 +92,15 @@ const BUILT_IN: Record<Entity, Listed[]> = {
 export async function listProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Property[]> {
   const builtIn = BUILT_IN[entity]
   const known = new Set(builtIn.map(({ name }) => name))
-  const others = (await customProperties(tenant, entity, now)).filter(({ name }) => !known.has(name))
-  const all = [...builtIn, ...others.map((each) => ({ ...each, label: labelOf(each.name) }))]
+  const found = await customProperties(tenant, entity, now)
+  const records = new Map(found.map((each) => [each.name, each.records]))
+  const others = found.filter(({ name }) => !known.has(name))
+  const all = [...builtIn, ...others.map(({ name, type }) => ({ name, type, label: labelOf(name) }))]
   return all.map((each) => ({
     ...each,
     is_editable: entity !== 'events' && isEditable(each.name),
     choices: entity === 'contacts' && each.name === 'lifecyclestage' ? [...LIFECYCLE_STAGES] : null,
+    newest_with_value: records.get(each.name) ?? (entity !== 'events' && isStored(each.name) ? 0 : null),
   }))
 }
 
@@ -105,10 +110,19 @@ function isEditable(name: string): boolean {
   return !DERIVED.includes(name) && !isConsent(name)
 }
 
-async function customProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Omit<Listed, 'label'>[]> {
+/** Whether a built-in property is one that a record has or has not, rather than a column that each has. */
+function isStored(name: string): boolean {
+  return !['email', 'name', 'domain', ...DERIVED].includes(name)
+}
+
+async function customProperties(
+  tenant: Tenant,
+  entity: Entity,
+  now: Date,
+): Promise<(Omit<Listed, 'label'> & { records: number | null })[]> {
   if (entity !== 'events') return findProperties(tenant, entity)
   const keys = await dataKeys(tenant, now)
-  return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const }))
+  return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const, records: null }))
 }
 
 /** A key as a label: `favourite_colour` is "Favourite colour". */

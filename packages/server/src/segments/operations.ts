@@ -113,9 +113,10 @@ export const SEGMENT_OPERATIONS = [
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that begin with this.' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     },
-    output: { values: Type.Array(Suggestion) },
+    output: { property: Type.String(), values: Type.Array(Suggestion) },
     example: { property: 'country' },
     run: async ({ tenant, now }, { property, q = '', limit = 20 }) => ({
+      property,
       values: await suggestValues(tenant, property, q, limit, now),
     }),
   }),

@@ -32,6 +32,7 @@ export const SOURCE_PUSH_OPERATIONS = [
       failed: Type.Integer({ description: 'How many records failed.' }),
     },
     example: PUSH_EXAMPLE,
+    options: { records: { mayBeFile: true } },
     errors: ['409 source_name_taken'],
     async run(context, { source: name, kind: sentKind, records }) {
       const { tenant, now } = context

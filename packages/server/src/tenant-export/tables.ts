@@ -36,6 +36,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   segment_silent_changes: { key: ['segment_id', 'day'] },
   domains: { key: ['domain_id'] },
   api_keys: { key: ['key_id'], without: ['key_hash'] },
+  oauth_grants: { key: ['grant_id'] },
   webhook_subscriptions: {
     key: ['subscription_id'],
     without: ['headers_sealed', 'secret_sealed', 'previous_secret_sealed'],
@@ -83,6 +84,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'event_ids_2',
   'exports',
   'idempotency_keys',
+  'oauth_tokens',
   'import_chunks',
   'import_failed_rows',
   'import_changes',

@@ -6,6 +6,7 @@ import { newSigningSecret } from '../../webhooks/signature.ts'
 import type { CommandThatFollows, Option, Values } from '../command.ts'
 import { follow } from './follow.ts'
 import { forward } from './forward.ts'
+import { serveOverStdio } from './mcp.ts'
 
 /** As many as a tenant may have webhooks. */
 const NAMES_MAX = 25
@@ -78,10 +79,21 @@ export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
       }
     },
   },
+  mcp: {
+    summary:
+      'Connect an AI agent on this machine, such as a desktop client, to the service over MCP; the key in CDS_KEY needs the scopes of the tools',
+    options: { url },
+    follow: (values, signal) => serveOverStdio(serviceOf(values), signal),
+  },
+}
+
+function openClient(values: Values): CustomerData {
+  const { url, key } = serviceOf(values)
+  return new CustomerData({ url, apiKey: key })
 }
 
 /** The key is not an option, because every user of a machine can see the options of its processes. */
-function openClient({ url }: Values): CustomerData {
+function serviceOf({ url }: Values): { url: string; key: string } {
   const { CDS_URL, CDS_KEY } = process.env
   const service = String(url ?? CDS_URL ?? 'http://localhost:8080')
   const problem = problemOfUrl(url === undefined ? 'CDS_URL' : '--url', service)
@@ -90,7 +102,7 @@ function openClient({ url }: Values): CustomerData {
     const message = 'Set CDS_KEY to an API key. Create one with cdsctl key create, or in the dashboard.'
     throw new ServiceError(400, 'invalid_option', message)
   }
-  return new CustomerData({ url: service, apiKey: CDS_KEY })
+  return { url: service, key: CDS_KEY }
 }
 
 function onProblem({ message }: Error): void {

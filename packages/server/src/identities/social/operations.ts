@@ -31,7 +31,7 @@ const CODE_WAIT_MS = 20_000
 const SessionPath = { ...IdentityPath, session_id: idInPath('login session') }
 
 /** The calls that connect an identity to the social network, under both path names. */
-export const SOCIAL_OPERATIONS = [...flow('social', ''), ...flow('linkedin', ' (the same as under /social)')]
+export const SOCIAL_OPERATIONS = [...flow('social', ''), ...flow('linkedin', ' (the same as social)')]
 
 function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialServices>[] {
   const base = `/v1/identities/:identity_id/${network}` as const
@@ -41,6 +41,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       name: `${network}Login`,
       tag,
       http: `POST ${base}/login`,
+      command: `identity ${network}-login`,
       scope,
       summary: `Log an identity in to the social network${alias}`,
       input: { ...IdentityPath, ...LoginInput },
@@ -65,6 +66,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       name: `${network}LoginStatus`,
       tag,
       http: `GET ${base}/status/:session_id`,
+      command: `identity ${network}-status`,
       scope,
       summary: `Get the status of a login; poll until it is completed or failed${alias}`,
       input: SessionPath,
@@ -76,6 +78,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       name: `${network}LoginCode`,
       tag,
       http: `POST ${base}/code/:session_id`,
+      command: `identity ${network}-code`,
       scope,
       summary: `Submit the two-factor code that the network requested${alias}`,
       input: { ...SessionPath, ...Code },
@@ -93,6 +96,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       name: `${network}Check`,
       tag,
       http: `GET ${base}/check`,
+      command: `identity ${network}-check`,
       scope,
       summary: `Check with the network whether an identity's session is valid${alias}`,
       input: IdentityPath,

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { secret } from '../../operations/declare.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
@@ -9,7 +10,7 @@ const WAIT_SECONDS_DEFAULT = 600
 
 export const LoginInput = {
   username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Requires `password`.' })),
-  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+  password: Type.Optional(secret({ minLength: 1, maxLength: 1_000 })),
   country: Type.Optional(
     Type.String({
       maxLength: 10,

@@ -15,7 +15,8 @@ import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
 import { boundUnreadResponses } from './unread-responses.ts'
 
-const BODY_BYTES_MAX = 1024 * 1024
+/** The size limit of a body, unless a route has another. */
+export const BODY_BYTES_MAX = 1024 * 1024
 
 /** An HTTP server without routes. */
 export interface Server {

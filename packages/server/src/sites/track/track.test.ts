@@ -169,13 +169,12 @@ describe('the page determines the tenant', () => {
 
   test('a domain counts only once it is verified', async () => {
     await fresh()
-    const { addVerifiedDomain } = await import('../../access/domains.ts')
-    const { addDomain } = await import('../../access/domains-of-tenant.ts')
+    const { addDomain, addVerifiedDomain } = await import('../../access/domains-of-tenant.ts')
     const domain = `new-${newId()}.example`
     await addDomain(tenant.handle, domain, service.url, new Date())
     const send = () => tenant.track({ events: [{ event: 'x' }] }, { origin: `https://${domain}` })
     expect((await send()).status).toBe(403)
-    await addVerifiedDomain(service.stores.database, tenant.id, domain, new Date())
+    await addVerifiedDomain(tenant.handle, domain, new Date())
     await expect.poll(async () => (await send()).status).toBe(200)
   })
 })

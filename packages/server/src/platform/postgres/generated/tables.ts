@@ -45,6 +45,7 @@ export interface AgentActions {
   identity_id: string | null;
   params: Json;
   params_hash: string | null;
+  proposed_by: Json | null;
   result: Json | null;
   run_id: string;
   status: string;
@@ -146,6 +147,7 @@ export interface ApiKeys {
   key_id: string;
   last_used_at: Timestamp | null;
   name: string;
+  redacts: Generated<boolean>;
   revoked_at: Timestamp | null;
   scopes: string[];
   tenant_id: string;
@@ -375,6 +377,8 @@ export interface EventImports {
   recorded: Generated<number>;
   started_at: Timestamp;
   tenant_id: string;
+  warned: Generated<number>;
+  warnings: Generated<Json>;
 }
 
 export interface Exports {
@@ -606,6 +610,40 @@ export interface Notes {
   updated_at: Timestamp;
 }
 
+export interface OauthClients {
+  authorized_at: Timestamp | null;
+  client_id: string;
+  created_at: Timestamp;
+  name: string;
+  redirect_uris: string[];
+}
+
+export interface OauthGrants {
+  client_id: string;
+  client_name: string;
+  created_at: Timestamp;
+  grant_id: string;
+  last_used_at: Timestamp | null;
+  redacts: Generated<boolean>;
+  redirect_host: string;
+  revoked_at: Timestamp | null;
+  scopes: string[];
+  tenant_id: string;
+  user_id: string;
+}
+
+export interface OauthTokens {
+  code_challenge: string | null;
+  expires_at: Timestamp;
+  grant_id: string;
+  kind: string;
+  redirect_uri: string | null;
+  tenant_id: string;
+  token_hash: Buffer;
+  token_id: string;
+  used_at: Timestamp | null;
+}
+
 export interface OwnerLinks {
   contact_id: string;
   owner_id: string;
@@ -795,6 +833,7 @@ export interface Sources {
 export interface Tenants {
   created_at: Timestamp;
   name: string;
+  personal_properties: Generated<string[]>;
   tenant_id: string;
 }
 
@@ -1015,6 +1054,9 @@ export interface DB {
   mailboxes: Mailboxes;
   messaging_connections: MessagingConnections;
   notes: Notes;
+  oauth_clients: OauthClients;
+  oauth_grants: OauthGrants;
+  oauth_tokens: OauthTokens;
   owner_links: OwnerLinks;
   refused_events: RefusedEvents;
   request_problems: RequestProblems;
