@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { ask, askModelQuery } from '../api/ask.ts'
 import { useMay } from '../app/may.ts'
-import { messageOf } from '../ui/states.tsx'
+import { ErrorState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text as texts } from './text.ts'
 
@@ -16,8 +16,10 @@ const AnswerShown = lazy(() => import('./ask-answer.tsx').then((module) => ({ de
 /** Asks the configured model about the data; absent without a model, or for people who may not run one. */
 export function Ask() {
   const mayAsk = useMay('agents:trigger')
-  const { data } = useQuery({ ...askModelQuery, enabled: mayAsk })
-  return mayAsk && data?.model ? <AskCard model={data.model} /> : null
+  const { data, error, refetch } = useQuery({ ...askModelQuery, enabled: mayAsk })
+  if (!mayAsk) return null
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  return data?.model ? <AskCard model={data.model} /> : null
 }
 
 function AskCard({ model }: { model: string }) {
