@@ -3,12 +3,13 @@ import { tokensAtMost } from '../agents/reasoning/budget.ts'
 import { addUsage, loadSdk } from '../agents/reasoning/model-usage.ts'
 import { type ModelChoice, openModel } from '../agents/reasoning/models.ts'
 import { costOf, type Price } from '../agents/reasoning/prices.ts'
-import { NO_USAGE, type Usage } from '../agents/reasoning/reasoner.ts'
+import type { Usage } from '../agents/reasoning/reasoner.ts'
 import type { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
-import { DATA_NOTICE } from '../mcp/answers.ts'
+import { asMarkedText } from '../mcp/answers.ts'
 import { checkArguments, errorText } from '../mcp/call.ts'
 import type { Tool, ToolCall } from '../mcp/tool.ts'
 import { DESCRIBE_SCHEMA } from '../mcp/tools/describe-schema.ts'
+import type { Values } from '../operations/declare.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 
@@ -28,13 +29,6 @@ export interface MadeCall {
   error: string | null
 }
 
-export interface Answered {
-  /** Markdown, with pseudonyms. */
-  answer: string
-  calls: MadeCall[]
-  usage: Usage
-}
-
 interface Asking {
   question: string
   tools: readonly Tool[]
@@ -43,20 +37,23 @@ interface Asking {
   price: Price | null
   costs: Pick<PrepaidCosts, 'reserve' | 'charge'>
   llmFetch: Pick<ApiFetch, 'fetch'>
+  /** What the answer costs is added to it. */
+  usage: Usage
+  /** Calls are added to it. */
+  calls: MadeCall[]
   signal: AbortSignal
 }
 
 /**
  * Lets a model answer a question with tools that only read. It sees what the tools return, with personal values hidden,
- * and nothing else.
+ * and nothing else. @returns Markdown, with pseudonyms
  * @throws CapReached; the SDK's errors if the provider fails
  */
-export async function answerQuestion({ question, tools, call, model, price, costs, llmFetch, signal }: Asking) {
+export async function answerQuestion(asking: Asking): Promise<string> {
+  const { question, tools, call, model, price, costs, llmFetch, usage, calls, signal } = asking
   const { generateText, jsonSchema, tool: describeTool } = await loadSdk()
-  const usage = { ...NO_USAGE }
-  const calls: MadeCall[] = []
   const schema = await DESCRIBE_SCHEMA.run(call, {})
-  const instructions = instructionsFor(call.now, JSON.stringify(schema))
+  const instructions = instructionsFor(call.now, asMarkedText(schema as Values))
   const offered: ToolSet = Object.fromEntries(
     tools.map((each) => [
       each.name,
@@ -84,7 +81,7 @@ export async function answerQuestion({ question, tools, call, model, price, cost
       })
       addUsage(usage, price, { sent, text: result.text, counted: result.usage })
       if (isLast || result.toolCalls.length === 0) {
-        return { answer: result.text.trim() || 'I found no answer.', calls, usage } satisfies Answered
+        return result.text.trim() || 'I found no answer.'
       }
       messages.push(...result.response.messages)
       messages.push({
@@ -123,7 +120,7 @@ async function make(tools: readonly Tool[], call: ToolCall, { toolName, input, i
   if (isTooMany) return fail(`At most ${CALLS_OF_ROUND_MAX} calls at a time. Make this one in the next round.`)
   try {
     const answer = await tool.run(call, checkArguments(tool, given))
-    return { call: made, text: JSON.stringify(answer).replaceAll('<', '\\u003c') }
+    return { call: made, text: asMarkedText(answer as Values) }
   } catch (error) {
     if (error instanceof ServiceError && error.status < 500) return fail(errorText(error))
     throw error
@@ -142,7 +139,6 @@ function instructionsFor(now: Date, schema: string): string {
     'Use as few calls as possible. Count with total, count_only or aggregate instead of reading rows. Prefer one filter with event conditions over many searches.',
     'Answer in Markdown, in at most 12 lines: first the answer itself with its numbers, then at most 10 names or rows. Say which period and which condition you used. If the data does not answer the question, say so and say what is missing; never invent numbers.',
     'Personal data is hidden behind pseudonyms such as email:019a… Write them exactly as they are, for example "firstname:019a… lastname:019a…": the reader sees the real values.',
-    DATA_NOTICE,
-    `The workspace, as describe_schema returns it:\n<customer_data>\n${schema.replaceAll('<', '\\u003c')}\n</customer_data>`,
+    `The workspace, as describe_schema returns it:\n${schema}`,
   ].join('\n')
 }

