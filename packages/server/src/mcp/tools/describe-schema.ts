@@ -7,6 +7,7 @@ import { rowsOf } from './contacts.ts'
 const PARTS = ['contacts', 'companies', 'events', 'segments', 'agents'] as const
 type Part = (typeof PARTS)[number]
 
+const NAMES_MAX = 100
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** What the workspace has: what other tools need names and ids of. */
@@ -14,7 +15,7 @@ export const DESCRIBE_SCHEMA: Tool = tool({
   name: 'describe_schema',
   title: 'Describe the data',
   description:
-    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the event names of the last 90 days with their counts, the segments with their sizes, and the agents.',
+    'Call this first. The properties of contacts and companies (with how many of the newest 1,000 records have each), the most frequent event names of the last 90 days with their counts, the segments with their sizes, and the agents. Says how many more there are.',
   uses: [],
   input: {
     parts: Type.Optional(
@@ -54,22 +55,34 @@ async function describeRecords(call: ToolCall, entity: 'contacts' | 'companies',
     call.operate(list, { count_only: true }),
     call.operate('listProperties', { entity }),
   ])
-  return { total: count, properties: (properties as Values[]).filter(isUsed).slice(0, 100).map(shortProperty) }
+  const used = (properties as Values[]).filter(isUsed)
+  return {
+    total: count,
+    properties: used.slice(0, NAMES_MAX).map(shortProperty),
+    ...more('more_properties', used.length - NAMES_MAX),
+  }
 }
 
 async function describeEvents(call: ToolCall) {
   const after = new Date(call.now.getTime() - 90 * DAY_MS).toISOString()
-  const [{ stats }, { properties }] = await Promise.all([
+  const [{ stats }, { properties }, { total_items: known }] = await Promise.all([
     call.operate('getEventStats', { group_by: 'type', date_after: after, include: 'system' }),
     call.operate('listProperties', { entity: 'events' }),
+    call.operate('listEventTypes', { include: 'system', limit: 1 }),
   ])
   const { total, by_type: byType } = stats as { total: number; by_type: { type: string; count: number }[] }
   const names = (properties as { name: string }[]).map(({ name }) => name)
   return {
     total_90_days: total,
     event_types: Object.fromEntries(byType.map(({ type, count }) => [type, count])),
-    fields: names.slice(0, 100),
+    ...more('more_event_types', Number(known) - byType.length),
+    fields: names.slice(0, NAMES_MAX),
+    ...more('more_fields', names.length - NAMES_MAX),
   }
+}
+
+function more(name: string, count: number): Values {
+  return count > 0 ? { [name]: count } : {}
 }
 
 function isUsed({ newest_with_value: records }: Values): boolean {
