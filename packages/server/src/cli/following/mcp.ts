@@ -5,6 +5,8 @@ import { type ApiFetch, createApiFetch } from '../../platform/outbound/api-fetch
 import { VERSION } from '../../platform/version.ts'
 
 const REVISION = '2026-07-28'
+/** JSON-RPC's code. */
+const INTERNAL_ERROR = -32603
 const META = 'io.modelcontextprotocol/'
 /** The methods that are forwarded, each with the parameter that the header Mcp-Name repeats. */
 const FORWARDED = {
@@ -64,7 +66,8 @@ export async function serveOverStdio(service: Service, signal: AbortSignal, inpu
         const envelope = context.mcpReq.envelope as Record<string, object> | undefined
         const capabilities = envelope?.[`${META}clientCapabilities`] ?? server.getClientCapabilities()
         const sent = { ...params, ...answersOf(context) }
-        const { result, error } = await send(connection, method, sent, capabilities ?? {})
+        const { signal: cancelled } = context.mcpReq
+        const { result, error } = await send(connection, method, sent, capabilities ?? {}, cancelled)
         if (error) throw new ProtocolError(error.code, error.message, error.data)
         const { resultType, ...rest } = result ?? {}
         return (resultType === 'input_required' ? { resultType, ...rest } : rest) as never
@@ -95,6 +98,7 @@ async function send(
   method: string,
   params: Record<string, unknown>,
   capabilities: object,
+  cancelled?: AbortSignal,
 ): Promise<Answer> {
   const named = FORWARDED[method as Forwarded] ?? null
   const { _meta: meta, ...rest } = params
@@ -124,11 +128,16 @@ async function send(
         ...(named === null ? {} : { 'mcp-name': headerValue(String(params[named])) }),
       },
       body: JSON.stringify(body),
+      ...(cancelled ? { signal: cancelled } : {}),
     })
+    if (!response.headers.get('content-type')?.includes('json')) {
+      const message = `${url} answered with the status ${response.status} and no JSON. Check CDS_URL, and what is in front of the service.`
+      return { error: { code: INTERNAL_ERROR, message } }
+    }
     return (await response.json()) as Answer
   } catch (error) {
     const message = `The service at ${url} does not answer: ${(error as Error).message}. Check that it runs, and CDS_URL.`
-    return { error: { code: -32603, message } }
+    return { error: { code: INTERNAL_ERROR, message } }
   }
 }
 
