@@ -56,7 +56,7 @@ const DOWNLOADS: Route[] = [
 /** The feed of events, which never ends: live.test.ts. */
 const ENDLESS = 'GET /v1/live'
 /** It authenticates its callers itself: mcp/hostile.test.ts. */
-const MCP = ['POST /mcp']
+const MCP = ['POST /mcp', 'POST /mcp/']
 const PUBLIC = [
   'GET /v1/health',
   'GET /health/ready',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Context, Operation, Values } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
 import type { Scope } from '../operations/scopes.ts'
@@ -7,6 +8,7 @@ import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { audited } from './audited.ts'
 import type { McpCaller } from './caller.ts'
 import type { Redactor } from './redaction/redactor.ts'
 import type { Tool, ToolCall } from './tool.ts'
@@ -42,32 +44,41 @@ export function openCall(
   const requireScope = (scope: Scope) => {
     if (!scopes.has(scope)) throw lacksScope(scope)
   }
+  /** The answer as a client of the API would receive it. */
+  const answerOf = async (name: string, input: Values): Promise<Values> => {
+    const operation = audited(find(name))
+    if (operation.scope !== 'any-key') requireScope(operation.scope)
+    const depends = operation.scopeOf?.(input)
+    if (depends) requireScope(depends)
+    const context: Context = {
+      tenant,
+      actor,
+      scopes,
+      now,
+      requireScope,
+      warn: () => {},
+      requireMatch: () => {},
+      isGivenUp: isClosing,
+    }
+    const answer = await perform(operation, { ...services, ...context }, parseSent(operation, input))
+    if (operation.audit !== undefined) await invalidation.caughtUp()
+    return JSON.parse(JSON.stringify(answer)) as Values
+  }
   return {
     now,
     confirm,
     isRedacted: redactor !== null,
     may: (name) => isAllowed(find(name), scopes),
     reveal: async (sent, contactId) => (redactor === null ? sent : redactor.reveal(sent, contactId)),
+    refusePseudonyms: (sent) => redactor?.refuse(sent),
+    isHidden: async (property) => redactor !== null && (await redactor.isPersonal(property)),
+    hashOf: async (name, input, part) =>
+      createHash('sha256')
+        .update(JSON.stringify(part(await answerOf(name, input))))
+        .digest('base64url'),
     async operate(name, input) {
-      const operation = find(name)
-      if (operation.scope !== 'any-key') requireScope(operation.scope)
-      const depends = operation.scopeOf?.(input)
-      if (depends) requireScope(depends)
-      const context: Context = {
-        tenant,
-        actor,
-        scopes,
-        now,
-        requireScope,
-        warn: () => {},
-        requireMatch: () => {},
-        isGivenUp: isClosing,
-      }
-      const answer = await perform(operation, { ...services, ...context }, parseSent(operation, input))
-      if (operation.audit !== undefined) await invalidation.caughtUp()
-      // Dates and the like become what a client would receive.
-      const plain = JSON.parse(JSON.stringify(answer)) as Values
-      return redactor === null ? plain : redactor.redact(plain, input)
+      const answer = await answerOf(name, input)
+      return redactor === null ? answer : redactor.redact(answer, input)
     },
   }
 }

@@ -38,7 +38,8 @@ export async function mcpRoutes(app: App, dependencies: McpDependencies): Promis
   )
   app.addHook('onRequest', async (request, reply) => checkOrigin(request, reply, dependencies.config.publicUrl))
 
-  app.options('/mcp', { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) =>
+  const preflight = { config: { access: 'public' as const }, schema: { hide: true } as object }
+  const allow = async (_request: FastifyRequest, reply: FastifyReply) =>
     reply
       .headers({
         'access-control-allow-methods': 'POST',
@@ -47,8 +48,7 @@ export async function mcpRoutes(app: App, dependencies: McpDependencies): Promis
         'access-control-max-age': '7200',
       })
       .code(204)
-      .send(),
-  )
+      .send()
 
   const callers = new WeakMap<FastifyRequest, McpCaller>()
   const post = {
@@ -59,7 +59,7 @@ export async function mcpRoutes(app: App, dependencies: McpDependencies): Promis
       callers.set(request, await mcpCaller(request, reply, dependencies))
     },
   }
-  app.post('/mcp', post, async (request, reply) => {
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = callers.get(request)
     if (!caller) throw new Error('The caller was not determined.')
     if (Array.isArray(request.body)) throw batchRefused()
@@ -71,7 +71,11 @@ export async function mcpRoutes(app: App, dependencies: McpDependencies): Promis
     for (const [name, value] of response.headers) reply.header(name, value)
     reply.code(response.status)
     return reply.send(response.body ? Readable.fromWeb(response.body as never) : '')
-  })
+  }
+  for (const path of PATHS) {
+    app.options(path, preflight, allow)
+    app.post(path, post, serve)
+  }
 }
 
 /** A batch of a hundred calls would count once towards the rate limit, and no revision that is served has batches. */
@@ -119,6 +123,9 @@ function webRequest({ raw, headers }: FastifyRequest, reply: FastifyReply): Requ
     signal: controller.signal,
   })
 }
+
+/** People paste the URL with a slash at its end, too. */
+const PATHS = ['/mcp', '/mcp/']
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 

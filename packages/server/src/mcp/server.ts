@@ -7,15 +7,17 @@ import type {
   ServerContext,
   StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
-import { type Operation, routeOf, type Values } from '../operations/declare.ts'
+import type { Values } from '../operations/declare.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { toServiceError } from '../platform/http/conventions.ts'
 import type { Logger } from '../platform/log.ts'
 import { VERSION } from '../platform/version.ts'
-import { asMarkedText, DATA_NOTICE } from './answers.ts'
+import { asMarkedText, DATA_NOTICE, fitted } from './answers.ts'
 import { checkArguments, errorText, mayUse, openCall, type ToolServices } from './call.ts'
 import type { McpCaller } from './caller.ts'
+import { hintsOf } from './hints.ts'
 import { addPrompts } from './prompts.ts'
+import type { Redactor } from './redaction/redactor.ts'
 import { addResources } from './resources.ts'
 import type { Confirmation, Tool } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
@@ -96,21 +98,28 @@ async function handle(
   caller: McpCaller,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { sdk, log } = dependencies
+  const redactor = caller.redacts ? await dependencies.openRedactor(caller.tenant) : null
   try {
     const input = checkArguments(tool, args)
     const confirm = (question: string, what: unknown) => confirmBy(context, dependencies, question, what)
-    const redactor = caller.redacts ? await dependencies.openRedactor(caller.tenant) : null
-    const answer = await tool.run(openCall(dependencies, caller, redactor, confirm), input)
-    if (sdk.isInputRequiredResult(answer)) return answer
+    const result = await tool.run(openCall(dependencies, caller, redactor, confirm), input)
+    if (sdk.isInputRequiredResult(result)) return result
+    const answer = fitted(result as Values)
     return {
-      content: [{ type: 'text', text: asMarkedText(answer as Values) }],
-      structuredContent: { notice: DATA_NOTICE, ...(answer as Values) },
+      content: [{ type: 'text', text: asMarkedText(answer) }],
+      structuredContent: { notice: DATA_NOTICE, ...answer },
     }
   } catch (error) {
     const known = error instanceof ServiceError ? error : toServiceError(error as Error & { code: string })
     if (known.status >= 500) log.error({ err: error, tool: tool.name }, 'a call of an MCP tool failed')
-    return { isError: true, content: [{ type: 'text', text: errorText(known) }] }
+    return { isError: true, content: [{ type: 'text', text: await hidden(errorText(known), redactor) }] }
   }
+}
+
+/** An error that quotes what a pseudonym stands for must not show it. */
+async function hidden(text: string, redactor: Redactor | null): Promise<string> {
+  if (redactor === null || redactor.issued.size === 0) return text
+  return String((await redactor.redact({ explanation: text })).explanation)
 }
 
 /** Asks the person through the client, or reads their answer if the client sent it with this call. */
@@ -156,36 +165,6 @@ function cannotAsk(): ServiceError {
     'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to connect a client that supports elicitation, or an older one through cdsctl mcp.'
   return new ServiceError(409, 'client_cannot_ask', message)
 }
-
-/** Hints for clients, which follow from the methods of the operations. */
-function hintsOf({ uses, isOutward = false }: Tool, operations: ReadonlyMap<string, Operation<object>>) {
-  const methods = methodsOf(uses, operations)
-  const readOnlyHint = isReadingTool({ uses }, operations)
-  return {
-    readOnlyHint,
-    destructiveHint: !readOnlyHint && (isOutward || methods.some((method) => method !== 'GET' && method !== 'POST')),
-    idempotentHint: !methods.includes('POST'),
-    openWorldHint: isOutward,
-  }
-}
-
-/** Whether a tool changes nothing. */
-export function isReadingTool(
-  { uses }: Pick<Tool, 'uses'>,
-  operations: ReadonlyMap<string, Operation<object>>,
-): boolean {
-  return methodsOf(uses, operations).every((method) => method === 'GET')
-}
-
-function methodsOf(uses: readonly string[], operations: ReadonlyMap<string, Operation<object>>): string[] {
-  return uses.flatMap((name) => {
-    const operation = operations.get(name)
-    return operation === undefined || READING_POSTS.includes(name) ? [] : [routeOf(operation).method]
-  })
-}
-
-/** Operations that change nothing although they need a body. */
-const READING_POSTS = ['aggregate', 'previewSegment']
 
 /** The schema of a tool's arguments for the library. `handle` checks them, so that its messages say what to do. */
 function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> {

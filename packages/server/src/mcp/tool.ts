@@ -19,11 +19,17 @@ export interface ToolCall {
    * hidden again wherever it is shown. @throws ServiceError 400
    */
   reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
+  /** Refuses what would be stored, or compared, with a pseudonym in it. @throws ServiceError 400 `pseudonym_not_allowed` */
+  refusePseudonyms(sent: unknown): void
+  /** Whether the values of a property are hidden from the caller. */
+  isHidden(property: string): Promise<boolean>
   /**
    * Asks the person behind the client to confirm exactly this. `what` is a value that changes if what is asked about
    * does, so an answer never confirms something else.
    */
   confirm(question: string, what: unknown): Promise<Confirmation>
+  /** A hash of a part of what an operation answers, before anything is hidden: it changes if that does. */
+  hashOf(operation: string, input: Values, part: (answer: Values) => unknown): Promise<string>
   now: Date
 }
 

@@ -29,6 +29,10 @@ export interface Redactor {
    * @throws ServiceError 400 `unknown_pseudonym`, `pseudonym_of_another`
    */
   reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
+  /** @throws ServiceError 400 `pseudonym_not_allowed` if a text, at any depth, contains a pseudonym */
+  refuse(sent: unknown): void
+  /** Whether values of a property with this name are replaced. */
+  isPersonal(property: string): Promise<boolean>
   /** The real values of the pseudonyms issued so far, by pseudonym; for showing an answer to a person who may see them. */
   issued: ReadonlyMap<string, string>
 }
@@ -48,6 +52,10 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
   }
   const redactor: Redactor = {
     issued,
+    refuse: (sent) => {
+      mapTexts(sent, (text) => mapPseudonyms(text, refused))
+    },
+    isPersonal: async (property) => personalNames(await readMarks())(property) !== null,
     reveal: async (sent, contactId) => {
       const ids = new Set<string>()
       mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => noted(pseudonym, ids)))
@@ -91,6 +99,11 @@ function realValueOf(pseudonym: string, issued: ReadonlyMap<string, string>): st
   if (value !== undefined) return value
   const message = `${pseudonym} does not stand for a value of a contact. Read the contact again and use a pseudonym from the answer.`
   throw new ServiceError(400, 'unknown_pseudonym', message)
+}
+
+function refused(pseudonym: string): never {
+  const message = `${pseudonym} cannot be used here, because the value that it stands for is not put in its place. Leave it out.`
+  throw new ServiceError(400, 'pseudonym_not_allowed', message)
 }
 
 /** What is stored about a contact is shown with that contact's values hidden, but not with those of others. */

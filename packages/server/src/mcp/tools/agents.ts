@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
-import { type Tool, tool } from '../tool.ts'
+import { type Tool, type ToolCall, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput, ROWS } from './inputs.ts'
 
@@ -9,17 +10,7 @@ const PLACE = {
   contact_id: contactId,
   action_index: Type.Integer({ minimum: 0, maximum: 1_000 }),
 }
-const ACTION = [
-  'run_id',
-  'contact_id',
-  'action_index',
-  'type',
-  'params',
-  'status',
-  'agent_name',
-  'contact',
-  'reasoning',
-]
+const ACTION = ['run_id', 'contact_id', 'action_index', 'type', 'params', 'status', 'agent', 'contact', 'reasoning']
 
 /** Nobody should approve a text that they cannot read. */
 const HIDDEN =
@@ -78,7 +69,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Propose an action',
     description:
       'Propose a mail, social message, note or CRM update for a contact, on behalf of an agent of the workspace. Nothing happens until a person approves it in the dashboard. ' +
-      'Pseudonyms in the text are replaced with the real values, so you can write "Hello firstname:019a…".',
+      'Pseudonyms in texts are replaced with the real values, so you can write "Hello firstname:019a…"; properties cannot contain them.',
     uses: ['proposeAction'],
     input: {
       agent_id: Type.String({ maxLength: 100, description: 'An agent with this capability: describe_schema.' }),
@@ -96,6 +87,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     },
     async run(call, { contact_id, ...proposal }) {
       const id = idOf(contact_id)
+      if (proposal.type === 'crm_update') call.refusePseudonyms(proposal.params)
       const { action } = await call.operate('proposeAction', { contact_id: id, ...(await call.reveal(proposal, id)) })
       return compactRecord({ action: pick(action, ACTION), next: 'It waits for a person: list_approvals shows it.' })
     },
@@ -122,7 +114,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Approve or reject an action',
     description:
       'Approve or reject an action that waits. Your client asks the person to confirm first; without their confirmation nothing happens. Never decide on your own.',
-    uses: ['getAction', 'approveAction'],
+    uses: ['getAction', 'listApprovals', 'approveAction'],
     isOutward: true,
     input: {
       ...PLACE,
@@ -132,11 +124,9 @@ export const AGENT_TOOLS: readonly Tool[] = [
     async run(call, { decision, reason, contact_id, action_index, run_id }) {
       const place = { run_id, contact_id: idOf(contact_id), action_index: String(action_index) }
       const { action } = await call.operate('getAction', place)
-      const { type, params, status } = action as { type: string; params: unknown; status: string }
-      const verb = decision === 'approve' ? 'Approve' : 'Reject'
-      const content = `${JSON.stringify(params, null, 2)}${call.isRedacted ? `\n\n${HIDDEN}` : ''}`
-      const question = `${verb} this ${type.replaceAll('_', ' ')} for contact ${place.contact_id}?\n\n${content}`
-      const answer = await call.confirm(question, { ...place, decision, params, status })
+      const question = questionOf(decision, action as Values, await waitingAction(call, place), reason, call.isRedacted)
+      const version = await call.hashOf('getAction', place, (read) => pick(read.action, DECIDED))
+      const answer = await call.confirm(question, { ...place, decision, reason: reason ?? null, version })
       if ('ask' in answer) return answer.ask
       if (!answer.isConfirmed) return { decided: false, reason: 'The person did not confirm, so nothing changed.' }
       const decided =
@@ -147,6 +137,40 @@ export const AGENT_TOOLS: readonly Tool[] = [
     },
   }),
 ]
+
+/** What a person decides about. */
+const DECIDED = ['type', 'params', 'status', 'identity_id']
+const WAITING_MAX = 100
+
+/** The action as the list of approvals shows it, with its agent, contact and sender; undefined if it does not wait. */
+async function waitingAction(call: ToolCall, { run_id, contact_id, action_index }: Record<string, string>) {
+  const { actions } = await call.operate('listApprovals', { contact_id, limit: WAITING_MAX })
+  return (actions as Values[]).find((each) => each.run_id === run_id && String(each.action_index) === action_index)
+}
+
+/** The question for the person: everything that the decision does. */
+function questionOf(
+  decision: 'approve' | 'reject',
+  { type, params, contact_id: contactId }: Values,
+  waiting: Values | undefined,
+  reason: string | undefined,
+  isRedacted: boolean,
+): string {
+  const { contact, agent, identity } = (waiting ?? {}) as Record<string, Values | null | undefined>
+  const lines = [
+    `${decision === 'approve' ? 'Approve' : 'Reject'} this ${String(type).replaceAll('_', ' ')}?`,
+    `Contact: ${[contact?.firstname, contact?.lastname, contact?.email, contactId].filter(Boolean).join(' ')}`,
+    ...(agent ? [`Agent: ${agent.name}`] : []),
+    ...(identity
+      ? [`Sender: ${[identity.firstName, identity.lastName, identity.address].filter(Boolean).join(' ')}`]
+      : []),
+    ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+    '',
+    JSON.stringify(params, null, 2),
+    ...(isRedacted ? ['', HIDDEN] : []),
+  ]
+  return lines.join('\n')
+}
 
 function withShortActions({ proposed_actions: actions, ...row }: Record<string, unknown>) {
   return { ...row, proposed_actions: rowsOf(actions ?? [], ['action_index', 'type', 'params', 'status', 'error']) }

@@ -4,6 +4,7 @@ import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['company_id', 'name', 'domain', 'properties', 'created_at']
 
@@ -26,6 +27,8 @@ export const COMPANY_TOOLS: readonly Tool[] = [
     },
     async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
+      await requireWholeValues(call, filter)
+      call.refusePseudonyms({ filter })
       const answer = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
       const rows = rowsOf(answer.companies, ROW).map((row) => withProperties(row, fields))
       return listAnswer('companies', rows, place, totalOf(answer))

@@ -4,6 +4,7 @@ import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
 import { type Tool, tool } from '../tool.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
+import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
 const WHOLE = [...ROW, 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
@@ -43,6 +44,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const contact = query === undefined ? null : contactOfPseudonym(query.trim())
       const words = contact === null ? { search: query } : { contact_ids: contact }
+      await requireWholeValues(call, filter)
       const sought = await call.reveal({ ...words, filter })
       const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
       if (rest.count_only) return { total: answer.count }
@@ -94,7 +96,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
   tool({
     name: 'add_note',
     title: 'Add a note',
-    description: 'Add a note (Markdown) to a contact. People see it on the contact’s page, under your name.',
+    description: 'Add a note (Markdown) to a contact. People see it on the contact’s page.',
     uses: ['createNote'],
     input: { contact_id: contactId, content: Type.String({ minLength: 1, maxLength: 20_000 }) },
     async run(call, { contact_id, content }) {
@@ -107,7 +109,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     name: 'update_contact',
     title: 'Update a contact',
     description:
-      'Set properties of a contact; null removes one. Properties that are not named stay as they are. Names and types: describe_schema.',
+      'Set properties of a contact; null removes one. Properties that are not named stay as they are. Write real values, not pseudonyms. Names and types: describe_schema.',
     uses: ['updateContact'],
     input: {
       contact_id: contactId,
@@ -117,6 +119,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       company_id: Type.Optional(Type.Union([Type.String({ maxLength: 100 }), Type.Null()])),
     },
     async run(call, { contact_id, ...change }) {
+      call.refusePseudonyms(change)
       const answer = await call.operate('updateContact', { contact_id: idOf(contact_id), ...change })
       return compactRecord({ contact: pick(answer.contact, ROW) })
     },

@@ -1,10 +1,12 @@
 import Type from 'typebox'
 import { EVENT_DIMENSIONS } from '../../aggregate/event-dimensions.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-dimensions.ts'
+import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { idOf, totalOf } from './contacts.ts'
 import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
+import { hiddenProperty } from './whole-values.ts'
 
 const eventType = Type.Optional(Type.String({ maxLength: 200, description: 'Exact event name, e.g. page_view.' }))
 const identifiedOnly = Type.Optional(Type.Boolean({ description: 'Only events of known contacts.' }))
@@ -14,6 +16,16 @@ const includeSystem = Type.Optional(
 
 function dimensions(known: object): string {
   return Object.keys(known).join(', ')
+}
+
+/** Filters with the contacts' ids in place of their pseudonyms. */
+function withContactIds(filters: Values): Values {
+  const { contact_id: id, contact_ids: ids } = filters
+  return {
+    ...filters,
+    ...(typeof id === 'string' ? { contact_id: idOf(id) } : {}),
+    ...(Array.isArray(ids) ? { contact_ids: ids.map((each) => (typeof each === 'string' ? idOf(each) : each)) } : {}),
+  }
 }
 
 export const EVENT_TOOLS: readonly Tool[] = [
@@ -85,8 +97,18 @@ export const EVENT_TOOLS: readonly Tool[] = [
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'Buckets, 25 by default.' })),
       include_system: includeSystem,
     },
-    async run(call, { include_system: system, ...rest }) {
-      const answer = await call.operate('aggregate', { ...rest, ...(system ? { include: 'system' } : {}) })
+    async run(call, { include_system: system, filters, ...rest }) {
+      const { metric_field: field } = rest
+      if (field !== undefined && (await call.isHidden(field))) {
+        throw hiddenProperty(`Values of ${field} are hidden from this connection, so they cannot be added up.`)
+      }
+      const sent = {
+        ...rest,
+        filters: filters && withContactIds(filters as Values),
+        ...(system ? { include: 'system' } : {}),
+      }
+      call.refusePseudonyms(sent)
+      const answer = await call.operate('aggregate', sent)
       return compactRecord(pick(answer, ['entity', 'group_by', 'metric', 'total', 'distinct_groups', 'buckets']))
     },
   }),

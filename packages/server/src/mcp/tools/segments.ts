@@ -3,6 +3,7 @@ import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
+import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['segment_id', 'name', 'description', 'contact_count', 'counting', 'filter']
 
@@ -40,6 +41,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     uses: ['previewSegment'],
     input: { filter: segmentFilter },
     async run(call, { filter }) {
+      await requireWholeValues(call, filter)
       const answer = await call.operate('previewSegment', await call.reveal({ filter }))
       return compactRecord({ count: answer.count, sample: rowsOf(answer.sample, ['contact_id', 'properties']) })
     },
@@ -48,7 +50,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     name: 'create_segment',
     title: 'Create a segment',
     description:
-      'Save a filter as a segment that the service keeps up to date. People see it in the dashboard. Pseudonyms are not replaced in it: filter by other properties.',
+      'Save a filter as a segment that the service keeps up to date. People see it in the dashboard. It cannot contain pseudonyms: filter by other properties.',
     uses: ['createSegment'],
     input: {
       name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -56,6 +58,8 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       filter: segmentFilter,
     },
     async run(call, sent) {
+      await requireWholeValues(call, sent.filter)
+      call.refusePseudonyms(sent)
       const { segment } = await call.operate('createSegment', sent)
       return compactRecord({ segment: pick(segment, ROW) })
     },
