@@ -19,6 +19,8 @@ interface Question {
   calls: ((read: Read[]) => [string, object])[]
   answer(read: Read[]): unknown
   right: unknown
+  /** The answer for a connection from which the texts of messages are hidden, if it differs. */
+  hidden?: unknown
 }
 
 let service: TestService
@@ -259,6 +261,7 @@ const QUESTIONS: Question[] = [
       return [subject, last.text, last.direction === 'inbound' ? 'we' : 'they']
     },
     right: ['Self-hosting', 'Can we host it ourselves?', 'we'],
+    hidden: ['[text withheld: 12 characters]', '[text withheld: 25 characters]', 'we'],
   },
   {
     question: 'In which industries are our customers, and how many seats do they have on average?',
@@ -342,15 +345,31 @@ async function counted(request: () => Promise<Read>): Promise<Read> {
   return members
 }
 
-async function connect(): Promise<Client> {
-  const client = await connectClient(service, await tenant.keyThatSeesAll(), 'modern')
+async function connect(key: string): Promise<Client> {
+  const client = await connectClient(service, key, 'modern')
   onTestFinished(() => client.close())
   return client
 }
 
 test.each(QUESTIONS)('$question', async (question) => {
-  expect(question.answer(await ask(await connect(), question))).toEqual(question.right)
+  expect(question.answer(await ask(await connect(await tenant.keyThatSeesAll()), question))).toEqual(question.right)
 })
+
+test.each(QUESTIONS)('With personal data hidden: $question', async (question) => {
+  const answer = question.answer(await ask(await connect(tenant.key), question))
+  expect(await withNames(answer)).toEqual(question.hidden ?? question.right)
+})
+
+/** An answer with the first names in place of their pseudonyms, as the person reads it. */
+async function withNames(answer: unknown): Promise<unknown> {
+  const { contacts } = (await tenant.call('GET', '/v1/contacts?limit=100')).body
+  const names = contacts.map(({ contact_id, properties }: Read) => [`firstname:${contact_id}`, properties.firstname])
+  return names.reduce(
+    (known: unknown, [pseudonym, name]: string[]) =>
+      JSON.parse(JSON.stringify(known).replaceAll(pseudonym ?? '', name ?? '')),
+    answer,
+  )
+}
 
 test.runIf(OPERATIONS.some(({ name }) => name === 'proposeAction'))(
   'Draft a follow-up for the lead who was most active this week.',
@@ -379,7 +398,10 @@ test.runIf(OPERATIONS.some(({ name }) => name === 'proposeAction'))(
         },
       ],
     ]
-    const [, , , proposed] = await ask(await connect(), { question: 'Draft a follow-up', calls })
+    const [, , , proposed] = await ask(await connect(await tenant.keyThatSeesAll()), {
+      question: 'Draft a follow-up',
+      calls,
+    })
     expect(proposed.action).toMatchObject({ type: 'email_message', status: 'pending_approval', params: mail('Grace') })
     const { body } = await tenant.call('GET', `/v1/approvals?agent_id=${agentId}`)
     expect(body.actions.map(({ params }: Read) => params)).toEqual([mail('Grace')])
