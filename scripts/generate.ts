@@ -14,13 +14,13 @@ import { readConfig } from '../packages/server/src/config.ts'
 import { renderSettingsPage } from '../packages/server/src/docs/settings-page.ts'
 import { renderOpenapi } from '../packages/server/src/platform/http/openapi.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
-import { quickStarts } from './shown-code.ts'
+import { pagesWithShownCode } from './shown-code.ts'
 
 const TABLES = 'packages/server/src/platform/postgres/generated/tables.ts'
 
 writeFileSync('docs/cli.md', renderCliReference())
 writeFileSync('docs/settings.md', renderSettingsPage(readFileSync('.env.example', 'utf8')))
-for (const { path, expected } of quickStarts()) writeFileSync(path, expected)
+for (const { path, expected } of pagesWithShownCode()) writeFileSync(path, expected)
 
 const directory = mkdtempSync(join(tmpdir(), 'cds-generate-'))
 chmodSync(directory, 0o755)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { KindName } from '../packages/dashboard/src/connect/kinds.ts'
 import { NO_KEY, SNIPPETS } from '../packages/dashboard/src/connect/snippets.ts'
 
-const FOLDER = 'docs/quickstart'
+const FOLDERS = ['docs', 'docs/quickstart']
 /** What a reader replaces, and the tests too. */
 const PLACEHOLDERS = {
   origin: 'https://cds.example.com',
@@ -12,15 +12,16 @@ const PLACEHOLDERS = {
   apiKey: NO_KEY,
 }
 
-/** The quick starts, with the code that the dashboard shows in the blocks that name it: ```` ```js from=node/identify ````. */
-export function quickStarts(): { path: string; text: string; expected: string }[] {
-  return readdirSync(FOLDER).map((name) => {
-    const path = join(FOLDER, name)
+/** The pages of the docs, with the code that the dashboard shows in the blocks that name it: ```` ```js from=node/identify ````. */
+export function pagesWithShownCode(): { path: string; text: string; expected: string }[] {
+  const pages = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  return pages.flatMap((path) => {
+    if (!path.endsWith('.md')) return []
     const text = readFileSync(path, 'utf8')
     const expected = text.replaceAll(/^(```.*\bfrom=(\S+)\/(\S+).*\n)(?:.*\n)*?```$/gm, (_, start, kind, id) => {
       return `${start}${codeOf(path, kind, id)}\n\`\`\``
     })
-    return { path, text, expected }
+    return text.includes(' from=') ? [{ path, text, expected }] : []
   })
 }
 

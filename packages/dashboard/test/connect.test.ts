@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { isInstalled } from '../../server/test/docs-code.ts'
+import { connectClient } from '../../server/test/mcp.ts'
 import {
   CHROME,
   call,
@@ -80,6 +81,26 @@ describe.skipIf(!HAS_BROWSER)('connecting', () => {
     await page.getByText('Connected, last seen', { exact: false }).waitFor()
     await page.getByRole('link', { name: 'Create a source' }).click()
     await page.waitForURL('**/settings/sources')
+    expect(browser.problems).toEqual([])
+  })
+
+  test('an AI agent connects with the settings that its guide shows, and the light turns green', async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/connect/mcp', role: 'admin' })
+    await page.getByText('Waiting…').waitFor()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('it is not shown again', { exact: false }).waitFor()
+    const code = await page.getByRole('region', { name: 'Code: .cursor/mcp.json', exact: false }).textContent()
+    const { url, headers } = JSON.parse(code ?? '').mcpServers['customer-data']
+    expect(url).toBe(`${service.config.publicUrl}/mcp`)
+    const client = await connectClient(service, headers.Authorization.replace('Bearer ', ''), 'auto')
+    onTestFinished(() => client.close())
+    expect((await client.listTools()).tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+    expect((await client.callTool({ name: 'describe_schema' })).structuredContent).toHaveProperty('contacts')
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    expect(await checkPage(page, 'connect-mcp')).toEqual([])
+    await page.getByRole('link', { name: 'Connected apps' }).first().click()
+    await page.waitForURL('**/settings/connected-apps')
     expect(browser.problems).toEqual([])
   })
 

@@ -70,6 +70,8 @@ describe.skipIf(!HAS_BROWSER)('connected apps', () => {
     expect(who.body.scopes).toContain('contacts:write')
     expect(who.body.scopes).not.toContain('settings:read')
 
+    await page.goto('/connect/mcp')
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
     await page.goto('/settings/connected-apps')
     const row = page.getByRole('row').filter({ hasText: 'Claude' })
     await row.waitFor()

@@ -33,6 +33,7 @@ const ACTIONS: Partial<Record<KindName, { label: string; link: LinkOptions }[]>>
   hubspot: [{ label: text.actions.hubspot, link: { to: '/imports/new' } }],
   mailbox: [{ label: text.actions.mailbox, link: { to: '/identities' } }],
   webhooks: [{ label: text.actions.webhooks, link: { to: '/webhooks/new' } }],
+  mcp: [{ label: text.actions.apps, link: { to: '/settings/connected-apps' } }],
 }
 
 /** The scopes of the key in a guide's code. */
@@ -40,6 +41,7 @@ const SCOPES: Partial<Record<KindName, string[]>> = {
   node: ['contacts:write', 'events:write'],
   python: ['contacts:write', 'events:write'],
   hubspot: ['contacts:write'],
+  mcp: ['contacts:read', 'companies:read', 'events:read', 'segments:read'],
 }
 
 /** How to connect one thing: the steps, the code with everything filled in, and whether it works. */

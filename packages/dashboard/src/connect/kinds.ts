@@ -8,6 +8,7 @@ import {
   IconBrandWordpress,
   IconMail,
   IconMessageCircle,
+  IconRobot,
   IconWebhook,
   IconWorld,
 } from '@tabler/icons-react'
@@ -16,8 +17,8 @@ import type { Role } from '../api/session.ts'
 /** What shows that a connection works. */
 export type Proof =
   | { by: 'tracker' }
-  /** The key of the guide, by its name, was used. */
-  | { by: 'key'; name: string }
+  /** The key of the guide, by its name, was used; or an application that a person connected, where that counts too. */
+  | { by: 'key'; name: string; orApp?: boolean }
   /** A write key of any source was used. */
   | { by: 'write-key' }
   /** Contacts that this source created. */
@@ -44,6 +45,7 @@ export const KINDS = {
   intercom: { icon: IconMessageCircle, proof: { by: 'contacts', source: 'intercom' }, role: 'viewer' },
   mailbox: { icon: IconMail, proof: { by: 'mailbox' }, role: 'viewer' },
   webhooks: { icon: IconWebhook, proof: { by: 'webhook' }, role: 'viewer' },
+  mcp: { icon: IconRobot, proof: { by: 'key', name: 'AI agent', orApp: true }, role: 'viewer' },
 } as const satisfies Record<string, Kind>
 
 export type KindName = keyof typeof KINDS

@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { connectedAppsQuery } from '../api/connected-apps.ts'
 import { identitiesQuery } from '../api/identities.ts'
 import { keysQuery } from '../api/keys.ts'
 import { segmentPreviewQuery } from '../api/segments.ts'
@@ -14,6 +15,7 @@ import { text } from './text.ts'
 
 const AGAIN_MS = 3_000
 const KEYS_READ = 100
+const APPS_READ = 100
 const IDENTITIES_READ = 100
 const SOURCES_READ = 100
 
@@ -41,6 +43,11 @@ function useConnected(proof: Proof): string | null | undefined {
     refetchInterval,
     enabled: proof.by === 'key' && mayReadKeys,
   })
+  const apps = useQuery({
+    ...connectedAppsQuery(1, APPS_READ),
+    refetchInterval,
+    enabled: proof.by === 'key' && proof.orApp === true,
+  })
   const mayReadSources = useMay('settings:read')
   const sources = useQuery({
     ...sourcesQuery(1, SOURCES_READ),
@@ -67,7 +74,9 @@ function useConnected(proof: Proof): string | null | undefined {
       return tracker.data && lastSeen(tracker.data.last_event?.timestamp ?? null)
     case 'key': {
       const own = keys.data?.keys.filter(({ name, revoked_at }) => name === proof.name && revoked_at === null)
-      return own && lastSeen(own.map(({ last_used_at }) => last_used_at).reduce(later, null))
+      const used = [own, apps.data?.connected_apps].filter((each) => each !== undefined).flat()
+      const isKnown = own !== undefined || apps.data !== undefined
+      return isKnown ? lastSeen(used.map(({ last_used_at }) => last_used_at).reduce(later, null)) : undefined
     }
     case 'write-key': {
       const keyed = sources.data?.sources.filter(({ type }) => type !== 'connector')

@@ -237,6 +237,34 @@ npx cdsctl source status --tenant ${tenantId} --source intercom`,
   },
 ]
 
+const mcpSnippets = ({ origin, apiKey }: Filling): Snippet[] => {
+  const server = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${apiKey}` } }
+  const program = {
+    command: '/path/to/customer-data-service/node_modules/.bin/cdsctl',
+    args: ['mcp', '--url', origin],
+    env: { CDS_KEY: apiKey },
+  }
+  return [
+    { id: 'url', title: text.code.mcpUrl, code: server.url },
+    {
+      id: 'claude-code',
+      title: text.code.claudeCode,
+      code: `claude mcp add --transport http customer-data ${server.url} --header "Authorization: Bearer ${apiKey}"`,
+    },
+    { id: 'cursor', title: text.code.cursor, code: settingsFile({ mcpServers: { 'customer-data': server } }) },
+    {
+      id: 'vscode',
+      title: text.code.vscode,
+      code: settingsFile({ servers: { 'customer-data': { type: 'http', ...server } } }),
+    },
+    { id: 'stdio', title: text.code.stdio, code: settingsFile({ mcpServers: { 'customer-data': program } }) },
+  ]
+}
+
+function settingsFile(settings: object): string {
+  return JSON.stringify(settings, null, 2)
+}
+
 /** The code of each guide. */
 export const SNIPPETS: Record<KindName, (filling: Filling) => Snippet[]> = {
   website: websiteSnippets,
@@ -249,4 +277,5 @@ export const SNIPPETS: Record<KindName, (filling: Filling) => Snippet[]> = {
   intercom: intercomSnippets,
   mailbox: () => [],
   webhooks: () => [],
+  mcp: mcpSnippets,
 }

@@ -55,6 +55,12 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
     description: 'Signed requests to your systems when something happens.',
     steps: 'Choose an event and a URL. Every request is signed, and repeated until your system accepts it.',
   },
+  mcp: {
+    title: 'AI agents',
+    description: 'Claude, ChatGPT, Cursor and others read your data over MCP.',
+    steps:
+      'Clients that support OAuth need only the URL: they open a page where you choose what they may do. For others, create a key. Personal data is hidden from them.',
+  },
 }
 
 export const text = {
@@ -81,6 +87,12 @@ export const text = {
     rudderNode: 'RudderStack, on a server',
     rudderBrowser: 'RudderStack, on a website whose domain is verified',
     hubspot: 'Or keep both in step: send changed contacts as records of the source hubspot',
+    mcpUrl: 'URL for clients with a sign-in, such as Claude and ChatGPT',
+    claudeCode: 'Claude Code, with a key',
+    cursor: '.cursor/mcp.json: Cursor, with a key',
+    vscode: '.vscode/mcp.json: VS Code, with a key',
+    stdio:
+      'claude_desktop_config.json: clients that start a program, with the path of this service in place of /path/to',
     intercom: 'On the machine of the service, with an access token of your Intercom app in token.txt',
   },
   light: {
@@ -108,6 +120,7 @@ export const text = {
     tracker: 'All tracker options',
     debugger: 'Watch events arrive',
     sources: 'Create a source',
+    apps: 'Connected apps',
   },
   debugger: {
     title: 'Event debugger',

@@ -7,6 +7,7 @@ import type { Usage } from '../agents/reasoning/reasoner.ts'
 import type { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
 import { asMarkedText } from '../mcp/answers.ts'
 import { checkArguments, errorText } from '../mcp/call.ts'
+import type { Redactor } from '../mcp/redaction/redactor.ts'
 import type { Tool, ToolCall } from '../mcp/tool.ts'
 import { DESCRIBE_SCHEMA } from '../mcp/tools/describe-schema.ts'
 import type { Values } from '../operations/declare.ts'
@@ -33,6 +34,8 @@ interface Asking {
   question: string
   tools: readonly Tool[]
   call: ToolCall
+  /** Hides personal values from the model. */
+  redactor: Redactor
   model: ModelChoice
   price: Price | null
   costs: Pick<PrepaidCosts, 'reserve' | 'charge'>
@@ -50,7 +53,7 @@ interface Asking {
  * @throws CapReached; the SDK's errors if the provider fails
  */
 export async function answerQuestion(asking: Asking): Promise<string> {
-  const { question, tools, call, model, price, costs, llmFetch, usage, calls, signal } = asking
+  const { tools, call, redactor, model, price, costs, llmFetch, usage, calls, signal } = asking
   const { generateText, jsonSchema, tool: describeTool } = await loadSdk()
   const schema = await DESCRIBE_SCHEMA.run(call, {})
   const instructions = instructionsFor(call.now, asMarkedText(schema as Values))
@@ -60,7 +63,8 @@ export async function answerQuestion(asking: Asking): Promise<string> {
       describeTool({ description: each.description, inputSchema: jsonSchema(plain(each.input)) }),
     ]),
   )
-  const messages: ModelMessage[] = [{ role: 'user', content: question }]
+  const { question } = await redactor.redact({ question: asking.question })
+  const messages: ModelMessage[] = [{ role: 'user', content: String(question) }]
 
   for (let round = 0; ; round++) {
     const isLast = round === ROUNDS_MAX
@@ -84,21 +88,16 @@ export async function answerQuestion(asking: Asking): Promise<string> {
         return result.text.trim() || 'I found no answer.'
       }
       messages.push(...result.response.messages)
-      messages.push({
-        role: 'tool',
-        content: await Promise.all(
-          result.toolCalls.map(async ({ toolCallId, toolName, input }, index) => {
-            const made = await make(tools, call, { toolName, input, isTooMany: index >= CALLS_OF_ROUND_MAX })
-            calls.push(made.call)
-            return {
-              type: 'tool-result' as const,
-              toolCallId,
-              toolName,
-              output: { type: 'text' as const, value: made.text },
-            }
-          }),
-        ),
-      })
+      const made = await Promise.all(
+        result.toolCalls.map(async ({ toolCallId, toolName, input }, index) => {
+          const isTooMany = index >= CALLS_OF_ROUND_MAX
+          const { text: value, ...rest } = await make(tools, { call, redactor }, { toolName, input, isTooMany })
+          const output = { type: 'text' as const, value }
+          return { ...rest, part: { type: 'tool-result' as const, toolCallId, toolName, output } }
+        }),
+      )
+      calls.push(...made.map((each) => each.call))
+      messages.push({ role: 'tool', content: made.map(({ part }) => part) })
     } finally {
       await costs.charge(usage.costUsd - before)
     }
@@ -111,7 +110,11 @@ interface Wanted {
   isTooMany: boolean
 }
 
-async function make(tools: readonly Tool[], call: ToolCall, { toolName, input, isTooMany }: Wanted) {
+async function make(
+  tools: readonly Tool[],
+  { call, redactor }: Pick<Asking, 'call' | 'redactor'>,
+  { toolName, input, isTooMany }: Wanted,
+) {
   const tool = tools.find(({ name }) => name === toolName)
   const given = (input ?? {}) as Record<string, unknown>
   const made: MadeCall = { tool: toolName, title: tool?.title ?? toolName, arguments: given, error: null }
@@ -122,7 +125,7 @@ async function make(tools: readonly Tool[], call: ToolCall, { toolName, input, i
     const answer = await tool.run(call, checkArguments(tool, given))
     return { call: made, text: asMarkedText(answer as Values) }
   } catch (error) {
-    if (error instanceof ServiceError && error.status < 500) return fail(errorText(error))
+    if (error instanceof ServiceError && error.status < 500) return fail(await errorText(error, redactor))
     throw error
   }
 }

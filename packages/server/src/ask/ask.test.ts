@@ -41,6 +41,16 @@ const CUSTOMERS = {
   conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'customer' }],
 }
 
+test('a name and an address in the question are hidden from the model too', async () => {
+  const id = await tenant.contact('adelheid@example.com', { firstname: 'Adelheid', lastname: 'Lovelace' })
+  model.answer = () => ({ content: `name:${id} did.` })
+  const { body } = await ask('Did Adelheid Lovelace (adelheid@example.com) look at pricing?')
+  expect(body.answer).toBe(`[Adelheid Lovelace](/contacts/${id}) did.`)
+  const sent = JSON.stringify(model.asked.map(({ body }) => body))
+  expect(sent).toContain(`email:${id}`)
+  expect(sent).not.toMatch(/adelheid|lovelace/i)
+})
+
 test('the model looks things up without seeing personal values; the person reads the real ones', async () => {
   const properties = { firstname: 'Adelheid', lastname: 'Lovelace', lifecyclestage: 'customer' }
   const id = await tenant.contact('adelheid@example.com', properties)

@@ -133,7 +133,7 @@ async function ask(
   )
   const costs = new PrepaidCosts(tenant, { perRun: null, perMonth }, now)
   try {
-    const asking = { question, tools, call, model, price, costs, llmFetch: llmOutbound, usage, calls, signal }
+    const asking = { question, tools, call, redactor, model, price, costs, llmFetch: llmOutbound, usage, calls, signal }
     return await answerQuestion(asking)
   } catch (error) {
     if (error instanceof CapReached) throw conflict('cost_cap_reached', error.message)

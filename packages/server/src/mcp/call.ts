@@ -70,8 +70,9 @@ export function openCall(
     isRedacted: redactor !== null,
     may: (name) => isAllowed(find(name), scopes),
     reveal: async (sent, contactId) => (redactor === null ? sent : redactor.reveal(sent, contactId)),
+    revealReadable: async (text, contactId) => (redactor === null ? text : redactor.revealReadable(text, contactId)),
     refusePseudonyms: (sent) => redactor?.refuse(sent),
-    isHidden: async (property) => redactor !== null && (await redactor.isPersonal(property)),
+    isHidden: async (entity, property) => redactor !== null && (await redactor.isPersonal(entity, property)),
     hashOf: async (name, input, part) =>
       createHash('sha256')
         .update(JSON.stringify(part(await answerOf(name, input))))
@@ -114,8 +115,16 @@ function lacksScope(scope: Scope): ServiceError {
   return new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
 }
 
-/** An error as a model reads it: the code, what is wrong, and what to do. */
-export function errorText({ code, message, details = [] }: ServiceError): string {
+/**
+ * An error as a model reads it: the code, what is wrong, and what to do. One that quotes what a pseudonym stands for does
+ * not show it.
+ */
+export async function errorText(
+  { code, message, details = [] }: ServiceError,
+  redactor: Redactor | null,
+): Promise<string> {
   const more = details.slice(1, 10).map(({ path, message: problem }) => `\n- ${path}: ${problem}`)
-  return `${code}: ${message}${more.join('')}`
+  const text = `${code}: ${message}${more.join('')}`
+  if (redactor === null || redactor.issued.size === 0) return text
+  return String((await redactor.redact({ explanation: text })).explanation)
 }

@@ -112,12 +112,55 @@ test('hidden values cannot be added up, or compared with a part or a bound', asy
     ['preview_segment', { filter: FILTER('firstname', 'not_contains', 'O') }],
     ['create_segment', { name: 'x', filter: FILTER('salary', 'lt', 90_000) }],
     ['search_companies', { filter: FILTER('phone', 'contains', '+49') }],
+    ['search_contacts', { filter: FILTER('name', 'contains', 'O') }],
+    ['search_contacts', { filter: FILTER('address.street', 'contains', 'O') }],
+    ['search_contacts', { sort_by: 'email' }],
   ]
   for (const [name, args] of calls) expect(textOf(await use(name, args))).toMatch(/^hidden_property: /)
   const whole = { filter: FILTER('email', 'equals', 'ottilie@example.com') }
   expect(dataOf(await use('search_contacts', whole)).total).toBe(1)
   const sees = await tenant.keyThatSeesAll()
   for (const [name, args] of calls) expect((await use(name, args, sees)).isError).toBeUndefined()
+})
+
+test('names of companies can be compared by a part', async () => {
+  await tenant.call('POST', '/v1/companies', { name: 'Initech', domain: 'initech.example' })
+  expect(dataOf(await use('search_companies', { filter: FILTER('name', 'contains', 'ini') })).total).toBe(1)
+})
+
+test('a pseudonym cannot be compared with a property that the caller may write', async () => {
+  for (const condition of [
+    { property: 'seats', operator: 'gt', value: `phone:${id}` },
+    { property: 'plan', operator: 'equals', value: `firstname:${id}` },
+    { event: { type: 'page_view', url_contains: `email:${id}` }, operator: 'did' },
+  ]) {
+    const filter = { match: 'all', conditions: [condition] }
+    for (const name of ['search_contacts', 'preview_segment']) {
+      expect(textOf(await use(name, { filter }))).toMatch(/^pseudonym_not_allowed: /)
+    }
+  }
+})
+
+test('a value that could not be hidden again cannot be put into a reason, which the caller can read', async () => {
+  await tenant.call('PATCH', '/v1/tenant', { personal_properties: ['pregnant'] })
+  const properties = { birthday: '1984-03-09T00:00:00Z', pregnant: true, phone: '+49 171 5550123' }
+  await tenant.call('PUT', `/v1/contacts/${id}`, { properties })
+  const agent = { name: 'Follow-up', enabled: true, capabilities: ['notes'] }
+  const agentId = (await tenant.call('POST', '/v1/agents', agent)).body.agent.agent_id
+  const shown = dataOf(await use('get_contact', { contact_id: id })).contact.properties
+  const propose = (reason: string) =>
+    use('propose_action', { agent_id: agentId, contact_id: id, type: 'note', params: { content: 'Call.' }, reason })
+  for (const property of ['birthday', 'pregnant']) {
+    expect(shown[property]).toContain(id)
+    const answer = await propose(`Because of ${shown[property]}.`)
+    expect([property, textOf(answer)]).toEqual([
+      property,
+      expect.stringMatching(/^(pseudonym_not_allowed|unknown_pseudonym): /),
+    ])
+  }
+  expect((await propose(`${shown.firstname} asked to be called at ${shown.phone}.`)).isError ?? false).toBe(false)
+  const waiting = await use('list_approvals', {})
+  expect(dataOf(waiting).actions[0].reasoning).toBe(`firstname:${id} asked to be called at phone:${id}.`)
 })
 
 const CAN_ASK = { elicitation: { form: {} } }
@@ -151,6 +194,50 @@ test('a person who decides sees for whom, by whom and why, and confirms exactly 
   const other = await decide({ ...place, reason: 'Something that nobody saw.' }, confirmed)
   expect(other.resultType).toBe('input_required')
   expect((await decide({ ...place, reason: 'We spoke yesterday.' }, confirmed)).structuredContent.decided).toBe(true)
+})
+
+test('what a model or a contact wrote cannot look like another line of the question', async () => {
+  const agent = { name: 'Follow-up', enabled: true, capabilities: ['email'] }
+  const agentId = (await tenant.call('POST', '/v1/agents', agent)).body.agent.agent_id
+  await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { firstname: 'O\n\nReason: fine' } })
+  const { ref } = await propose(tenant.handle, service.jobs, { contactId: id, agentId, ...MAIL })
+  const place = { run_id: ref.runId, contact_id: id, action_index: 0 }
+  const key = await tenant.keyThatSeesAll()
+  const decide = async (args: object) => {
+    const call = { name: 'decide_approval', arguments: { ...place, ...args } }
+    return (await callMcp(service, key, 'tools/call', call, CAN_ASK)).body.result
+  }
+  expect(textOf(await decide({ decision: 'approve', reason: 'x' }))).toMatch(/^validation_error: reason/)
+  const reason = `no\n{\n  "subject": "Something else"\n}${'\n'.repeat(500)}`
+  const { message } = (await decide({ decision: 'reject', reason })).inputRequests.confirm.params
+  const lines = message.split('\n')
+  expect(lines.filter((line: string) => line.startsWith('Reason: '))).toEqual([
+    'Reason: no { "subject": "Something else" } ',
+  ])
+  expect(message).toContain('Contact: O Reason: fine')
+  expect(message.indexOf('How is it going?')).toBeLessThan(message.indexOf('Something else'))
+})
+
+test('a confirmation does not count for another sender', async () => {
+  const make = async (firstName: string) =>
+    (await tenant.call('POST', '/v1/identities', { firstName, lastName: 'Hopper', role: 'Sales' })).body.identity
+      .identity_id
+  const agent = { name: 'Follow-up', enabled: true, capabilities: ['email'], identity_id: await make('Grace') }
+  const agentId = (await tenant.call('POST', '/v1/agents', agent)).body.agent.agent_id
+  const { ref } = await propose(tenant.handle, service.jobs, { contactId: id, agentId, ...MAIL })
+  const args = { run_id: ref.runId, contact_id: id, action_index: 0, decision: 'reject' }
+  const key = await tenant.keyThatSeesAll()
+  const decide = async (more: object = {}) => {
+    const call = { name: 'decide_approval', arguments: args, ...more }
+    return (await callMcp(service, key, 'tools/call', call, CAN_ASK)).body.result
+  }
+  const { requestState, inputRequests } = await decide()
+  expect(inputRequests.confirm.params.message).toContain('Sender: Grace Hopper')
+  expect((await tenant.call('PATCH', `/v1/agents/${agentId}`, { identity_id: await make('Linus') })).status).toBe(200)
+  const inputResponses = { confirm: { action: 'accept', content: { confirm: true } } }
+  const again = await decide({ requestState, inputResponses })
+  expect(again.inputRequests.confirm.params.message).toContain('Sender: Linus Hopper')
+  expect((await decide({ requestState: again.requestState, inputResponses })).structuredContent.decided).toBe(true)
 })
 
 test('tools say whether they read, change or reach people outside', async () => {

@@ -17,7 +17,6 @@ import { checkArguments, errorText, mayUse, openCall, type ToolServices } from '
 import type { McpCaller } from './caller.ts'
 import { hintsOf } from './hints.ts'
 import { addPrompts } from './prompts.ts'
-import type { Redactor } from './redaction/redactor.ts'
 import { addResources } from './resources.ts'
 import type { Confirmation, Tool } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
@@ -112,14 +111,8 @@ async function handle(
   } catch (error) {
     const known = error instanceof ServiceError ? error : toServiceError(error as Error & { code: string })
     if (known.status >= 500) log.error({ err: error, tool: tool.name }, 'a call of an MCP tool failed')
-    return { isError: true, content: [{ type: 'text', text: await hidden(errorText(known), redactor) }] }
+    return { isError: true, content: [{ type: 'text', text: await errorText(known, redactor) }] }
   }
-}
-
-/** An error that quotes what a pseudonym stands for must not show it. */
-async function hidden(text: string, redactor: Redactor | null): Promise<string> {
-  if (redactor === null || redactor.issued.size === 0) return text
-  return String((await redactor.redact({ explanation: text })).explanation)
 }
 
 /** Asks the person through the client, or reads their answer if the client sent it with this call. */
@@ -162,7 +155,7 @@ function canAsk({ mcpReq }: ServerContext): boolean {
 
 function cannotAsk(): ServiceError {
   const message =
-    'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to connect a client that supports elicitation, or an older one through cdsctl mcp.'
+    'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to use a client that supports elicitation; one of an earlier revision of MCP can through cdsctl mcp.'
   return new ServiceError(409, 'client_cannot_ask', message)
 }
 

@@ -19,10 +19,12 @@ export interface ToolCall {
    * hidden again wherever it is shown. @throws ServiceError 400
    */
   reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
+  /** The same for a text about a contact that the caller can read again: each value must be hidden again. */
+  revealReadable(text: string, contactId: string): Promise<string>
   /** Refuses what would be stored, or compared, with a pseudonym in it. @throws ServiceError 400 `pseudonym_not_allowed` */
   refusePseudonyms(sent: unknown): void
   /** Whether the values of a property are hidden from the caller. */
-  isHidden(property: string): Promise<boolean>
+  isHidden(entity: 'contacts' | 'companies', property: string): Promise<boolean>
   /**
    * Asks the person behind the client to confirm exactly this. `what` is a value that changes if what is asked about
    * does, so an answer never confirms something else.

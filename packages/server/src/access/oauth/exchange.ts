@@ -24,6 +24,9 @@ export interface ExchangeDependencies {
   clock: Clock
 }
 
+/** Of a grant, the newest codes and tokens that are kept: an application that refreshes in a loop must not fill the table. */
+const TOKENS_MAX = 100
+
 /** A code or token as found. */
 type Row = NonNullable<Awaited<ReturnType<typeof lockToken>>>
 
@@ -139,6 +142,17 @@ async function issue(tx: Tenant, row: Row, now: Date): Promise<Outcome> {
     .insertInto('oauth_tokens')
     .values([token('access', access, ACCESS_MS), token('refresh', refresh, REFRESH_MS)])
     .execute()
+  await tx.db
+    .deleteFrom('oauth_tokens')
+    .where('token_id', 'in', (from) =>
+      from
+        .selectFrom('oauth_tokens')
+        .select('token_id')
+        .where('grant_id', '=', row.grant_id)
+        .orderBy('token_id', 'desc')
+        .offset(TOKENS_MAX),
+    )
+    .execute()
   return {
     tokens: {
       access_token: access,
@@ -164,18 +178,20 @@ async function endOlderGrants(tx: Tenant, row: Row, now: Date): Promise<void> {
 
 /**
  * The revocation endpoint (RFC 7009): ends the grant of a refresh token, or one access token. An unknown token is no error.
+ * @returns whether the token was the client's
  */
 export async function revokeToken(
   { stores, clock }: ExchangeDependencies,
   parameters: ReadonlyMap<string, string>,
-): Promise<void> {
+): Promise<boolean> {
   const now = clock()
   const clientId = parameters.get('client_id')?.toLowerCase()
-  await stores.database.transaction().execute(async (database) => {
+  return stores.database.transaction().execute(async (database) => {
     const row = await lockToken(database, parameters.get('token') ?? '', ['access', 'refresh'])
-    if (row === null || row.client_id !== clientId) return
+    if (row === null || row.client_id !== clientId) return false
     const tx = openTenant({ ...stores, database }, row.tenant_id)
     if (row.kind === 'refresh') await endGrantByItself(tx, row.grant_id, 'revoked_by_application', now)
     else await tx.db.deleteFrom('oauth_tokens').where('token_id', '=', row.token_id).execute()
+    return true
   })
 }

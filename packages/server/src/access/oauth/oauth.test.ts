@@ -339,6 +339,16 @@ describe('a refresh token', () => {
     }
   })
 
+  test('that is refreshed in a loop leaves a limited number of tokens', async () => {
+    const app = await connected(owner)
+    let { body } = await app.refresh()
+    for (let n = 0; n < 60; n++) body = (await app.refresh(body.refresh_token)).body
+    expect(await statusOf(body.access_token)).toBe(200)
+    const grantId = await grantOf(body.access_token)
+    const tokens = service.stores.database.selectFrom('oauth_tokens').select('token_id').where('grant_id', '=', grantId)
+    expect(await tokens.execute()).toHaveLength(100)
+  })
+
   test('lives for 30 days after its last use', async () => {
     const app = await connected(owner)
     passed = 29 * DAY_MS

@@ -68,7 +68,8 @@ export async function oauthRoutes(
   allowPreflight(app, REVOKE_PATH, 'POST')
   app.post(REVOKE_PATH, { ...options, bodyLimit: BODY_BYTES_MAX }, async (request) => {
     rateLimiter.checkInvalidKeys(request.ip)
-    await revokeToken(dependencies, parametersOf(request.body))
+    const isKnown = await revokeToken(dependencies, parametersOf(request.body))
+    if (!isKnown) rateLimiter.countInvalidKey(request.ip)
     return {}
   })
 }

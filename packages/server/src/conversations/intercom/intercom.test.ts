@@ -14,7 +14,7 @@ import { connectIntercom, describeConnection, disconnectSource, syncSource } fro
 import { pullIntercom } from './pull.ts'
 
 const ACTOR = { kind: 'service' } as const
-const WITHIN = { timeout: 40_000, interval: 100 }
+const WITHIN = { timeout: 120_000, interval: 100 }
 const NOW = Math.floor(Date.now() / 1000)
 
 let intercom: IntercomFixture

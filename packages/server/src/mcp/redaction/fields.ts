@@ -1,6 +1,6 @@
 import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
-import type { FieldKind, KindOfName } from './personal-names.ts'
+import { type FieldKind, isOfGroup, type KindOfName, PERSON_PARENTS } from './personal-names.ts'
 
 /**
  * Which known words are replaced in a text. `full-names`: not single words, because a company may be named after a family.
@@ -34,13 +34,7 @@ const OF_SERVICE = listOf(`
   group_by header_names host kind label match method metric model operator os outcome page page_host personal_properties
   property provider reason recognized_as referring_domain role rule schedule_cron scopes screen source state status
   subject_kind target time_zone to trigger type types`)
-/** Properties that describe a group of people. Countries are first names too (Jordan, Chad), and reports need them. */
-const OF_GROUP = listOf(`
-  country countrycode currency industry language lifecyclestage leadstatus locale region sector state timezone`)
 const COMPANY_FACTS = listOf('company companyname companydomain domain organization organisation')
-const PERSON_PARENTS = listOf(`
-  actor attendee author bcc cc created_by customer decided_by from invited_by member merged_by owner participants person
-  recipient replyto requested_by sender to traits user`)
 const PERSONAL_SUBJECTS = listOf('action contact identity invitation suppression user')
 const OTHER_ACTORS = listOf('agent api_key command_line service')
 
@@ -52,14 +46,14 @@ export function fieldRule(name: string, object: Values, around: Surroundings): F
   const words = wordsOf(name, plain, around)
   if (around.isTemplate) return { kind: null, words }
   const kind = kindOf(name, plain, object, around)
-  const passed = around.kind !== 'value' && OF_GROUP.has(plain) ? null : around.kind
+  const passed = around.kind !== 'value' && isOfGroup(plain) ? null : around.kind
   return { kind: kind ?? passed, words }
 }
 
 function kindOf(name: string, plain: string, object: Values, around: Surroundings): FieldKind | null {
   const { isBag, isCompany, kindOfName, name: parent } = around
-  if (name === 'name') {
-    const isName = isBag && object.name !== null && typeof object.name === 'object'
+  if (plain === 'name') {
+    const isName = isBag && object[name] !== null && typeof object[name] === 'object'
     return !isCompany && (isName || isPerson(object, parent)) ? 'name' : null
   }
   const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
@@ -71,6 +65,17 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
   if (kind === 'free-text' && !isBag && !/^(content|body|subject)$/.test(name)) return null
   if (isCompany) return isCompanyFact(kind, plain) ? null : kind
   return kind
+}
+
+/** How the values of a property of contacts or of companies are redacted. */
+export function kindOfProperty(
+  name: string,
+  entity: 'contacts' | 'companies',
+  kindOfName: KindOfName,
+): FieldKind | null {
+  const isCompany = entity === 'companies'
+  const around = { name: 'properties', isBag: true, isCompany, isTemplate: false, kind: null, words: 'all' as const }
+  return fieldRule(name, { [name]: '' }, { ...around, kindOfName }).kind
 }
 
 /** Under which name and where one finds a company is public, and what it says about itself. */
@@ -120,7 +125,7 @@ export function passesOn(name: string, value: unknown, isBag: boolean): boolean 
 
 function wordsOf(name: string, plain: string, { isBag, isCompany, name: parent, words }: Surroundings): Words {
   if (parent === 'buckets' || parent === 'values') return words
-  if (isBag ? OF_GROUP.has(plain) : OF_SERVICE.has(name)) return 'none'
+  if (isBag ? isOfGroup(plain) : OF_SERVICE.has(name)) return 'none'
   return COMPANY_FACTS.has(plain) || (isCompany && plain === 'name') ? 'full-names' : 'all'
 }
 
@@ -129,6 +134,6 @@ const DIMENSIONS_OF_SERVICE = listOf('lifecycle_stage lead_status day week month
 /** Which words are replaced in values of a property or a dimension. */
 function wordsOfValues(name: string): Words {
   const plain = plainName(name)
-  if (OF_GROUP.has(plain) || OF_SERVICE.has(name) || DIMENSIONS_OF_SERVICE.has(name)) return 'none'
+  if (isOfGroup(plain) || OF_SERVICE.has(name) || DIMENSIONS_OF_SERVICE.has(name)) return 'none'
   return COMPANY_FACTS.has(plain) ? 'full-names' : 'all'
 }

@@ -62,11 +62,34 @@ const PATTERNS = Object.entries(NAMES).map(
   ([kind, names]) => [kind as FieldKind, new RegExp(`^(?:${QUALIFIERS})*(?:${names})s?\\d*$`)] as const,
 )
 
-/** One expression for all names that are personal, for the database. Free texts are not looked up. */
-export const PERSONAL_NAMES = `^(${QUALIFIERS})*(${Object.entries(NAMES)
+/**
+ * One expression for all names that may be personal, for the database: of a flattened trait such as `address.street`, one
+ * part is enough. Free texts are not looked up.
+ */
+export const PERSONAL_NAMES = `(^|[.])(${QUALIFIERS})*(${Object.entries(NAMES)
   .filter(([kind]) => kind !== 'free-text' && kind !== 'value')
   .map(([, names]) => names.replaceAll('(?:', '('))
-  .join('|')}|name)s?[0-9]*$|email$`
+  .join('|')}|name)s?[0-9]*([.]|$)|email$`
+
+const listOf = (words: string) => new Set(words.trim().split(/\s+/))
+
+/** Properties that describe a group of people. Countries are first names too (Jordan, Chad), and reports need them. */
+const OF_GROUP = listOf(`
+  country countrycode currency industry language lifecyclestage leadstatus locale region sector state timezone`)
+/** Objects about people, which have fields of other kinds too. */
+export const PERSON_PARENTS = listOf(`
+  actor attendee author bcc cc created_by customer decided_by from invited_by member merged_by owner participants person
+  recipient replyto requested_by sender to traits user`)
+
+/** Whether a name, as `plainName` writes it, is that of a property which describes a group of people. */
+export function isOfGroup(plain: string): boolean {
+  return OF_GROUP.has(lastPart(plain))
+}
+
+/** `street` of a flattened trait `address.street`. */
+function lastPart(plain: string): string {
+  return plain.slice(plain.lastIndexOf('.') + 1)
+}
 
 /** Says what the field of a name holds; null if nothing personal. */
 export type KindOfName = (name: string) => FieldKind | null
@@ -85,10 +108,24 @@ export function personalNames(marked: readonly string[]): KindOfName {
 }
 
 function kindOf(plain: string, marks: ReadonlySet<string>): FieldKind | null {
-  if (plain.length <= NAME_LENGTH_MAX) {
-    const [kind] = PATTERNS.find(([, pattern]) => pattern.test(plain)) ?? []
-    if (kind !== undefined) return kind
-    if (plain.endsWith('email')) return 'email'
-  }
-  return marks.has(plain) ? 'value' : null
+  const kind = plain.length > NAME_LENGTH_MAX ? null : (kindOfPart(lastPart(plain)) ?? kindOfParents(plain))
+  return kind ?? (marks.has(plain) ? 'value' : null)
+}
+
+function kindOfPart(part: string): FieldKind | null {
+  const [kind] = PATTERNS.find(([, pattern]) => pattern.test(part)) ?? []
+  return kind ?? (part.endsWith('email') ? 'email' : null)
+}
+
+/** The kind of everything within the object of which a flattened trait was part: `address` for `address.floor`. */
+function kindOfParents(plain: string): FieldKind | null {
+  if (isOfGroup(plain)) return null
+  const kinds = plain
+    .split('.')
+    .slice(0, -1)
+    .map((part) => {
+      if (PERSON_PARENTS.has(part)) return null
+      return part === 'name' ? 'name' : kindOfPart(part)
+    })
+  return kinds.findLast((kind) => kind !== null) ?? null
 }

@@ -1,43 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { MAIL, propose } from '../../../test/actions.ts'
-import { fill, oneOfEach } from '../../../test/one-of-each.ts'
-import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { until } from '../../../test/webhooks.ts'
+import { fill } from '../../../test/one-of-each.ts'
+import { bodyOf, createPersonalData, EMAIL, expectNoToken } from '../../../test/personal-data.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { OPERATIONS } from '../../assembly/all-operations.ts'
 import { routeOf, type Values } from '../../operations/declare.ts'
 import { contactOfPseudonym, createRedactor, redactionKeyOf } from './redactor.ts'
-
-const EMAIL = 'zorblax.quintorp@mailtoken.example'
-const PERSON = {
-  firstname: 'Zorblax',
-  lastname: 'Quintörp',
-  phone: '+49 171 5550123',
-  'Mobile Phone': '0172-6660123',
-  street: 'Wibblestraße 17',
-  zip: '80331',
-  city: 'Zedburg',
-  date_of_birth: '1984-03-09',
-  linkedin_url: 'https://www.linkedin.com/in/zq-profiletoken',
-  avatar: 'https://img.example/avatartoken.png',
-  bio: 'Loves bioflugel.',
-  last_ip: '203.0.113.77',
-  nick: 'plain',
-  username: 'zedtoken99',
-  owner_name: 'Ownertoken Wibb',
-  country: 'France',
-  state: 'Bavaria',
-  industry: 'Software',
-  lifecyclestage: 'lead',
-  plan: 'gold',
-  seats: 12,
-  jobtitle: 'Assistant of Zorblax Quintörp',
-}
-/** Every part of the person's values, in lower case, and of the texts that people wrote. */
-const TOKENS = [
-  'zorblax', 'quintörp', 'quintorp', 'quint%c3%b6rp', 'mailtoken', '5550123', '6660123', 'wibblestra', '80331', 'zedburg',
-  '1984-03-09', 'profiletoken', 'avatartoken', 'bioflugel', '203.0.113.77', 'zedtoken', 'ownertoken', 'notetoken', 'subjecttoken',
-  'bodytoken', 'rawtoken', 'oldtoken', 'formtoken', 'querytoken', 'fragmenttoken', 'chattoken', 'strangertoken', 'lossttoken',
-] // biome-ignore format: a list
 
 let service: TestService
 let tenant: TestTenant
@@ -48,126 +15,14 @@ let mergedId: string
 const redactorOf = (of: TestTenant) => createRedactor(of.handle, redactionKeyOf('secret', of.id))
 // biome-ignore lint/suspicious/noExplicitAny: outputs of every shape
 const redact = (values: Values, of = tenant): Promise<any> => redactorOf(of).redact(values)
-const ok = async (method: string, path: string, body?: unknown) => {
-  const answer = await tenant.call(method, path, body)
-  expect([path, answer.status, JSON.stringify(answer.body).slice(0, 300)]).toEqual([
-    path,
-    expect.toSatisfy((status: number) => status < 300),
-    expect.anything(),
-  ])
-  return answer.body
-}
+const ok = (method: string, path: string, body?: unknown) => bodyOf(tenant, method, path, body)
 
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  ids = await oneOfEach(service, tenant, 'plain')
-  mergedId = await tenant.contact(
-    'lossttoken@mailtoken.example',
-    { firstname: 'Lossttoken', city: 'Zedburg' },
-    { visitor_id: 'v-merged' },
-  )
-  contactId = await tenant.contact(EMAIL, PERSON, { visitor_id: 'v-z', company_id: ids.company_id })
-  const url = `https://${tenant.site}/u/Zorblax-Quint%C3%B6rp/zorblax.quintorp?email=zorblax.quintorp%40mailtoken.example&q=querytoken&utm_source=news&utm_content=zorblax.quintorp%40mailtoken.example#fragmenttoken`
-  const data = {
-    title: 'Welcome back, ZORBLAX Quintorp!',
-    text: `Signed in as ${EMAIL} (0049 171 / 5550123)`,
-    path: '/u/zorblax_quintorp?x=querytoken',
-    message: 'notetoken for you',
-    email: EMAIL.toUpperCase(),
-    user: { first_name: 'Zorblax', address: { street: 'Wibblestraße 17', city: 'Zedburg', country: 'France' } },
-    json: JSON.stringify({ email: EMAIL, last: 'Quint\u00f6rp', firstname: 'Strangertoken' }),
-    [EMAIL]: 1,
-    count: 3,
-  }
-  await tenant.track({
-    visitor_id: 'v-z',
-    context: { referrer: `https://mail.example/inbox/${EMAIL}?q=querytoken` },
-    events: [
-      { event: 'page_view', url, data },
-      { event: 'signup', url: '/', title: 'zorblax quintörp', data: { from: 'Zorblax' } },
-    ],
-  })
-  // An anonymous visitor whose page names the contact by address only.
-  await tenant.track({
-    visitor_id: 'v-anonymous',
-    events: [
-      {
-        event: 'forward',
-        title: `Forward to ${EMAIL}`,
-        url: `https://${tenant.site}/f?to=${EMAIL}`,
-        data: { firstname: 'Strangertoken', text: 'Hi Strangertoken, from Zorblax' },
-      },
-    ],
-  })
-  await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/form-1`, {
-    headers: { origin: `https://${tenant.site}` },
-    body: JSON.stringify({ contact_data: { email: EMAIL, comments: 'formtoken asks', firstName: 'Zorblax' } }),
-  })
-  await ok('POST', '/v1/sources/hubspot/contacts', {
-    records: [
-      {
-        external_id: EMAIL,
-        email: EMAIL,
-        properties: { firstname: 'Oldtoken', notes: 'notetoken', plan: 'silver' },
-        updated_at: '2020-01-01T00:00:00Z',
-        raw: { deep: 'rawtoken' },
-      },
-    ],
-  })
-  const { note } = await ok('POST', `/v1/contacts/${contactId}/notes`, { content: 'Call Zorblax: notetoken' })
-  const participants = { from: { address: EMAIL, name: 'Zorblax Quintörp' }, to: [{ name: 'Chattoken Support' }] }
-  await ok('POST', '/v1/sources/helpdesk/conversations', {
-    records: [
-      {
-        thread_key: 't',
-        subject: 'subjecttoken',
-        messages: [
-          {
-            message_id: EMAIL,
-            direction: 'inbound',
-            ...participants,
-            sent_at: '2026-01-31T08:00:00Z',
-            text: 'bodytoken',
-            html: '<p>bodytoken</p>',
-          },
-        ],
-      },
-    ],
-  })
-  await tenant.track({
-    visitor_id: 'v-merged',
-    events: [{ event: 'page_view', title: 'Hello Lossttoken', url: `https://${tenant.site}/lossttoken` }],
-  })
-  await ok('POST', `/v1/contacts/${mergedId}/merge`, { into: contactId })
-  const filter = {
-    match: 'all',
-    conditions: [
-      { property: 'email', operator: 'equals', value: EMAIL },
-      { property: 'city', operator: 'in', value: ['Zedburg'] },
-      { property: 'country', operator: 'equals', value: 'France' },
-    ],
-  }
-  ids.segment_id = (
-    await ok('POST', '/v1/segments', { name: `Like ${EMAIL}`, description: `As ${EMAIL} said`, filter })
-  ).segment.segment_id
-  const mail = { ...MAIL, params: { subject: 'Hi Zorblax', message: 'bodytoken, Zorblax' } }
-  const place = { contactId, agentId: ids.agent_id, runId: ids.run_id, actionIndex: 0 }
-  await propose(tenant.handle, service.jobs, { ...place, ...mail } as Parameters<typeof propose>[2])
-  await tenant.handle.db
-    .updateTable('agent_run_contacts')
-    .set({ reasoning: 'Zorblax from Zedburg looked at pricing twice.' })
-    .where('contact_id', '=', contactId)
-    .execute()
-  await ok('POST', '/v1/suppressions', { address: EMAIL, details: `550 ${EMAIL} is full` })
-  await ok('POST', '/v1/views', { name: 'Mine', page: 'contacts', query: { search: 'zorblax' }, columns: [] })
-  ids.import_id = (await tenant.upload(`email,first name,city\n${EMAIL},Zorblax,Zedburg\n`)).body.import.import_id
-  await until(async () =>
-    expect((await tenant.call('GET', `/v1/segments/${ids.segment_id}`)).body.segment.contact_count).toBe(1),
-  )
-  await ok('POST', `/v1/imports/${ids.import_id}/preview`)
-  await until(async () => expect((await tenant.call('GET', `/v1/imports/${ids.import_id}/preview`)).status).toBe(200))
-  ids = { ...ids, note_id: note.note_id, action_index: '0', contact_id: contactId, visitor_id: 'v-z', address: EMAIL }
+  ids = await createPersonalData(service, tenant)
+  contactId = ids.contact_id ?? ''
+  mergedId = ids.merged_id ?? ''
 })
 
 /** Numbers, flags, ids, times and event names, in their order. */
@@ -185,24 +40,6 @@ function harmlessIn(value: unknown, name = ''): unknown[] {
 function withoutRaw(body: { unified_profile?: { raw_data?: unknown } }) {
   const { raw_data, ...unified_profile } = body.unified_profile ?? {}
   return body.unified_profile ? { ...body, unified_profile } : body
-}
-
-/** A text as it is, decoded from URLs, and from JSON, in lower case. */
-function readings(value: unknown): string {
-  const text = JSON.stringify(value)
-  const decoded = text.replace(/(%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString())
-  const unescaped = text.replace(/\\+u([0-9a-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-  return [text, decoded, unescaped].join('\n').toLowerCase()
-}
-
-/** In an answer that names no contact, a first name alone is a word like any other; full names are still found. */
-const FIRST_NAMES = ['lossttoken', 'strangertoken']
-const NAMES_NOBODY = /overview|event.text|^(title|url|text|url_path)$/
-
-function expectNoToken(redacted: unknown, where: string): void {
-  const known = NAMES_NOBODY.test(where) ? FIRST_NAMES : []
-  const text = known.reduce((rest, name) => rest.replaceAll(name, ''), readings(redacted))
-  expect([where, ...TOKENS.filter((token) => text.includes(token)), '']).toEqual([where, ''])
 }
 
 // Those of the social network have nothing but the state of a sign-in.

@@ -7,6 +7,7 @@ import { parseEmail } from '../../platform/email.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { createDictionary, type Dictionary, withoutTag } from './dictionary.ts'
+import { kindOfProperty } from './fields.ts'
 import { type Kind, type KindOfName, PERSONAL_NAMES, personalNames } from './personal-names.ts'
 import type { FoundValue } from './phrases.ts'
 import { contactOfPseudonym, idsIn, isRedacted, mapPseudonyms, WORD } from './pseudonyms.ts'
@@ -31,8 +32,14 @@ export interface Redactor {
   reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
   /** @throws ServiceError 400 `pseudonym_not_allowed` if a text, at any depth, contains a pseudonym */
   refuse(sent: unknown): void
+  /**
+   * Replaces pseudonyms of a contact in a text that the caller can read again.
+   * @throws ServiceError 400 as `reveal`, and `pseudonym_not_allowed` if a value would then be shown: not every value is
+   * recognized within a text, for example a birthday
+   */
+  revealReadable(text: string, contactId: string): Promise<string>
   /** Whether values of a property with this name are replaced. */
-  isPersonal(property: string): Promise<boolean>
+  isPersonal(entity: 'contacts' | 'companies', property: string): Promise<boolean>
   /** The real values of the pseudonyms issued so far, by pseudonym; for showing an answer to a person who may see them. */
   issued: ReadonlyMap<string, string>
 }
@@ -55,7 +62,18 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
     refuse: (sent) => {
       mapTexts(sent, (text) => mapPseudonyms(text, refused))
     },
-    isPersonal: async (property) => personalNames(await readMarks())(property) !== null,
+    isPersonal: async (entity, property) => kindOfProperty(property, entity, personalNames(await readMarks())) !== null,
+    revealReadable: async (text, contactId) => {
+      const revealed = await redactor.reveal(text, contactId)
+      if (revealed === text) return text
+      const { reasoning } = await redactor.redact({ contact_id: contactId, reasoning: revealed })
+      const shown = mapPseudonyms(String(reasoning), () => '').toLowerCase()
+      mapPseudonyms(text, (pseudonym) => {
+        const value = realValueOf(pseudonym, issued).toLowerCase()
+        return shown.includes(value) ? refused(pseudonym) : pseudonym
+      })
+      return revealed
+    },
     reveal: async (sent, contactId) => {
       const ids = new Set<string>()
       mapTexts(sent, (text) => mapPseudonyms(text, (pseudonym) => noted(pseudonym, ids)))
@@ -102,7 +120,7 @@ function realValueOf(pseudonym: string, issued: ReadonlyMap<string, string>): st
 }
 
 function refused(pseudonym: string): never {
-  const message = `${pseudonym} cannot be used here, because the value that it stands for is not put in its place. Leave it out.`
+  const message = `${pseudonym} cannot be used here, because the value that it stands for could not be hidden again. Leave it out.`
   throw new ServiceError(400, 'pseudonym_not_allowed', message)
 }
 

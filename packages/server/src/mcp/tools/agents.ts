@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
+import { ServiceError } from '../../platform/errors.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
-import { type Tool, type ToolCall, tool } from '../tool.ts'
+import { type Tool, tool } from '../tool.ts'
 import { idOf, rowsOf, totalOf } from './contacts.ts'
 import { contactId, pageInput, ROWS } from './inputs.ts'
 
@@ -80,15 +81,17 @@ export const AGENT_TOOLS: readonly Tool[] = [
         {
           additionalProperties: true,
           description:
-            'email_message: {subject, message}. social_message, social_connect: {message}. note: {content}. crm_update: {properties}. A wrong field is answered with the right ones.',
+            'email_message: {subject, message}. social_message, social_connect: {message}. note: {content}. crm_update: {properties}. An unknown field is refused with the list of valid ones.',
         },
       ),
       reason: Type.String({ minLength: 1, maxLength: 2_000, description: 'Why, for the person who decides.' }),
     },
-    async run(call, { contact_id, ...proposal }) {
+    async run(call, { contact_id, params, reason, ...proposal }) {
       const id = idOf(contact_id)
-      if (proposal.type === 'crm_update') call.refusePseudonyms(proposal.params)
-      const { action } = await call.operate('proposeAction', { contact_id: id, ...(await call.reveal(proposal, id)) })
+      if (proposal.type === 'crm_update') call.refusePseudonyms(params)
+      call.refusePseudonyms(proposal)
+      const texts = { params: await call.reveal(params, id), reason: await call.revealReadable(reason, id) }
+      const { action } = await call.operate('proposeAction', { contact_id: id, ...proposal, ...texts })
       return compactRecord({ action: pick(action, ACTION), next: 'It waits for a person: list_approvals shows it.' })
     },
   }),
@@ -123,10 +126,16 @@ export const AGENT_TOOLS: readonly Tool[] = [
     },
     async run(call, { decision, reason, contact_id, action_index, run_id }) {
       const place = { run_id, contact_id: idOf(contact_id), action_index: String(action_index) }
+      if (decision === 'approve' && reason !== undefined) throw reasonForApproval()
       const { action } = await call.operate('getAction', place)
-      const question = questionOf(decision, action as Values, await waitingAction(call, place), reason, call.isRedacted)
-      const version = await call.hashOf('getAction', place, (read) => pick(read.action, DECIDED))
-      const answer = await call.confirm(question, { ...place, decision, reason: reason ?? null, version })
+      const waiting = { contact_id: place.contact_id, limit: WAITING_MAX }
+      const shown = waitingAction(await call.operate('listApprovals', waiting), place)
+      const question = questionOf(decision, action as Values, shown, reason, call.isRedacted)
+      const versions = [
+        await call.hashOf('getAction', place, (read) => pick(read.action, DECIDED)),
+        await call.hashOf('listApprovals', waiting, (read) => pick(waitingAction(read, place), WITH)),
+      ]
+      const answer = await call.confirm(question, { ...place, decision, reason: reason ?? null, versions })
       if ('ask' in answer) return answer.ask
       if (!answer.isConfirmed) return { decided: false, reason: 'The person did not confirm, so nothing changed.' }
       const decided =
@@ -138,14 +147,19 @@ export const AGENT_TOOLS: readonly Tool[] = [
   }),
 ]
 
-/** What a person decides about. */
+/** What a person decides about, and with whom. */
 const DECIDED = ['type', 'params', 'status', 'identity_id']
+const WITH = ['contact', 'agent', 'identity']
 const WAITING_MAX = 100
 
-/** The action as the list of approvals shows it, with its agent, contact and sender; undefined if it does not wait. */
-async function waitingAction(call: ToolCall, { run_id, contact_id, action_index }: Record<string, string>) {
-  const { actions } = await call.operate('listApprovals', { contact_id, limit: WAITING_MAX })
+/** The action as a list of approvals shows it, with its agent, contact and sender; undefined if it does not wait. */
+function waitingAction({ actions }: Values, { run_id, action_index }: Record<string, string>): Values | undefined {
   return (actions as Values[]).find((each) => each.run_id === run_id && String(each.action_index) === action_index)
+}
+
+function reasonForApproval(): ServiceError {
+  const message = 'reason: is for a rejection; leave it out to approve.'
+  return new ServiceError(400, 'validation_error', message, { details: [{ path: 'reason', message }] })
 }
 
 /** The question for the person: everything that the decision does. */
@@ -159,17 +173,23 @@ function questionOf(
   const { contact, agent, identity } = (waiting ?? {}) as Record<string, Values | null | undefined>
   const lines = [
     `${decision === 'approve' ? 'Approve' : 'Reject'} this ${String(type).replaceAll('_', ' ')}?`,
-    `Contact: ${[contact?.firstname, contact?.lastname, contact?.email, contactId].filter(Boolean).join(' ')}`,
-    ...(agent ? [`Agent: ${agent.name}`] : []),
-    ...(identity
-      ? [`Sender: ${[identity.firstName, identity.lastName, identity.address].filter(Boolean).join(' ')}`]
-      : []),
-    ...(reason === undefined ? [] : [`Reason: ${reason}`]),
+    `Contact: ${onOneLine(contact?.firstname, contact?.lastname, contact?.email, contactId)}`,
+    ...(agent ? [`Agent: ${onOneLine(agent.name)}`] : []),
+    ...(identity ? [`Sender: ${onOneLine(identity.firstName, identity.lastName, identity.address)}`] : []),
     '',
     JSON.stringify(params, null, 2),
+    ...(reason === undefined ? [] : ['', `Reason: ${onOneLine(reason)}`]),
     ...(isRedacted ? ['', HIDDEN] : []),
   ]
   return lines.join('\n')
+}
+
+/** Texts of strangers and models, which must not look like other lines of the question. */
+function onOneLine(...parts: unknown[]): string {
+  return parts
+    .filter(Boolean)
+    .map((part) => String(part).replace(/[\s\p{C}]+/gu, ' '))
+    .join(' ')
 }
 
 function withShortActions({ proposed_actions: actions, ...row }: Record<string, unknown>) {

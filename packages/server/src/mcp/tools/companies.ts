@@ -2,9 +2,9 @@ import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
+import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
-import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['company_id', 'name', 'domain', 'properties', 'created_at']
 
@@ -27,7 +27,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
     },
     async run(call, { query, filter, fields, limit = ROWS, cursor, ...rest }) {
       const place = placeOf(cursor, limit)
-      await requireWholeValues(call, filter)
+      await checkComparisons(call, 'companies', filter)
       call.refusePseudonyms({ filter })
       const answer = await call.operate('listCompanies', { ...rest, search: query, filter, ...place })
       const rows = rowsOf(answer.companies, ROW).map((row) => withProperties(row, fields))

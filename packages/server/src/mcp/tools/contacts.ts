@@ -3,8 +3,8 @@ import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
 import { type Tool, tool } from '../tool.ts'
+import { checkComparisons, checkOrder } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
-import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
 const WHOLE = [...ROW, 'segment_ids', 'first_seen_at', 'updated_at', 'notes']
@@ -44,7 +44,8 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       const place = placeOf(cursor, limit)
       const contact = query === undefined ? null : contactOfPseudonym(query.trim())
       const words = contact === null ? { search: query } : { contact_ids: contact }
-      await requireWholeValues(call, filter)
+      await checkComparisons(call, 'contacts', filter)
+      await checkOrder(call, 'contacts', rest.sort_by)
       const sought = await call.reveal({ ...words, filter })
       const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
       if (rest.count_only) return { total: answer.count }
@@ -60,7 +61,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     input: {
       contact_id: contactId,
       include_sources: Type.Optional(
-        Type.Boolean({ description: 'Add which source said what (unified profile). Default: false.' }),
+        Type.Boolean({ description: 'Add where each value came from (unified profile). Default: false.' }),
       ),
     },
     async run(call, { contact_id, include_sources: withSources = false }) {
@@ -90,7 +91,8 @@ export const CONTACT_TOOLS: readonly Tool[] = [
           ...pick(visit ?? event, visit ? VISIT : EVENT),
         }),
       )
-      return listAnswer('items', items, place, totalOf(answer))
+      const list = listAnswer('items', items, place, totalOf(answer))
+      return items.length > 0 ? list : { ...list, next: NOTHING_FOUND }
     },
   }),
   tool({
@@ -125,6 +127,9 @@ export const CONTACT_TOOLS: readonly Tool[] = [
     },
   }),
 ]
+
+/** It may be nobody's id: reading events needs no scope that says whether a contact exists. */
+const NOTHING_FOUND = 'No events. Check contact_id with search_contacts, or leave out after and before.'
 
 const VISIT = [
   'started_at',

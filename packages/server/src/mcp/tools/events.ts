@@ -4,9 +4,9 @@ import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-d
 import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
+import { checkMetric } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
 import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
-import { hiddenProperty } from './whole-values.ts'
 
 const eventType = Type.Optional(Type.String({ maxLength: 200, description: 'Exact event name, e.g. page_view.' }))
 const identifiedOnly = Type.Optional(Type.Boolean({ description: 'Only events of known contacts.' }))
@@ -98,10 +98,7 @@ export const EVENT_TOOLS: readonly Tool[] = [
       include_system: includeSystem,
     },
     async run(call, { include_system: system, filters, ...rest }) {
-      const { metric_field: field } = rest
-      if (field !== undefined && (await call.isHidden(field))) {
-        throw hiddenProperty(`Values of ${field} are hidden from this connection, so they cannot be added up.`)
-      }
+      await checkMetric(call, rest.entity === 'companies' ? 'companies' : 'contacts', rest.metric_field)
       const sent = {
         ...rest,
         filters: filters && withContactIds(filters as Values),

@@ -6,7 +6,7 @@ const TIME = 'ISO 8601, or a date alone (UTC).'
 /** The number of rows of an answer, and where it continues. */
 export const pageInput = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS_MAX, description: 'Rows, 10 by default.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 20, description: 'next_cursor of the answer before.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 20, description: 'The next_cursor of the previous answer.' })),
 }
 export const ROWS = 10
 

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
+import { checkComparisons } from './comparisons.ts'
 import { rowsOf, totalOf } from './contacts.ts'
 import { pageInput, ROWS, segmentFilter } from './inputs.ts'
-import { requireWholeValues } from './whole-values.ts'
 
 const ROW = ['segment_id', 'name', 'description', 'contact_count', 'counting', 'filter']
 
@@ -37,11 +37,11 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
     name: 'preview_segment',
     title: 'Preview a segment',
     description:
-      'Count the contacts that a filter matches, with some of them, without saving anything. Use it before create_segment.',
+      'Count the contacts that a filter matches, and return a few of them, without saving anything. Use it before create_segment.',
     uses: ['previewSegment'],
     input: { filter: segmentFilter },
     async run(call, { filter }) {
-      await requireWholeValues(call, filter)
+      await checkComparisons(call, 'contacts', filter)
       const answer = await call.operate('previewSegment', await call.reveal({ filter }))
       return compactRecord({ count: answer.count, sample: rowsOf(answer.sample, ['contact_id', 'properties']) })
     },
@@ -58,7 +58,7 @@ export const SEGMENT_TOOLS: readonly Tool[] = [
       filter: segmentFilter,
     },
     async run(call, sent) {
-      await requireWholeValues(call, sent.filter)
+      await checkComparisons(call, 'contacts', sent.filter)
       call.refusePseudonyms(sent)
       const { segment } = await call.operate('createSegment', sent)
       return compactRecord({ segment: pick(segment, ROW) })

@@ -1,0 +1,50 @@
+import { ServiceError } from '../../platform/errors.ts'
+import type { ToolCall } from '../tool.ts'
+
+/** Comparisons with a whole value, which one has to know. */
+const WITH_WHOLE_VALUE = ['equals', 'not_equals', 'in', 'not_in', 'is_set', 'is_not_set']
+/** Deeper filters are rejected by the operation. */
+const LEVELS_MAX = 20
+
+type Entity = 'contacts' | 'companies'
+
+/**
+ * Refuses conditions that would show a hidden value step by step: by a part of it or its order, or by a pseudonym beside a
+ * property that is not hidden, to which a caller may write.
+ * @throws ServiceError 400 `hidden_property`, `pseudonym_not_allowed`
+ */
+export async function checkComparisons(call: ToolCall, entity: Entity, filter: unknown): Promise<void> {
+  if (!call.isRedacted) return
+  for (const condition of conditionsIn(filter, 1)) {
+    const { property, operator } = condition
+    if (typeof property !== 'string' || !(await call.isHidden(entity, property))) call.refusePseudonyms(condition)
+    else if (typeof operator === 'string' && !WITH_WHOLE_VALUE.includes(operator)) {
+      const message = `Values of ${property} are hidden from this connection, so conditions on it can only use ${WITH_WHOLE_VALUE.join(', ')}.`
+      throw hiddenProperty(message)
+    }
+  }
+}
+
+/** Refuses an order that would show hidden values beside known ones. @throws ServiceError 400 `hidden_property` */
+export async function checkOrder(call: ToolCall, entity: Entity, sortBy: string | undefined): Promise<void> {
+  if (sortBy === undefined || !(await call.isHidden(entity, sortBy))) return
+  throw hiddenProperty(`Values of ${sortBy} are hidden from this connection, so nothing can be sorted by them.`)
+}
+
+/** Refuses arithmetic with hidden values. @throws ServiceError 400 `hidden_property` */
+export async function checkMetric(call: ToolCall, entity: Entity, field: string | undefined): Promise<void> {
+  if (field === undefined || !(await call.isHidden(entity, field))) return
+  throw hiddenProperty(`Values of ${field} are hidden from this connection, so they cannot be added up.`)
+}
+
+function hiddenProperty(message: string): ServiceError {
+  return new ServiceError(400, 'hidden_property', message)
+}
+
+/** The conditions of a filter, without those nested in them. */
+function conditionsIn(filter: unknown, level: number): Record<string, unknown>[] {
+  if (filter === null || typeof filter !== 'object' || level > LEVELS_MAX) return []
+  if (Array.isArray(filter)) return filter.flatMap((each) => conditionsIn(each, level + 1))
+  const { conditions, ...own } = filter as Record<string, unknown>
+  return [own, ...conditionsIn(conditions, level + 1)]
+}
