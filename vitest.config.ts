@@ -28,8 +28,8 @@ export default defineConfig({
     // Node loads the sources as it does in production; nothing is bundled or transformed.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
-    testTimeout: 300_000,
-    hookTimeout: 240_000,
+    testTimeout: 900_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
   },
 })

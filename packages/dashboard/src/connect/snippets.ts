@@ -261,8 +261,10 @@ const mcpSnippets = ({ origin, apiKey }: Filling): Snippet[] => {
   ]
 }
 
+/** JSON with its lists on one line, as people write them. */
 function settingsFile(settings: object): string {
-  return JSON.stringify(settings, null, 2)
+  const json = JSON.stringify(settings, null, 2)
+  return json.replace(/\[\s+([^\]]*?)\s+\]/g, (_, items: string) => `[${items.replace(/\s+/g, ' ')}]`)
 }
 
 /** The code of each guide. */

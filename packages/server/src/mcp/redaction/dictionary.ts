@@ -82,7 +82,8 @@ export function createDictionary(
     for (const given of names('firstname').slice(0, 5)) {
       for (const family of names('lastname').slice(0, 5)) phrases.addFullName(given, family, { id })
     }
-    for (const { kind, value } of all) {
+    // The name in an address last: a first name says more than a username.
+    for (const { kind, value } of all.toSorted((one, other) => +(one.kind === 'email') - +(other.kind === 'email'))) {
       const known = keyOf(kind, value)
       owners.set(known, (owners.get(known) ?? new Set()).add(id))
       phrases.add({ kind, value }, { id })
