@@ -91,8 +91,7 @@ export const text = {
     claudeCode: 'Claude Code, with a key',
     cursor: '.cursor/mcp.json: Cursor, with a key',
     vscode: '.vscode/mcp.json: VS Code, with a key',
-    stdio:
-      'claude_desktop_config.json: clients that start a program, with the path of this service in place of /path/to',
+    stdio: 'claude_desktop_config.json: Claude Desktop, with a key. Replace /path/to.',
     intercom: 'On the machine of the service, with an access token of your Intercom app in token.txt',
   },
   light: {
