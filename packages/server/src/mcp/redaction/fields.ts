@@ -1,6 +1,6 @@
 import { plainName } from '../../contacts/property-names.ts'
 import type { Values } from '../../operations/declare.ts'
-import { type FieldKind, isOfGroup, type KindOfName, PERSON_PARENTS } from './personal-names.ts'
+import { type FieldKind, isOfGroup, type KindOfName, listOf, PERSON_PARENTS } from './personal-names.ts'
 
 /**
  * Which known words are replaced in a text. `full-names`: not single words, because a company may be named after a family.
@@ -24,8 +24,6 @@ interface Surroundings {
   words: Words
   kindOfName: KindOfName
 }
-
-const listOf = (words: string) => new Set(words.trim().split(/\s+/))
 
 /** Fields of the API whose values are the service's own words, times, or names in the tenant's systems. */
 const OF_SERVICE = listOf(`

@@ -71,7 +71,8 @@ export const PERSONAL_NAMES = `(^|[.])(${QUALIFIERS})*(${Object.entries(NAMES)
   .map(([, names]) => names.replaceAll('(?:', '('))
   .join('|')}|name)s?[0-9]*([.]|$)|email$`
 
-const listOf = (words: string) => new Set(words.trim().split(/\s+/))
+/** A set of the words of a text. */
+export const listOf = (words: string) => new Set(words.trim().split(/\s+/))
 
 /** Properties that describe a group of people. Countries are first names too (Jordan, Chad), and reports need them. */
 const OF_GROUP = listOf(`

@@ -117,7 +117,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
     title: 'Approve or reject an action',
     description:
       'Approve or reject an action that waits. Your client asks the person to confirm first; without their confirmation nothing happens. Never decide on your own.',
-    uses: ['getAction', 'listApprovals', 'approveAction'],
+    uses: ['getAction', 'listApprovals', 'approveAction', 'rejectAction'],
     isOutward: true,
     input: {
       ...PLACE,

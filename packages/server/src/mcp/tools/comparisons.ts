@@ -25,16 +25,19 @@ export async function checkComparisons(call: ToolCall, entity: Entity, filter: u
   }
 }
 
-/** Refuses an order that would show hidden values beside known ones. @throws ServiceError 400 `hidden_property` */
-export async function checkOrder(call: ToolCall, entity: Entity, sortBy: string | undefined): Promise<void> {
-  if (sortBy === undefined || !(await call.isHidden(entity, sortBy))) return
-  throw hiddenProperty(`Values of ${sortBy} are hidden from this connection, so nothing can be sorted by them.`)
-}
-
-/** Refuses arithmetic with hidden values. @throws ServiceError 400 `hidden_property` */
-export async function checkMetric(call: ToolCall, entity: Entity, field: string | undefined): Promise<void> {
-  if (field === undefined || !(await call.isHidden(entity, field))) return
-  throw hiddenProperty(`Values of ${field} are hidden from this connection, so they cannot be added up.`)
+/**
+ * Refuses what would show hidden values beside known ones: an order, or arithmetic.
+ * @param use what cannot be done, for the message
+ * @throws ServiceError 400 `hidden_property`
+ */
+export async function requireVisible(
+  call: ToolCall,
+  entity: Entity,
+  property: string | undefined,
+  use: 'added up' | 'sorted',
+): Promise<void> {
+  if (property === undefined || !(await call.isHidden(entity, property))) return
+  throw hiddenProperty(`Values of ${property} are hidden from this connection, so they cannot be ${use}.`)
 }
 
 function hiddenProperty(message: string): ServiceError {

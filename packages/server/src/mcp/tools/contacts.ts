@@ -3,7 +3,7 @@ import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { contactOfPseudonym } from '../redaction/redactor.ts'
 import { type Tool, tool } from '../tool.ts'
-import { checkComparisons, checkOrder } from './comparisons.ts'
+import { checkComparisons, requireVisible } from './comparisons.ts'
 import { companyId, contactId, pageInput, ROWS, segmentFilter, since, until } from './inputs.ts'
 
 const ROW = ['contact_id', 'properties', 'company_id', 'created_at']
@@ -45,7 +45,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
       const contact = query === undefined ? null : contactOfPseudonym(query.trim())
       const words = contact === null ? { search: query } : { contact_ids: contact }
       await checkComparisons(call, 'contacts', filter)
-      await checkOrder(call, 'contacts', rest.sort_by)
+      await requireVisible(call, 'contacts', rest.sort_by, 'sorted')
       const sought = await call.reveal({ ...words, filter })
       const answer = await call.operate('listContacts', { ...rest, ...sought, fields: fieldsOf(fields), ...place })
       if (rest.count_only) return { total: answer.count }

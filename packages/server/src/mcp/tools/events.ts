@@ -4,7 +4,7 @@ import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from '../../aggregate/record-d
 import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
-import { checkMetric } from './comparisons.ts'
+import { requireVisible } from './comparisons.ts'
 import { idOf, totalOf } from './contacts.ts'
 import { companyId, pageInput, ROWS, since, until } from './inputs.ts'
 
@@ -98,7 +98,8 @@ export const EVENT_TOOLS: readonly Tool[] = [
       include_system: includeSystem,
     },
     async run(call, { include_system: system, filters, ...rest }) {
-      await checkMetric(call, rest.entity === 'companies' ? 'companies' : 'contacts', rest.metric_field)
+      const entity = rest.entity === 'companies' ? 'companies' : 'contacts'
+      await requireVisible(call, entity, rest.metric_field, 'added up')
       const sent = {
         ...rest,
         filters: filters && withContactIds(filters as Values),
