@@ -28,6 +28,7 @@ const UNSCOPED = [
   'operations/idempotency.ts',
   'webhooks/queue',
   'erasure/erase-events.ts',
+  'providers/retention.ts',
   'conversations/mailbox',
   'identification/retention.ts',
   'identification/erase.ts',

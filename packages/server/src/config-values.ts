@@ -1,3 +1,8 @@
+/** The services at which this one can sign in with OAuth 2. */
+export const PROVIDER_NAMES = ['google', 'microsoft', 'hubspot', 'salesforce', 'pipedrive'] as const
+export type ProviderName = (typeof PROVIDER_NAMES)[number]
+export type OAuthClients = Partial<Record<ProviderName, { clientId: string; clientSecret: string }>>
+
 /** Of CDS_SECRET_KEY. */
 export const KEY_BYTES = 32
 
@@ -67,4 +72,16 @@ export function urlOf(text: string, protocols: string[]): string | undefined {
 /** An invalid URL may still contain a password, which must not reach a log. */
 export function mask(text: string): string {
   return text.replace(/\/\/[^@/]*@/, '//***@')
+}
+
+/** The OAuth clients of the environment: of each provider, both variables or neither. Adds to `problems`. */
+export function oauthClientsOf(read: (variable: string) => string | null, problems: string[]): OAuthClients {
+  const clients: OAuthClients = {}
+  for (const name of PROVIDER_NAMES) {
+    const prefix = `CDS_OAUTH_${name.toUpperCase()}_CLIENT`
+    const [clientId, clientSecret] = [read(`${prefix}_ID`), read(`${prefix}_SECRET`)]
+    if (clientId !== null && clientSecret !== null) clients[name] = { clientId, clientSecret }
+    else if (clientId !== clientSecret) problems.push(`${prefix}_ID and ${prefix}_SECRET must be set together`)
+  }
+  return clients
 }

@@ -4,7 +4,9 @@ import {
   keyOf,
   keysOf,
   mask,
+  type OAuthClients,
   ON_OFF,
+  oauthClientsOf,
   PROXIES_FORM,
   type Prices,
   PUBLIC_PATH,
@@ -62,6 +64,8 @@ export interface Config {
   authSecret: string | null
   /** An OpenID provider that people may sign in at; null without one. */
   oidc: { issuer: string; clientId: string; clientSecret: string; label: string } | null
+  /** The operator's OAuth clients at other services, for tenants without their own. */
+  oauthClients: OAuthClients
   /** The mail server for invitations and password links, and who they are from. */
   smtpUrl: string | null
   mailFrom: string
@@ -121,6 +125,7 @@ export interface MailLimits {
   passwordLinksPerAddressPerHour: number
 }
 
+const CREDENTIAL_FORM = 'at most 1000 printable characters without spaces'
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** Thrown once at start with every wrong variable named. */
@@ -172,7 +177,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'CDS_SOCIAL_GATEWAY_TOKEN',
       null,
       (value) => (TOKEN.test(value) ? value || null : undefined),
-      'at most 1000 printable characters without spaces',
+      CREDENTIAL_FORM,
     )
     const connector = read(
       'CDS_SOCIAL_CONNECTOR',
@@ -259,6 +264,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'a random string of at least 32 characters',
     ),
     oidc: readOidc(),
+    oauthClients: oauthClientsOf((name) => secret(name, null, keyOf, CREDENTIAL_FORM), problems),
     smtpUrl: secret<string | null>(
       'CDS_SMTP_URL',
       null,

@@ -67,9 +67,12 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
       const person = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
       const { identity_id: identityId } = await createIdentity(tenant, person, new Date())
       const mailbox = await servers.addMailbox('grace@mail.example')
-      const secrets = await openSecretBox(readConfig(environment))
+      const config = readConfig(environment)
+      const secrets = await openSecretBox(config)
       const rules = { allowPrivate: true, ca: servers.certificate.certificate }
-      const mail = { secrets, connector: createConnector(rules), tokenApi: createApiFetch(rules), clock: systemClock }
+      const opened = { secrets, tokenApi: createApiFetch(rules), clock: systemClock }
+      const providers = { ...opened, config, providerUrls: {} }
+      const mail = { ...opened, connector: createConnector(rules), providers }
       const settings = { ...settingsOf(servers, mailbox), spacingSeconds: 0 }
       await setEmailAccount(tenant, mail, TESTER, identityId, settings, new Date())
       const agentId = await insertAgent(tenant, identityId)

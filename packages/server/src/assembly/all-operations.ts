@@ -40,6 +40,7 @@ import type { ImportServices } from '../imports/transitions.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
+import { PROVIDER_OPERATIONS, type ProviderServices } from '../providers/operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS, type IngestionServices } from '../sites/ingestion/operations.ts'
 import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
@@ -67,6 +68,7 @@ export type Services = ActionServices &
   MemberServices &
   PlaybookServices &
   PreviewServices &
+  ProviderServices &
   RunServices &
   TrackerServices &
   SocialServices &
@@ -117,6 +119,7 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...MAIL_OPERATIONS,
   ...SOCIAL_OPERATIONS,
   ...MAILBOX_OPERATIONS,
+  ...PROVIDER_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
   ...PROBLEM_OPERATIONS,
 ]

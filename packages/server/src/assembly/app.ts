@@ -41,6 +41,7 @@ import type { SitePages } from '../platform/outbound/site-pages.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
+import type { ProviderDependencies } from '../providers/clients.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
@@ -55,6 +56,7 @@ import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
+import { PURPOSES } from './purposes.ts'
 
 export interface AppDependencies extends WriteDependencies, Pick<McpDependencies, 'extendMcpServer'> {
   auth: () => Promise<Auth>
@@ -69,6 +71,7 @@ export interface AppDependencies extends WriteDependencies, Pick<McpDependencies
   jobs: Jobs
   social: SocialConnector
   groupCommit: GroupCommit
+  providers: ProviderDependencies
   mail: MailDependencies
   findApiKey: FindApiKey
   /** Finds what a connected application may do. */
@@ -98,7 +101,8 @@ export async function createApp(given: AppDependencies): Promise<App> {
   openapiRoute(app)
   operationsRoutes(app, dependencies)
   const recordCalls = createCallRecorder(dependencies)
-  const services = { ...dependencies, recordCalls, refuseWhileErasing, moveMails, segmentFilters }
+  const authorization = { ...given.providers, purposes: PURPOSES }
+  const services = { ...dependencies, authorization, recordCalls, refuseWhileErasing, moveMails, segmentFilters }
   const { clock, invalidation, stores, secrets } = given
   const operations = OPERATIONS as readonly Operation<object>[]
   const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })

@@ -9,17 +9,21 @@ import { createSitePages, type SitePagesOptions } from '../platform/outbound/sit
 import type { Clock } from '../platform/time.ts'
 
 /**
- * Everything that connects to other hosts: webhook receivers, mail servers and their token endpoints, the social
- * network, messaging tools and model providers. Each refuses private addresses unless the configuration allows them.
+ * Everything that connects to other hosts: webhook receivers, mail servers, token endpoints, the social network,
+ * messaging tools and model providers. Each refuses private addresses unless the configuration allows them.
  */
 export function openConnections(
   config: Config,
   clock: Clock,
   { sitePort, ...options }: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'> = {},
+  providerUrls: Readonly<Record<string, string>> = {},
 ) {
   const { allowPrivate } = config.llm
   const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options })
   const tokenApi = createApiFetch({ ...options, allowPrivate: config.mailAllowPrivate })
+  // The URLs of providers are fixed, and public; tests replace them by ones on this machine.
+  const arePrivate = Object.keys(providerUrls).length > 0
+  const providerApi = createApiFetch({ ...options, allowPrivate: arePrivate, allowHttp: arePrivate })
   const messagingApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
   const sitePages = createSitePages({
     allowPrivate: config.webhookAllowPrivate,
@@ -29,11 +33,12 @@ export function openConnections(
   const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
   const { social, close: closeSocial } = openConnector(config, clock, options)
   const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, messagingApi.close, sitePages.close]
-  cleanup.push(llmOutbound.close)
+  cleanup.push(llmOutbound.close, providerApi.close)
   return {
     outbound,
     connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
     tokenApi,
+    providerApi,
     messagingApi,
     sitePages,
     llmOutbound,

@@ -17,6 +17,7 @@ const BASELINE = [
   'identification/tables.sql',
   'segments/tables.sql',
   'webhooks/tables.sql',
+  'providers/tables.sql',
   'identities/tables.sql',
   'conversations/tables.sql',
   'agents/tables.sql',

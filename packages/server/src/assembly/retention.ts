@@ -5,6 +5,7 @@ import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { deleteExpiredAuthorizations } from '../providers/retention.ts'
 import { deleteOldProblems } from '../sites/problems/record.ts'
 import { deleteOldCounts } from '../sources/usage.ts'
 import { deleteExpiredWriteKeys } from '../sources/write-keys.ts'
@@ -29,6 +30,7 @@ export function startRetention({
       deleteOldIdempotencyKeys,
       deleteExpiredWriteKeys,
       deleteOldCounts,
+      deleteExpiredAuthorizations,
     ]
     const failures = await eachAlone(all, (deleteRows) => deleteRows(database, clock()))
     for (const err of failures) log.warn({ err }, 'old rows could not be deleted; retrying in an hour')

@@ -58,6 +58,8 @@ export interface ServiceOptions extends EngineOptions {
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
   intercomUrl?: string
+  /** Base URLs in place of those of OAuth providers, by name; for tests. */
+  providerUrls?: Record<string, string>
   /** Adds to the MCP server of each request; for tests of the protocol. */
   extendMcpServer?: McpDependencies['extendMcpServer']
   /** Sees the application before it answers the first request. */
@@ -85,15 +87,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { groupCommit, live, writing } = recording
 
     const secrets = await openSecretBox(config)
-    const connections = openConnections(config, clock, options.outbound)
+    const connections = openConnections(config, clock, options.outbound, options.providerUrls)
     cleanup.push(connections.close)
-    const { connector, tokenApi } = connections
+    const { connector, tokenApi, providerApi } = connections
+    const { providerUrls = {} } = options
+    const providers = { secrets, config, tokenApi: providerApi, clock, providerUrls }
     const recordSent = createSentRecorder(writing)
-    const mail = { secrets, connector, tokenApi, clock, publicUrl: config.publicUrl, recordSent, writing, log }
+    const { publicUrl } = config
+    const mail = { secrets, connector, tokenApi, providers, clock, publicUrl, recordSent, writing, log }
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
-    const own = { config, invalidation, jobs, secrets, writing, mail, clock, log, metrics }
+    const own = { config, invalidation, jobs, secrets, providers, writing, mail, clock, log, metrics }
     const workers = await startWorkers({ ...engines, ...connections, ...own, intercomUrl: options.intercomUrl })
     cleanup.push(workers.stop)
 
@@ -117,6 +122,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stores,
       secrets,
       jobs,
+      providers,
       mail,
       groupCommit,
       live,

@@ -13,6 +13,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
+import type { ProviderDependencies } from '../providers/clients.ts'
 import { EXPORT_QUEUES, startExportWorkers } from '../tenant-export/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
@@ -36,6 +37,7 @@ interface Context extends Omit<Engines, 'close'>, Omit<Connections, 'close'> {
   invalidation: Invalidation
   jobs: Jobs
   secrets: SecretBox
+  providers: ProviderDependencies
   writing: WriteDependencies
   mail: MailDependencies
   clock: Clock

@@ -34,6 +34,7 @@ import { perform } from '../operations/perform.ts'
 import { SCOPES } from '../operations/scopes.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
+import { PROVIDER_OPERATIONS } from '../providers/operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { INGESTION_OPERATIONS } from '../sites/ingestion/operations.ts'
 import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
@@ -58,6 +59,7 @@ import {
   withMergeServices,
   withoutCounts,
   withoutServices,
+  withProviderServices,
   withRecorder,
   withSocial,
   withStores,
@@ -110,6 +112,7 @@ export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(MAIL_OPERATIONS, withConfig),
   ...commandsOf(SOCIAL_OPERATIONS, withSocial),
   ...commandsOf(MAILBOX_OPERATIONS, withoutServices),
+  ...commandsOf(PROVIDER_OPERATIONS, withProviderServices),
   ...commandsOf(SUPPRESSION_OPERATIONS, withWriting),
 }
 

@@ -7,12 +7,14 @@ import type { AgentServices } from '../agents/operations.ts'
 import type { PlaybookServices } from '../agents/playbooks/operations.ts'
 import type { AskServices } from '../ask/operations.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
+import { PURPOSES } from '../assembly/purposes.ts'
 import { QUEUES } from '../assembly/workers.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import type { ConnectionServices } from '../identities/connection-operations.ts'
+import type { LoginDependencies } from '../identities/email-accounts.ts'
 import type { PreviewServices } from '../identities/mail/operations.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
 import { openConnector } from '../identities/social/open.ts'
@@ -29,6 +31,7 @@ import { createConnector } from '../platform/outbound/connect.ts'
 import { createSitePages } from '../platform/outbound/site-pages.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
+import type { ProviderServices } from '../providers/operations.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import type { IngestionServices } from '../sites/ingestion/operations.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
@@ -105,20 +108,37 @@ export function withWriting<Answer>(session: Session, use: (services: WriteDepen
   return use(session.writing())
 }
 
-export async function withConnectionServices<Answer>(
+/** For commands that log in at mail servers or get tokens from providers. */
+async function withMail<Answer>(
   { config }: Session,
-  use: (services: ConnectionServices) => Promise<Answer>,
+  use: (mail: LoginDependencies) => Promise<Answer>,
 ): Promise<Answer> {
-  const { social, close } = openConnector(config, systemClock)
   const rules = { allowPrivate: config.mailAllowPrivate }
   const tokenApi = createApiFetch(rules)
+  const providerApi = createApiFetch({ allowPrivate: false })
   try {
     const secrets = await openSecretBox(config)
-    const mail = { secrets, connector: createConnector(rules), tokenApi, clock: systemClock }
-    return await use({ mail, social })
+    const providers = { secrets, config, tokenApi: providerApi, clock: systemClock, providerUrls: {} }
+    return await use({ secrets, connector: createConnector(rules), tokenApi, providers, clock: systemClock })
   } finally {
-    await Promise.all([close(), tokenApi.close()])
+    await Promise.all([tokenApi.close(), providerApi.close()])
   }
+}
+
+export async function withConnectionServices<Answer>(
+  session: Session,
+  use: (services: ConnectionServices) => Promise<Answer>,
+): Promise<Answer> {
+  const { social, close } = openConnector(session.config, systemClock)
+  try {
+    return await withMail(session, (mail) => use({ mail, social }))
+  } finally {
+    await close()
+  }
+}
+
+export function withProviderServices<Answer>(session: Session, use: (services: ProviderServices) => Promise<Answer>) {
+  return withMail(session, (mail) => use({ authorization: { ...mail.providers, purposes: PURPOSES } }))
 }
 
 /** The running service calls the network for a login, so that its secrets stay in one place. */

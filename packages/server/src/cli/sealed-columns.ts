@@ -5,6 +5,8 @@ import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import { answerPlace } from '../operations/idempotency.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
+import { verifierPlace } from '../providers/authorizations.ts'
+import { clientSecretPlace } from '../providers/clients.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
@@ -38,6 +40,18 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['tenant_id', 'source'],
     column: 'sealed',
     place: ({ tenant_id = '', source = '' }) => connectionPlace(tenant_id, source),
+  },
+  {
+    table: 'provider_clients',
+    key: ['tenant_id', 'provider'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', provider = '' }) => clientSecretPlace(tenant_id, provider),
+  },
+  {
+    table: 'authorizations',
+    key: ['tenant_id', 'state_hash'],
+    column: 'verifier_sealed',
+    place: ({ tenant_id = '', state_hash = '' }) => verifierPlace(tenant_id, state_hash),
   },
   {
     ...socialSession,

@@ -1,3 +1,5 @@
+import type { AccessTokens } from '../providers/access-tokens.ts'
+
 /** TLS from the first byte, STARTTLS (required, never optional), or unencrypted. */
 export type MailSecurity = 'tls' | 'starttls' | 'none'
 
@@ -11,16 +13,6 @@ export interface TokenRenewal {
   /** null for a public client. */
   clientSecret: string | null
   tokenUrl: string
-}
-
-/** Access tokens that are renewed when they expire. */
-export interface AccessTokens {
-  /** A token that has not expired, as far as is known. @throws TokenRefused; Error if the endpoint is unavailable. */
-  current(): Promise<string>
-  /** Replaces a token that a server rejected. @throws as `current` does. */
-  renew(rejected: string): Promise<string>
-  /** Every secret used so far, to be redacted from messages. */
-  secrets(): string[]
 }
 
 export interface MailServer {

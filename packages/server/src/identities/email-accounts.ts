@@ -4,7 +4,9 @@ import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { AccessTokens, EmailAccount, MailLogin, MailServer } from './email-account.ts'
+import { type AccessTokens, createAccessTokens } from '../providers/access-tokens.ts'
+import type { Tokens } from '../providers/token-request.ts'
+import type { EmailAccount, MailLogin, MailServer } from './email-account.ts'
 import type { EmailAccountDescription, MailServerDescription, RenewalDescription } from './email-account-object.ts'
 import { emailPlace, type StoredSecrets, tokenStore } from './email-secrets.ts'
 import {
@@ -16,7 +18,6 @@ import {
   secretOf,
 } from './email-settings.ts'
 import { subject } from './identities.ts'
-import { createAccessTokens, type Tokens } from './mail/access-tokens.ts'
 import { checkLogin } from './mail/check-login.ts'
 import type { MailDependencies } from './mail/dependencies.ts'
 
@@ -28,7 +29,7 @@ interface StoredSettings {
 }
 
 /** For decrypting an account's secrets and renewing its access tokens. */
-export type OpenDependencies = Pick<MailDependencies, 'secrets' | 'tokenApi' | 'clock'>
+export type OpenDependencies = Pick<MailDependencies, 'secrets' | 'tokenApi' | 'providers' | 'clock'>
 /** For logging in at its servers too. */
 export type LoginDependencies = OpenDependencies & Pick<MailDependencies, 'connector'>
 type Row = Selectable<TenantTables['email_accounts']>
@@ -80,8 +81,12 @@ export async function setEmailAccount(
 function firstTokens(dependencies: LoginDependencies, { renewal }: CheckedEmailSettings) {
   if (!renewal) return undefined
   const first = { accessToken: '', expiresAt: null, refreshToken: renewal.refreshToken }
-  const nowhere = { save: async (_: Tokens, renewed: Tokens) => renewed, saveRefusal: async () => null }
-  return createAccessTokens(dependencies, renewal, first, nowhere)
+  const nowhere = {
+    load: async () => null,
+    save: async (_: Tokens, renewed: Tokens) => renewed,
+    saveRefusal: async () => null,
+  }
+  return createAccessTokens(dependencies, { client: renewal, tokens: first, store: nowhere })
 }
 
 /** Deletes an identity's email account with its secrets. @throws ServiceError 404 if it has none. */
@@ -161,7 +166,8 @@ export async function openEmailAccount(
         }
       : null
   const store = tokenStore(tenant, secrets, identityId, row.updated_at)
-  const tokens = renewal && stored ? createAccessTokens(dependencies, renewal, stored, store) : undefined
+  const tokens =
+    renewal && stored ? createAccessTokens(dependencies, { client: renewal, tokens: stored, store }) : undefined
   const account = {
     identityId,
     address: row.address,

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { TOKEN_PROBLEM, type TokenStore, type Tokens } from './mail/access-tokens.ts'
+import { isSame, type TokenStore } from '../providers/access-tokens.ts'
+import { TOKEN_PROBLEM, type Tokens } from '../providers/token-request.ts'
 
 /** A change of the encryption key during a renewal re-encrypts the row, so saving may need another attempt. */
 const ATTEMPTS_MAX = 3
@@ -49,6 +50,7 @@ export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: strin
     tenant.db.updateTable('email_accounts').where('identity_id', '=', identityId).where('sealed', '=', sealed)
 
   return {
+    load: async () => (await read())?.tokens ?? null,
     save: async (before, renewed) => {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         const stored = await read()
@@ -59,22 +61,19 @@ export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: strin
           .set({
             sealed: secrets.seal(JSON.stringify(next), place),
             error: sql<string | null>`CASE WHEN starts_with(error, ${TOKEN_PROBLEM}) THEN NULL ELSE error END`,
+            needs_sign_in: false,
           })
           .executeTakeFirst()
         if (numUpdatedRows > 0n) break
       }
       return renewed
     },
-    saveRefusal: async (before, problem) => {
+    saveRefusal: async (before, problem, isEnded) => {
       const stored = await read()
       if (!stored) return null
       if (!isSame(stored.tokens, before)) return stored.tokens
-      await change(stored.sealed).set({ error: problem }).execute()
+      await change(stored.sealed).set({ error: problem, needs_sign_in: isEnded }).execute()
       return null
     },
   }
-}
-
-function isSame(one: Tokens, other: Tokens): boolean {
-  return one.accessToken === other.accessToken && one.refreshToken === other.refreshToken
 }

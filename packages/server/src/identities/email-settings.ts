@@ -4,8 +4,8 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Connector } from '../platform/outbound/connect.ts'
 import { checkUrl, RefusedAddress } from '../platform/outbound/urls.ts'
+import { TOKEN_PROBLEM } from '../providers/token-request.ts'
 import type { MailLogin, MailServer, TokenRenewal } from './email-account.ts'
-import { TOKEN_PROBLEM } from './mail/access-tokens.ts'
 
 export interface EmailAccountSettings {
   address: string

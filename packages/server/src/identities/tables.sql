@@ -11,7 +11,8 @@ CREATE TABLE identities (
 );
 
 -- An identity's mailbox. `sealed` contains the passwords or tokens; the other columns are visible to users.
--- `verified_at` is the time of the last login that both servers accepted.
+-- `verified_at` is the time of the last login that both servers accepted. `needs_sign_in`: the provider revoked the refresh
+-- token, so that only another sign-in helps.
 CREATE TABLE email_accounts (
   tenant_id uuid NOT NULL,
   identity_id uuid NOT NULL,
@@ -22,6 +23,7 @@ CREATE TABLE email_accounts (
   spacing_seconds integer NOT NULL,
   verified_at timestamptz,
   error text,
+  needs_sign_in boolean NOT NULL DEFAULT false,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, identity_id),

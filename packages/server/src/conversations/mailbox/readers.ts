@@ -1,6 +1,5 @@
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { openEmailAccount } from '../../identities/email-accounts.ts'
-import { TokenRefused } from '../../identities/mail/access-tokens.ts'
 import { serverError } from '../../identities/mail/server-error.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { every } from '../../platform/every.ts'
@@ -10,6 +9,8 @@ import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import { mayBeLost } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import type { ProviderDependencies } from '../../providers/clients.ts'
+import { TokenRefused } from '../../providers/token-request.ts'
 import {
   type ClaimedMailbox,
   claimMailboxes,
@@ -50,6 +51,7 @@ export function startMailboxReaders(dependencies: {
   secrets: SecretBox
   connector: Connector
   tokenApi: ApiFetch
+  providers: ProviderDependencies
   writing: WriteDependencies
   firstSyncDays: number
   pollSeconds: number

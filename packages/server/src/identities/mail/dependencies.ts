@@ -5,6 +5,7 @@ import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import type { ProviderDependencies } from '../../providers/clients.ts'
 import type { EmailAccount } from '../email-account.ts'
 import type { ComposedMail } from './compose.ts'
 import type { OutgoingMail } from './outgoing.ts'
@@ -25,8 +26,10 @@ export interface MailDependencies {
   secrets: SecretBox
   /** Connects to mail servers. Users choose their hosts, so it refuses private addresses. */
   connector: Connector
-  /** Calls OAuth2 token endpoints. Users choose their URLs, so it refuses private addresses. */
+  /** Calls OAuth2 token endpoints whose URLs users chose, so it refuses private addresses. */
   tokenApi: ApiFetch
+  /** For accounts whose person signed in at a provider. */
+  providers: ProviderDependencies
   clock: Clock
   /** The service's public URL, the base of unsubscribe links. */
   publicUrl: string

@@ -1,0 +1,113 @@
+import type { Clock } from '../platform/time.ts'
+import { requestTokens, type TokenClient, type TokenDependencies, TokenRefused, type Tokens } from './token-request.ts'
+
+/** A token is renewed early, so that it does not expire during a login. */
+const RENEWED_BEFORE_EXPIRY_MS = 60_000
+
+/** Access tokens that are renewed when they expire. */
+export interface AccessTokens {
+  /** A token that has not expired, as far as is known. @throws TokenRefused; Error if the endpoint is unavailable. */
+  current(): Promise<string>
+  /** Replaces a token that a server rejected. @throws as `current` does. */
+  renew(rejected: string): Promise<string>
+  /** Every secret used so far, to be redacted from messages. */
+  secrets(): string[]
+}
+
+export interface TokenStore {
+  /** The stored tokens, which another process may have renewed; null if they no longer exist. */
+  load(): Promise<Tokens | null>
+  /** Saves renewed tokens. @returns the tokens to use from now on: another process's, if it has renewed them in the meantime. */
+  save(before: Tokens, renewed: Tokens): Promise<Tokens>
+  /**
+   * Saves a refusal. If `isEnded`, only another sign-in helps: store that, and pass the problem as `ended` from then on.
+   * @returns the tokens that another process has renewed in the meantime; null if the refusal is final.
+   */
+  saveRefusal(before: Tokens, problem: string, isEnded: boolean): Promise<Tokens | null>
+}
+
+export interface TokenAccount {
+  /** The client that the tokens were issued to; a function where it may change. */
+  client: TokenClient | (() => Promise<TokenClient>)
+  tokens: Tokens
+  store: TokenStore
+  /** The problem with which the provider ended the sign-in: then no further request is made. */
+  ended?: string | null
+}
+
+/**
+ * The access tokens of an account. Each is used until it expires or a server rejects it. Concurrent renewals share one
+ * request, and a renewed refresh token is stored before the access token is used.
+ */
+export function createAccessTokens(
+  dependencies: TokenDependencies,
+  { client: given, tokens: first, store, ended: endedBefore = null }: TokenAccount,
+): AccessTokens & { latest(): Tokens } {
+  let tokens = first
+  let ended = endedBefore
+  let renewing: Promise<string> | null = null
+  const secrets = new Set<string>()
+  const remember = (...texts: (string | null)[]) => {
+    for (const text of texts) if (text !== null && text !== '') secrets.add(text)
+  }
+  const use = (next: Tokens) => {
+    tokens = next
+    remember(next.accessToken, next.refreshToken)
+  }
+  use(first)
+  if (typeof given === 'object') remember(given.clientSecret)
+
+  async function renewNow(rejected: string | null): Promise<string> {
+    const before = tokens
+    const stored = await store.load()
+    if (stored && !isSame(stored, before)) {
+      use(stored)
+      if (stored.accessToken !== rejected && isValid(stored, dependencies.clock)) return stored.accessToken
+    }
+    const old = tokens
+    const client = typeof given === 'function' ? await given() : given
+    remember(client.clientSecret)
+    try {
+      const grant = { grant_type: 'refresh_token', refresh_token: old.refreshToken }
+      const { accessToken, expiresAt, refreshToken } = await requestTokens(dependencies, client, grant)
+      // Some endpoints issue a new refresh token each time. If there is none, the old one stays valid.
+      const renewed = { accessToken, expiresAt, refreshToken: refreshToken ?? old.refreshToken }
+      use(renewed)
+      use(await store.save(old, renewed))
+    } catch (error) {
+      if (!(error instanceof TokenRefused)) throw error
+      const others = await store.saveRefusal(old, error.message, error.isEnded)
+      if (!others) {
+        if (error.isEnded) ended = error.message
+        throw error
+      }
+      use(others)
+    }
+    return tokens.accessToken
+  }
+
+  async function renewOnce(rejected: string | null): Promise<string> {
+    if (ended !== null) throw new TokenRefused(ended, { isEnded: true })
+    renewing ??= renewNow(rejected).finally(() => {
+      renewing = null
+    })
+    return renewing
+  }
+
+  return {
+    current: async () => (isValid(tokens, dependencies.clock) ? tokens.accessToken : renewOnce(null)),
+    renew: async (rejected) => (rejected === tokens.accessToken ? renewOnce(rejected) : tokens.accessToken),
+    latest: () => tokens,
+    secrets: () => [...secrets],
+  }
+}
+
+/** Whether two are the same tokens, so that nobody has renewed them in between. */
+export function isSame(one: Tokens, other: Tokens): boolean {
+  return one.accessToken === other.accessToken && one.refreshToken === other.refreshToken
+}
+
+function isValid({ accessToken, expiresAt }: Tokens, clock: Clock): boolean {
+  if (accessToken === '') return false
+  return expiresAt === null || Date.parse(expiresAt) - RENEWED_BEFORE_EXPIRY_MS > clock().getTime()
+}

@@ -1,0 +1,145 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import type { Config } from '../config.ts'
+import { PROVIDER_NAMES, type ProviderName } from '../config-values.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { notFound, ServiceError } from '../platform/errors.ts'
+import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
+import { TOKEN_PROBLEM, type TokenClient, type TokenDependencies, TokenRefused } from './token-request.ts'
+
+/** What signing in at providers needs. */
+export interface ProviderDependencies extends TokenDependencies {
+  secrets: SecretBox
+  config: Pick<Config, 'publicUrl' | 'oauthClients'>
+  /** Base URLs in place of the providers' own, by name; for tests. */
+  providerUrls: Readonly<Record<string, string>>
+}
+
+export const OAuthClient = Type.Object(
+  {
+    provider: Type.Enum([...PROVIDER_NAMES]),
+    label: Type.String({ description: "The provider's name for people.", examples: ['Google'] }),
+    client_id: Nullable(Type.String(), 'null: no client is known, so nobody can sign in at the provider.'),
+    origin: Nullable(
+      Type.Enum(['workspace', 'operator']),
+      '`workspace`: stored in this workspace. `operator`: set for the whole installation by its operator.',
+    ),
+    redirect_url: Type.String({ description: 'The redirect URL to register at the provider.' }),
+    updated_at: Nullable(Timestamp),
+  },
+  { title: 'OAuthClient' },
+)
+export type OAuthClient = Type.Static<typeof OAuthClient>
+
+type Row = Pick<Selectable<TenantTables['provider_clients']>, 'provider' | 'client_id' | 'updated_at'>
+
+/** Where the provider sends people back to: a page of the dashboard. */
+export function redirectUrlOf({ publicUrl }: Pick<Config, 'publicUrl'>): string {
+  return `${publicUrl}/authorized`
+}
+
+/** Where a client's secret is stored. It can be decrypted nowhere else. */
+export function clientSecretPlace(tenantId: string, provider: string): string {
+  return `${tenantId}/${provider}/oauth-client`
+}
+
+/** The client of each provider, without secrets. */
+export async function listClients(tenant: Tenant, { config }: ProviderDependencies): Promise<OAuthClient[]> {
+  const rows = await tenant.db.selectFrom('provider_clients').select(['provider', 'client_id', 'updated_at']).execute()
+  return PROVIDER_NAMES.map((name) => {
+    const row = rows.find(({ provider }) => provider === name)
+    return toObject(providerNamed(name), row, config)
+  })
+}
+
+/** Stores the tenant's client of a provider, in place of the one before. */
+export async function setClient(
+  tenant: Tenant,
+  { secrets, config }: ProviderDependencies,
+  provider: Provider,
+  { clientId, clientSecret }: { clientId: string; clientSecret: string },
+  now: Date,
+): Promise<OAuthClient> {
+  const values = {
+    client_id: clientId,
+    secret_sealed: secrets.seal(clientSecret, clientSecretPlace(tenant.id, provider.name)),
+    updated_at: now,
+  }
+  const row = await tenant.db
+    .insertInto('provider_clients')
+    .values({ provider: provider.name, ...values, created_at: now })
+    .onConflict((existing) => existing.column('provider').doUpdateSet(values))
+    .returning(['provider', 'client_id', 'updated_at'])
+    .executeTakeFirstOrThrow()
+  return toObject(provider, row, config)
+}
+
+/** @throws ServiceError 404 if the tenant has stored none. */
+export async function deleteClient(tenant: Tenant, provider: Provider): Promise<{ clientId: string }> {
+  const row = await tenant.db
+    .deleteFrom('provider_clients')
+    .where('provider', '=', provider.name)
+    .returning('client_id')
+    .executeTakeFirst()
+  if (!row) throw notFound('OAuth client')
+  return { clientId: row.client_id }
+}
+
+/**
+ * The client with which a tenant gets tokens at a provider: its own, else the operator's.
+ * @throws ServiceError 409 `no_oauth_client` that says what to do.
+ */
+export async function tokenClientOf(
+  tenant: Tenant,
+  dependencies: ProviderDependencies,
+  provider: Provider,
+  settings: ProviderSettings = {},
+): Promise<TokenClient & { clientSecret: string }> {
+  const { tokenUrl } = urlsOf(provider, settings, dependencies.providerUrls)
+  const own = await tenant.db
+    .selectFrom('provider_clients')
+    .select(['client_id', 'secret_sealed'])
+    .where('provider', '=', provider.name)
+    .executeTakeFirst()
+  const client = own
+    ? {
+        clientId: own.client_id,
+        clientSecret: dependencies.secrets.open(own.secret_sealed, clientSecretPlace(tenant.id, provider.name)),
+      }
+    : dependencies.config.oauthClients[provider.name]
+  if (client) return { ...client, tokenUrl, authentication: provider.clientAuthentication }
+  const message = `No OAuth client for ${provider.label} is stored. Register one at ${provider.label} with the redirect URL ${redirectUrlOf(dependencies.config)}, and store its id and secret.`
+  throw new ServiceError(409, 'no_oauth_client', message)
+}
+
+/**
+ * The client for renewals, for `createAccessTokens`: looked up each time, because its secret may have been replaced.
+ * @throws TokenRefused if no client is stored any more.
+ */
+export function renewalClient(
+  tenant: Tenant,
+  dependencies: ProviderDependencies,
+  provider: ProviderName,
+  settings: ProviderSettings = {},
+): () => Promise<TokenClient> {
+  return () =>
+    tokenClientOf(tenant, dependencies, providerNamed(provider), settings).catch((error: Error) => {
+      if (!(error instanceof ServiceError)) throw error
+      throw new TokenRefused(`${TOKEN_PROBLEM}${error.message}`, { cause: error })
+    })
+}
+
+function toObject(provider: Provider, row: Row | undefined, config: ProviderDependencies['config']): OAuthClient {
+  const ofOperator = config.oauthClients[provider.name]
+  return {
+    provider: provider.name,
+    label: provider.label,
+    client_id: row?.client_id ?? ofOperator?.clientId ?? null,
+    origin: row ? 'workspace' : ofOperator ? 'operator' : null,
+    redirect_url: redirectUrlOf(config),
+    updated_at: row?.updated_at.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,145 @@
+import Type from 'typebox'
+import { operationsWith, secret } from '../operations/declare.ts'
+import { validationError } from '../platform/errors.ts'
+import { Timestamp } from '../platform/http/responses.ts'
+import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
+import { deleteClient, listClients, OAuthClient, setClient } from './clients.ts'
+import { providerNamed } from './provider.ts'
+import { Purpose, scopeOfPurpose } from './purpose.ts'
+
+/** Services that these operations need. */
+export interface ProviderServices {
+  authorization: AuthorizationServices
+}
+
+const operation = operationsWith<ProviderServices>()
+const tag = 'Providers'
+const ProviderInPath = Type.String({ description: 'The provider, such as google.', minLength: 1, maxLength: 50 })
+const Provider = Type.String({ description: 'The provider, such as google.', minLength: 1, maxLength: 50 })
+const SECRET_LENGTH_MAX = 2_048
+const LINE = /^[\x21-\x7e]+$/
+
+const fromRedirect = (description: string, maxLength: number) => Type.Optional(Type.String({ description, maxLength }))
+
+/** Signing in at other services: OAuth clients and authorizations. */
+export const PROVIDER_OPERATIONS = [
+  operation({
+    name: 'listOAuthClients',
+    tag,
+    http: 'GET /v1/oauth-clients',
+    command: 'oauth-client list',
+    scope: 'settings:read',
+    summary: 'List the providers at which the workspace can sign in, with its OAuth client at each',
+    input: {},
+    output: { oauth_clients: Type.Array(OAuthClient) },
+    run: async ({ tenant, authorization }) => ({ oauth_clients: await listClients(tenant, authorization) }),
+  }),
+  operation({
+    name: 'setOAuthClient',
+    tag,
+    http: 'PUT /v1/oauth-clients/:provider',
+    command: 'oauth-client set',
+    scope: 'settings:write',
+    summary: 'Store the OAuth client that you registered at a provider; its secret is never returned',
+    description:
+      'Register the `redirect_url` of the answer at the provider. Sign-ins made with another client have to be repeated.',
+    input: {
+      provider: ProviderInPath,
+      client_id: Type.String({ minLength: 1, maxLength: SECRET_LENGTH_MAX }),
+      client_secret: secret({ minLength: 1, maxLength: SECRET_LENGTH_MAX }),
+    },
+    output: { oauth_client: OAuthClient },
+    example: { client_id: '1234.apps.example.com', client_secret: 'the secret of the client' },
+    errors: ['404 unknown_provider'],
+    async run({ tenant, now, authorization }, { provider, client_id, client_secret }) {
+      const [clientId, clientSecret] = [client_id.trim(), client_secret.trim()]
+      const details = Object.entries({ client_id: clientId, client_secret: clientSecret }).flatMap(([path, text]) =>
+        LINE.test(text) ? [] : [{ path, message: 'must have only printable characters without spaces' }],
+      )
+      const known = providerNamed(provider)
+      if (details.length > 0) throw validationError(details)
+      return { oauth_client: await setClient(tenant, authorization, known, { clientId, clientSecret }, now) }
+    },
+    audit: ({ oauth_client: { provider, client_id } }) => entryOf('oauth_client.set', provider, client_id),
+  }),
+  operation({
+    name: 'deleteOAuthClient',
+    tag,
+    http: 'DELETE /v1/oauth-clients/:provider',
+    command: 'oauth-client delete',
+    scope: 'settings:write',
+    summary: 'Delete the OAuth client of a provider: what signed in with it stops working when its access expires',
+    input: { provider: ProviderInPath },
+    output: { deleted: Type.Literal(true), provider: Type.String(), client_id: Type.String() },
+    errors: ['404 unknown_provider', '404 not_found'],
+    async run({ tenant }, { provider }) {
+      const { clientId } = await deleteClient(tenant, providerNamed(provider))
+      return { deleted: true as const, provider, client_id: clientId }
+    },
+    audit: ({ provider, client_id }) => entryOf('oauth_client.deleted', provider, client_id),
+  }),
+  operation({
+    name: 'startAuthorization',
+    tag,
+    http: 'POST /v1/authorizations',
+    command: 'authorization start',
+    scope: 'any-key',
+    scopeOf: (sent) => scopeOfPurpose((sent as { purpose?: { kind?: unknown } } | null)?.purpose?.kind),
+    summary: 'Start a sign-in at a provider: returns the URL where the person signs in',
+    description:
+      'The URL works once, for 10 minutes. Afterwards the provider leads to the dashboard, or complete the sign-in yourself with `POST /v1/authorizations/complete`. Only whoever started it can complete it. Needs the scope of its purpose: identities:write for a mailbox, settings:write for a connection.',
+    input: { provider: Provider, purpose: Purpose },
+    output: { authorization_url: Type.String(), expires_at: Timestamp },
+    status: 201,
+    example: { provider: 'google', purpose: { kind: 'mailbox', identity_id: '018f3c5e-7b1a-7c3d-9e2f-1a2b3c4d5e6f' } },
+    errors: ['404 not_found', '404 unknown_provider', '409 no_oauth_client', '409 too_many_authorizations'],
+    async run({ authorization, ...context }, { provider, purpose }) {
+      const { url, expiresAt } = await startAuthorization(authorization, context, provider, purpose)
+      return { authorization_url: url, expires_at: expiresAt.toISOString() }
+    },
+  }),
+  operation({
+    name: 'completeAuthorization',
+    tag,
+    http: 'POST /v1/authorizations/complete',
+    command: 'authorization complete',
+    scope: 'settings:read',
+    summary: 'Complete a sign-in with what the provider added to the redirect URL',
+    description:
+      'The dashboard does this on the page that the provider leads to. Pass an `error` on too, so that the sign-in ends. Needs the scope of its purpose as well.',
+    input: {
+      state: Type.String({ minLength: 1, maxLength: 200, examples: ['8qk0Y3m1hV9b'] }),
+      code: fromRedirect('The authorization code.', 8_192),
+      iss: fromRedirect('The issuer, if the provider sent one.', 2_048),
+      error: fromRedirect('The error, if the provider sent one instead of a code.', 200),
+      error_description: fromRedirect('Its description.', 4_096),
+    },
+    output: {
+      provider: Type.String(),
+      purpose: Purpose,
+      path: Type.String({ description: "The path of the dashboard's page for what was connected." }),
+    },
+    example: { state: '8qk0Y3m1hV9b', code: '4/0AbCdEf' },
+    errors: [
+      '400 authorization_denied',
+      '400 authorization_failed',
+      '400 mail_login_failed',
+      '403 authorization_of_another',
+      '404 unknown_authorization',
+      '409 authorization_expired',
+      '409 authorization_used',
+      '409 no_oauth_client',
+      '502 provider_unavailable',
+    ],
+    // The provider is called outside a transaction, and what is connected has the entry.
+    audit: 'own',
+    async run({ authorization, ...context }, input) {
+      const { provider, purpose, path } = await completeAuthorization(authorization, context, input)
+      return { provider: provider.name, purpose, path }
+    },
+  }),
+]
+
+function entryOf(action: string, provider: string, clientId: string | null) {
+  return { action, subjectKind: 'oauth_client', subjectId: provider, details: { name: provider, client_id: clientId } }
+}

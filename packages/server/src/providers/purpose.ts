@@ -1,0 +1,73 @@
+import Type from 'typebox'
+import type { Context } from '../operations/declare.ts'
+import { isScope, type Scope } from '../operations/scopes.ts'
+import type { IdClaims } from './id-token.ts'
+import type { ProviderName, ProviderSettings } from './provider.ts'
+import type { Tokens } from './token-request.ts'
+
+/** What people sign in at a provider for, and the scope that they need for it. */
+const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:write' } as const satisfies Record<
+  string,
+  Scope
+>
+
+export type PurposeKind = keyof typeof SCOPE_OF_PURPOSE
+
+/** What the tokens of a sign-in are for. The other fields say which mailbox or connection; its handler checks them. */
+export type Purpose = Readonly<Record<string, string>> & { readonly kind: PurposeKind }
+
+export const Purpose = Type.Unsafe<Purpose>({
+  type: 'object',
+  properties: { kind: { type: 'string', enum: Object.keys(SCOPE_OF_PURPOSE) } },
+  required: ['kind'],
+  additionalProperties: { type: 'string', maxLength: 500 },
+  maxProperties: 12,
+  description:
+    'What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.',
+})
+
+/** The scope of a purpose; null if there is no such purpose, which is another error. */
+export function scopeOfPurpose(kind: unknown): Scope | null {
+  const scope = Object.entries(SCOPE_OF_PURPOSE).find(([name]) => name === kind)?.[1]
+  return scope !== undefined && isScope(scope) ? scope : null
+}
+
+/** What a purpose asks of the provider. */
+export interface AuthorizationRequest {
+  scopes: readonly string[]
+  /** What the provider's URLs depend on. */
+  settings?: ProviderSettings
+  /** The address of the account that should sign in. */
+  loginHint?: string
+  /** Further parameters of the authorization URL. */
+  parameters?: Readonly<Record<string, string>>
+}
+
+/** What a person has allowed. */
+export interface Authorized {
+  provider: ProviderName
+  settings: ProviderSettings
+  /** The client that the tokens were issued to. */
+  clientId: string
+  tokens: Tokens
+  /** null if the provider does not say. People can allow less than was asked for. */
+  scopes: readonly string[] | null
+  /** The checked claims of the ID token; null without one. */
+  claims: IdClaims | null
+  /** Everything else in the provider's answer, such as the URL of the account's API. Unchecked. */
+  answer: Readonly<Record<string, unknown>>
+}
+
+/** What a feature does with sign-ins of one kind. */
+export interface PurposeHandler {
+  /** @throws ServiceError if the purpose is not valid or the provider does not serve it. */
+  requestOf(context: Context, provider: ProviderName, purpose: Purpose): Promise<AuthorizationRequest>
+  /**
+   * Stores the tokens, in a transaction of its own with an audit entry.
+   * @returns the path of the dashboard's page to continue at.
+   */
+  complete(context: Context, purpose: Purpose, authorized: Authorized): Promise<{ path: string }>
+}
+
+/** The handlers of this service. */
+export type Purposes = Readonly<Partial<Record<PurposeKind, PurposeHandler>>>
