@@ -30,6 +30,8 @@ import type {
   CheckEmailAccountResponse,
   CheckPlaybookInput,
   CheckPlaybookResponse,
+  CompleteAuthorizationInput,
+  CompleteAuthorizationResponse,
   CreateAgentInput,
   CreateAgentResponse,
   CreateApiKeyInput,
@@ -66,6 +68,8 @@ import type {
   DeleteInvitationResponse,
   DeleteNoteInput,
   DeleteNoteResponse,
+  DeleteOAuthClientInput,
+  DeleteOAuthClientResponse,
   DeleteSegmentInput,
   DeleteSegmentResponse,
   DeleteSourceInput,
@@ -203,6 +207,7 @@ import type {
   ListMembersResponse,
   ListNotesInput,
   ListNotesResponse,
+  ListOAuthClientsResponse,
   ListPlaybooksResponse,
   ListPropertiesInput,
   ListPropertiesResponse,
@@ -302,6 +307,8 @@ import type {
   SetEmailAccountResponse,
   SetImportMappingInput,
   SetImportMappingResponse,
+  SetOAuthClientInput,
+  SetOAuthClientResponse,
   SocialCheckInput,
   SocialCheckResponse,
   SocialLoginInput,
@@ -310,6 +317,8 @@ import type {
   SocialLoginCodeResponse,
   SocialLoginStatusInput,
   SocialLoginStatusResponse,
+  StartAuthorizationInput,
+  StartAuthorizationResponse,
   StartImportInput,
   StartImportResponse,
   SuggestSegmentValuesInput,
@@ -479,6 +488,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Complete a sign-in with what the provider added to the redirect URL.
+   *
+   * The dashboard does this on the page that the provider leads to. Pass an `error` on too, so that the sign-in ends. Needs the scope of its purpose as well. Needs the scope `settings:read`.
+   */
+  completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResponse> {
+    return this.call('POST /v1/authorizations/complete', input, options)
+  }
+
+  /**
    * Create an agent.
    *
    * Needs the scope `agents:write`.
@@ -638,6 +656,15 @@ export class Operations extends Caller {
    */
   deleteNote(input: DeleteNoteInput, options?: RequestOptions): Promise<DeleteNoteResponse> {
     return this.call('DELETE /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Delete the OAuth client of a provider: what signed in with it stops working when its access expires.
+   *
+   * Needs the scope `settings:write`.
+   */
+  deleteOAuthClient(input: DeleteOAuthClientInput, options?: RequestOptions): Promise<DeleteOAuthClientResponse> {
+    return this.call('DELETE /v1/oauth-clients/{provider}', input, options)
   }
 
   /**
@@ -1287,6 +1314,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the providers at which the workspace can sign in, with its OAuth client at each.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listOAuthClients(options?: RequestOptions): Promise<ListOAuthClientsResponse> {
+    return this.call('GET /v1/oauth-clients', {}, options)
+  }
+
+  /**
    * List the playbook templates, and the variables, capabilities and models an agent can use.
    *
    * Needs the scope `agents:read`.
@@ -1753,6 +1789,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Store the OAuth client that you registered at a provider; its secret is never returned.
+   *
+   * Register the `redirect_url` of the answer at the provider. Sign-ins made with another client have to be repeated. Needs the scope `settings:write`.
+   */
+  setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<SetOAuthClientResponse> {
+    return this.call('PUT /v1/oauth-clients/{provider}', input, options)
+  }
+
+  /**
    * Check with the network whether an identity's session is valid.
    *
    * Needs the scope `identities:write`.
@@ -1786,6 +1831,15 @@ export class Operations extends Caller {
    */
   socialLoginStatus(input: SocialLoginStatusInput, options?: RequestOptions): Promise<SocialLoginStatusResponse> {
     return this.call('GET /v1/identities/{identity_id}/social/status/{session_id}', input, options)
+  }
+
+  /**
+   * Start a sign-in at a provider: returns the URL where the person signs in.
+   *
+   * The URL works once, for 10 minutes. Afterwards the provider leads to the dashboard, or complete the sign-in yourself with `POST /v1/authorizations/complete`. Only whoever started it can complete it. Needs the scope of its purpose: identities:write for a mailbox, settings:write for a connection.
+   */
+  startAuthorization(input: StartAuthorizationInput, options?: RequestOptions): Promise<StartAuthorizationResponse> {
+    return this.call('POST /v1/authorizations', input, options)
   }
 
   /**

@@ -1057,6 +1057,27 @@ export type Note = {
     updated_at: string;
 };
 
+export type OAuthClient = {
+    provider: 'google' | 'microsoft' | 'hubspot' | 'salesforce' | 'pipedrive';
+    /**
+     * The provider's name for people.
+     */
+    label: string;
+    /**
+     * null: no client is known, so nobody can sign in at the provider.
+     */
+    client_id: string | null;
+    /**
+     * `workspace`: stored in this workspace. `operator`: set for the whole installation by its operator.
+     */
+    origin: 'workspace' | 'operator' | null;
+    /**
+     * The redirect URL to register at the provider.
+     */
+    redirect_url: string;
+    updated_at: string | null;
+};
+
 export type Pagination = {
     page: number;
     limit: number;
@@ -2074,6 +2095,43 @@ export type CheckPlaybookResponse = {
     warnings?: Array<string>;
 };
 
+export type CompleteAuthorizationInput = {
+    state: string;
+    /**
+     * The authorization code.
+     */
+    code?: string;
+    /**
+     * The issuer, if the provider sent one.
+     */
+    iss?: string;
+    /**
+     * The error, if the provider sent one instead of a code.
+     */
+    error?: string;
+    /**
+     * Its description.
+     */
+    error_description?: string;
+};
+
+export type CompleteAuthorizationResponse = {
+    status: 'success';
+    provider: string;
+    /**
+     * What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.
+     */
+    purpose: {
+        kind: 'mailbox' | 'connection';
+        [key: string]: string | 'mailbox' | 'connection';
+    };
+    /**
+     * The path of the dashboard's page for what was connected.
+     */
+    path: string;
+    warnings?: Array<string>;
+};
+
 export type CreateAgentInput = {
     name: string;
     description?: string | null;
@@ -2402,6 +2460,21 @@ export type DeleteNoteResponse = {
     status: 'success';
     deleted: true;
     note_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteOAuthClientInput = {
+    /**
+     * The provider, such as google.
+     */
+    provider: string;
+};
+
+export type DeleteOAuthClientResponse = {
+    status: 'success';
+    deleted: true;
+    provider: string;
+    client_id: string;
     warnings?: Array<string>;
 };
 
@@ -4398,6 +4471,12 @@ export type ListNotesResponse = {
     warnings?: Array<string>;
 };
 
+export type ListOAuthClientsResponse = {
+    status: 'success';
+    oauth_clients: Array<OAuthClient>;
+    warnings?: Array<string>;
+};
+
 export type ListPlaybooksResponse = {
     status: 'success';
     playbooks: Playbooks;
@@ -5631,6 +5710,21 @@ export type SetImportMappingResponse = {
     warnings?: Array<string>;
 };
 
+export type SetOAuthClientInput = {
+    /**
+     * The provider, such as google.
+     */
+    provider: string;
+    client_id: string;
+    client_secret: string;
+};
+
+export type SetOAuthClientResponse = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
+};
+
 export type SocialCheckInput = {
     /**
      * The identity.
@@ -5733,6 +5827,27 @@ export type SocialLoginStatusResponse = {
         session_id: string;
         status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
     };
+    warnings?: Array<string>;
+};
+
+export type StartAuthorizationInput = {
+    /**
+     * The provider, such as google.
+     */
+    provider: string;
+    /**
+     * What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.
+     */
+    purpose: {
+        kind: 'mailbox' | 'connection';
+        [key: string]: string | 'mailbox' | 'connection';
+    };
+};
+
+export type StartAuthorizationResponse = {
+    status: 'success';
+    authorization_url: string;
+    expires_at: string;
     warnings?: Array<string>;
 };
 

@@ -164,6 +164,19 @@ export interface AuditLog {
   tenant_id: string;
 }
 
+export interface Authorizations {
+  client_id: string;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  provider: string;
+  purpose: Json;
+  settings: Json;
+  starter: string;
+  state_hash: string;
+  tenant_id: string;
+  verifier_sealed: string | null;
+}
+
 export interface Companies {
   company_id: string;
   created_at: Timestamp;
@@ -307,6 +320,7 @@ export interface EmailAccounts {
   daily_limit: number;
   error: string | null;
   identity_id: string;
+  needs_sign_in: Generated<boolean>;
   sealed: string;
   settings: Json;
   spacing_seconds: number;
@@ -649,6 +663,15 @@ export interface OwnerLinks {
   owner_id: string;
   tenant_id: string;
   version: Generated<number>;
+}
+
+export interface ProviderClients {
+  client_id: string;
+  created_at: Timestamp;
+  provider: string;
+  secret_sealed: string;
+  tenant_id: string;
+  updated_at: Timestamp;
 }
 
 export interface RefusedEvents {
@@ -1015,6 +1038,7 @@ export interface DB {
   agents: Agents;
   api_keys: ApiKeys;
   audit_log: AuditLog;
+  authorizations: Authorizations;
   companies: Companies;
   contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
@@ -1058,6 +1082,7 @@ export interface DB {
   oauth_grants: OauthGrants;
   oauth_tokens: OauthTokens;
   owner_links: OwnerLinks;
+  provider_clients: ProviderClients;
   refused_events: RefusedEvents;
   request_problems: RequestProblems;
   saved_views: SavedViews;
