@@ -38,6 +38,8 @@ import type {
   CreateApiKeyResponse,
   CreateCompanyInput,
   CreateCompanyResponse,
+  CreateConnectionInput,
+  CreateConnectionResponse,
   CreateContactInput,
   CreateContactResponse,
   CreateExportInput,
@@ -60,6 +62,8 @@ import type {
   DeleteAgentResponse,
   DeleteCompanyInput,
   DeleteCompanyResponse,
+  DeleteConnectionInput,
+  DeleteConnectionResponse,
   DeleteContactInput,
   DeleteContactResponse,
   DeleteIdentityInput,
@@ -96,6 +100,8 @@ import type {
   GetCompanyResponse,
   GetConnectedAppInput,
   GetConnectedAppResponse,
+  GetConnectionInput,
+  GetConnectionResponse,
   GetContactInput,
   GetContactResponse,
   GetDomainInput,
@@ -176,6 +182,13 @@ import type {
   ListCompanyEventsResponse,
   ListConnectedAppsInput,
   ListConnectedAppsResponse,
+  ListConnectionErrorsInput,
+  ListConnectionErrorsResponse,
+  ListConnectionRunsInput,
+  ListConnectionRunsResponse,
+  ListConnectionsInput,
+  ListConnectionsResponse,
+  ListConnectorsResponse,
   ListContactEventsInput,
   ListContactEventsResponse,
   ListContactsInput,
@@ -238,6 +251,8 @@ import type {
   ListWebhooksResponse,
   MergeContactInput,
   MergeContactResponse,
+  PauseConnectionInput,
+  PauseConnectionResponse,
   PauseWebhookInput,
   PauseWebhookResponse,
   PreviewImportInput,
@@ -248,6 +263,8 @@ import type {
   PreviewSegmentResponse,
   ProposeActionInput,
   ProposeActionResponse,
+  PullConnectionInput,
+  PullConnectionResponse,
   PushSourceContactsInput,
   PushSourceContactsResponse,
   PushSourceConversationsInput,
@@ -269,12 +286,16 @@ import type {
   RenewInvitationResponse,
   ReplaceViewInput,
   ReplaceViewResponse,
+  RereadConnectionInput,
+  RereadConnectionResponse,
   RereadMailboxInput,
   RereadMailboxResponse,
   ResendWebhookDeliveriesInput,
   ResendWebhookDeliveriesResponse,
   ResendWebhookDeliveryInput,
   ResendWebhookDeliveryResponse,
+  ResumeConnectionInput,
+  ResumeConnectionResponse,
   ResumeWebhookInput,
   ResumeWebhookResponse,
   RevokeApiKeyInput,
@@ -337,6 +358,8 @@ import type {
   UpdateAgentSettingsResponse,
   UpdateCompanyInput,
   UpdateCompanyResponse,
+  UpdateConnectionInput,
+  UpdateConnectionResponse,
   UpdateContactInput,
   UpdateContactResponse,
   UpdateIdentityInput,
@@ -524,6 +547,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Connect a system: its data is read from then on.
+   *
+   * The credentials are tried first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings. Needs the scope `settings:write`.
+   */
+  createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResponse> {
+    return this.call('POST /v1/connections', input, options)
+  }
+
+  /**
    * Create a contact.
    *
    * Needs the scope `contacts:write`.
@@ -620,6 +652,15 @@ export class Operations extends Caller {
    */
   deleteCompany(input: DeleteCompanyInput, options?: RequestOptions): Promise<DeleteCompanyResponse> {
     return this.call('DELETE /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Disconnect a system and delete its credentials; what it wrote remains.
+   *
+   * Needs the scope `settings:write`.
+   */
+  deleteConnection(input: DeleteConnectionInput, options?: RequestOptions): Promise<DeleteConnectionResponse> {
+    return this.call('DELETE /v1/connections/{connection_id}', input, options)
   }
 
   /**
@@ -791,6 +832,15 @@ export class Operations extends Caller {
    */
   getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<GetConnectedAppResponse> {
     return this.call('GET /v1/connected-apps/{grant_id}', input, options)
+  }
+
+  /**
+   * Get a connected system: its state, how far it has been read, and the last run.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getConnection(input: GetConnectionInput, options?: RequestOptions): Promise<GetConnectionResponse> {
+    return this.call('GET /v1/connections/{connection_id}', input, options)
   }
 
   /**
@@ -1170,6 +1220,42 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the last 1,000 records of a connected system that could not be written, latest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listConnectionErrors(input: ListConnectionErrorsInput, options?: RequestOptions): List<ListConnectionErrorsResponse, NonNullable<ListConnectionErrorsResponse['errors']>[number]> {
+    return this.list('GET /v1/connections/{connection_id}/errors', input, options, 'errors', 'page')
+  }
+
+  /**
+   * List the last 50 runs of a connected system, latest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listConnectionRuns(input: ListConnectionRunsInput, options?: RequestOptions): List<ListConnectionRunsResponse, NonNullable<ListConnectionRunsResponse['runs']>[number]> {
+    return this.list('GET /v1/connections/{connection_id}/runs', input, options, 'runs', 'page')
+  }
+
+  /**
+   * List the connected systems, newest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listConnections(input: ListConnectionsInput = {}, options?: RequestOptions): List<ListConnectionsResponse, NonNullable<ListConnectionsResponse['connections']>[number]> {
+    return this.list('GET /v1/connections', input, options, 'connections', 'page')
+  }
+
+  /**
+   * List the systems that can be connected, with what each needs.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listConnectors(options?: RequestOptions): Promise<ListConnectorsResponse> {
+    return this.call('GET /v1/connectors', {}, options)
+  }
+
+  /**
    * List the events of a contact, at most 1,000, even after its deletion.
    *
    * A response contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them. Needs the scope `contacts:read`.
@@ -1476,6 +1562,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Stop reading a connected system until it is resumed.
+   *
+   * Needs the scope `settings:write`.
+   */
+  pauseConnection(input: PauseConnectionInput, options?: RequestOptions): Promise<PauseConnectionResponse> {
+    return this.call('POST /v1/connections/{connection_id}/pause', input, options)
+  }
+
+  /**
    * Stop deliveries; events recorded while it is paused are not delivered later.
    *
    * Needs the scope `webhooks:write`.
@@ -1518,6 +1613,15 @@ export class Operations extends Caller {
    */
   proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ProposeActionResponse> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
+  }
+
+  /**
+   * Read what changed in a connected system now.
+   *
+   * Needs the scope `settings:write`.
+   */
+  pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<PullConnectionResponse> {
+    return this.call('POST /v1/connections/{connection_id}/pull', input, options)
   }
 
   /**
@@ -1618,6 +1722,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Read everything again that changed since a time; what is already here is not doubled.
+   *
+   * Needs the scope `settings:write`.
+   */
+  rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<RereadConnectionResponse> {
+    return this.call('POST /v1/connections/{connection_id}/reread', input, options)
+  }
+
+  /**
    * Read a mailbox from the start again, to find earlier mails of new contacts.
    *
    * Needs the scope `identities:write`.
@@ -1642,6 +1755,15 @@ export class Operations extends Caller {
    */
   resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<ResendWebhookDeliveryResponse> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend', input, options)
+  }
+
+  /**
+   * Read a paused system again, from where it stopped.
+   *
+   * Needs the scope `settings:write`.
+   */
+  resumeConnection(input: ResumeConnectionInput, options?: RequestOptions): Promise<ResumeConnectionResponse> {
+    return this.call('POST /v1/connections/{connection_id}/resume', input, options)
   }
 
   /**
@@ -1921,6 +2043,15 @@ export class Operations extends Caller {
    */
   updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<UpdateCompanyResponse> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
+  }
+
+  /**
+   * Replace the credentials or the settings of a connected system.
+   *
+   * They are tried first. With another account or other settings, everything is read from the start. Needs the scope `settings:write`.
+   */
+  updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
+    return this.call('PATCH /v1/connections/{connection_id}', input, options)
   }
 
   /**

@@ -526,6 +526,105 @@ export type ConnectedApp = {
     last_used_at: string | null;
 };
 
+export type Connection = {
+    connection_id: string;
+    connector: string;
+    /**
+     * The name under which it writes.
+     */
+    source: string;
+    /**
+     * The account at the connected system, as it names it.
+     */
+    account: string;
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * `waiting` for the next pull, `failed`: `error` says why, and it is repeated; `signed_out`: sign in again; `paused` until it is resumed.
+     */
+    state: 'waiting' | 'pulling' | 'failed' | 'signed_out' | 'paused';
+    error: string | null;
+    objects: Array<{
+        name: string;
+        /**
+         * Changes until then have been read; null: nothing has.
+         */
+        read_until: string | null;
+        is_reading: boolean;
+    }>;
+    last_run: ConnectionRun | null;
+    next_pull_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+/**
+ * A record that could not be written. The others were.
+ */
+export type ConnectionError = {
+    error_id: string;
+    run_id: string;
+    object: string;
+    /**
+     * The connected system's id of the record.
+     */
+    external_id: string;
+    code: string;
+    message: string;
+    at: string;
+};
+
+/**
+ * A read of everything that changed since the run before.
+ */
+export type ConnectionRun = {
+    run_id: string;
+    /**
+     * By object, how many records were created, updated, unchanged, deleted, merged, accepted (events), recorded (messages) or failed.
+     */
+    counts: {
+        [key: string]: {
+            [key: string]: number;
+        };
+    };
+    started_at: string;
+    /**
+     * null while the run is not complete.
+     */
+    finished_at: string | null;
+};
+
+export type Connector = {
+    name: string;
+    /**
+     * Its name for people.
+     */
+    label: string;
+    kind: string;
+    /**
+     * The secret fields that sign in. Empty: only `oauth_provider` does.
+     */
+    credentials: Array<{
+        name: string;
+        description: string;
+    }>;
+    /**
+     * Where people can sign in with POST /v1/authorizations instead; null: nowhere.
+     */
+    oauth_provider: string | null;
+    /**
+     * The other fields of a connection, each as a JSON Schema.
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * What is read, in this order.
+     */
+    objects: Array<string>;
+};
+
 export type Contact = {
     contact_id: string;
     /**
@@ -2231,6 +2330,36 @@ export type CreateCompanyResponse = {
     warnings?: Array<string>;
 };
 
+export type CreateConnectionInput = {
+    connector: string;
+    /**
+     * The name under which it writes. Default: the connector's name.
+     */
+    source?: string;
+    /**
+     * The secret fields of the connector. They are stored encrypted and never returned.
+     */
+    credentials: {
+        [key: string]: string;
+    };
+    /**
+     * The other fields of the connector, such as a region.
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Only what changed since then is read. Default: everything. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    read_since?: string;
+};
+
+export type CreateConnectionResponse = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
 export type CreateContactInput = {
     email: string;
     /**
@@ -2398,6 +2527,22 @@ export type DeleteCompanyResponse = {
     status: 'success';
     deleted: true;
     company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type DeleteConnectionResponse = {
+    status: 'success';
+    deleted: true;
+    connection_id: string;
+    connector: string;
+    source: string;
     warnings?: Array<string>;
 };
 
@@ -2712,6 +2857,19 @@ export type GetConnectedAppInput = {
 export type GetConnectedAppResponse = {
     status: 'success';
     connected_app: ConnectedApp;
+    warnings?: Array<string>;
+};
+
+export type GetConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type GetConnectionResponse = {
+    status: 'success';
+    connection: Connection;
     warnings?: Array<string>;
 };
 
@@ -3774,6 +3932,74 @@ export type ListConnectedAppsResponse = {
     warnings?: Array<string>;
 };
 
+export type ListConnectionErrorsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type ListConnectionErrorsResponse = {
+    status: 'success';
+    errors: Array<ConnectionError>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListConnectionRunsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type ListConnectionRunsResponse = {
+    status: 'success';
+    runs: Array<ConnectionRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListConnectionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListConnectionsResponse = {
+    status: 'success';
+    connections: Array<Connection>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListConnectorsResponse = {
+    status: 'success';
+    connectors: Array<Connector>;
+    warnings?: Array<string>;
+};
+
 export type ListContactEventsInput = {
     /**
      * Exact event name.
@@ -4799,6 +5025,23 @@ export type MergeContactResponse = {
     warnings?: Array<string>;
 };
 
+export type PauseConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type PauseConnectionResponse = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
 export type PauseWebhookInput = {
     /**
      * The webhook subscription.
@@ -4883,6 +5126,19 @@ export type ProposeActionInput = {
 export type ProposeActionResponse = {
     status: 'success';
     action: Action;
+    warnings?: Array<string>;
+};
+
+export type PullConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type PullConnectionResponse = {
+    status: 'success';
+    connection: Connection;
     warnings?: Array<string>;
 };
 
@@ -5144,6 +5400,23 @@ export type ReplaceViewResponse = {
     warnings?: Array<string>;
 };
 
+export type RereadConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    /**
+     * Default: everything. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    since?: string;
+};
+
+export type RereadConnectionResponse = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
 export type RereadMailboxInput = {
     /**
      * The identity.
@@ -5196,6 +5469,23 @@ export type ResendWebhookDeliveryInput = {
 export type ResendWebhookDeliveryResponse = {
     status: 'success';
     delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type ResumeConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+};
+
+export type ResumeConnectionResponse = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
     warnings?: Array<string>;
 };
 
@@ -6069,6 +6359,31 @@ export type UpdateCompanyInput = {
 export type UpdateCompanyResponse = {
     status: 'success';
     company: Company;
+    warnings?: Array<string>;
+};
+
+export type UpdateConnectionInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    /**
+     * The secret fields of the connector. They are stored encrypted and never returned.
+     */
+    credentials: {
+        [key: string]: string;
+    };
+    /**
+     * The other fields of the connector, such as a region.
+     */
+    settings?: {
+        [key: string]: unknown;
+    };
+};
+
+export type UpdateConnectionResponse = {
+    status: 'success';
+    connection: Connection;
     warnings?: Array<string>;
 };
 

@@ -21,6 +21,7 @@ import { AUDIT_OPERATIONS, type AuditServices } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
+import { CONNECTOR_OPERATIONS, type ConnectorServices } from '../connectors/operations.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
@@ -57,6 +58,7 @@ export type Services = ActionServices &
   AuditServices &
   ConnectedAppServices &
   ConnectionServices &
+  ConnectorServices &
   ContactServices &
   DomainServices &
   ErasureServices &
@@ -122,4 +124,5 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...PROVIDER_OPERATIONS,
   ...SUPPRESSION_OPERATIONS,
   ...PROBLEM_OPERATIONS,
+  ...CONNECTOR_OPERATIONS,
 ]

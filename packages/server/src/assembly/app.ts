@@ -10,6 +10,7 @@ import { authRoutes } from '../access/sign-in/auth-routes.ts'
 import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { Config } from '../config.ts'
+import type { ConnectServices } from '../connectors/connect.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -56,7 +57,7 @@ import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
-import { PURPOSES } from './purposes.ts'
+import { createPurposes } from './purposes.ts'
 
 export interface AppDependencies extends WriteDependencies, Pick<McpDependencies, 'extendMcpServer'> {
   auth: () => Promise<Auth>
@@ -72,6 +73,7 @@ export interface AppDependencies extends WriteDependencies, Pick<McpDependencies
   social: SocialConnector
   groupCommit: GroupCommit
   providers: ProviderDependencies
+  connecting: ConnectServices
   mail: MailDependencies
   findApiKey: FindApiKey
   /** Finds what a connected application may do. */
@@ -101,7 +103,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   openapiRoute(app)
   operationsRoutes(app, dependencies)
   const recordCalls = createCallRecorder(dependencies)
-  const authorization = { ...given.providers, purposes: PURPOSES }
+  const authorization = { ...given.providers, purposes: createPurposes(given) }
   const services = { ...dependencies, authorization, recordCalls, refuseWhileErasing, moveMails, segmentFilters }
   const { clock, invalidation, stores, secrets } = given
   const operations = OPERATIONS as readonly Operation<object>[]

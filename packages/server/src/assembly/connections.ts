@@ -25,6 +25,7 @@ export function openConnections(
   const arePrivate = Object.keys(providerUrls).length > 0
   const providerApi = createApiFetch({ ...options, allowPrivate: arePrivate, allowHttp: arePrivate })
   const messagingApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
+  const connectorApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
   const sitePages = createSitePages({
     allowPrivate: config.webhookAllowPrivate,
     ...options,
@@ -32,7 +33,14 @@ export function openConnections(
   })
   const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
   const { social, close: closeSocial } = openConnector(config, clock, options)
-  const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, messagingApi.close, sitePages.close]
+  const cleanup: Cleanup = [
+    closeSocial,
+    outbound.close,
+    tokenApi.close,
+    messagingApi.close,
+    connectorApi.close,
+    sitePages.close,
+  ]
   cleanup.push(llmOutbound.close, providerApi.close)
   return {
     outbound,
@@ -40,6 +48,7 @@ export function openConnections(
     tokenApi,
     providerApi,
     messagingApi,
+    connectorApi,
     sitePages,
     llmOutbound,
     social,

@@ -20,6 +20,7 @@ const BASELINE = [
   'providers/tables.sql',
   'identities/tables.sql',
   'conversations/tables.sql',
+  'connectors/tables.sql',
   'agents/tables.sql',
   'overview/tables.sql',
   'erasure/tables.sql',

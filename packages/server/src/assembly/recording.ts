@@ -54,8 +54,19 @@ export async function startRecording({
       },
     })
     cleanup.push(groupCommit.drain)
+    // What happened long ago causes no webhook deliveries.
+    const historyCommit = createGroupCommit({
+      pool: postgres.pool,
+      projector,
+      preparePart: async () => () => null,
+      clock,
+      log,
+      metrics,
+      onRecorded: segments.onRecorded,
+    })
+    cleanup.push(historyCommit.drain)
     const writing = { clock, segments: segments.follower, deleteConversations, live, log }
-    return { groupCommit, live, writing: writing satisfies WriteDependencies, stop }
+    return { groupCommit, historyCommit, live, writing: writing satisfies WriteDependencies, stop }
   } catch (error) {
     await stop()
     throw error

@@ -3,7 +3,10 @@ import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
+import { moveMails } from '../identities/mail/reservation.ts'
+import { countRows } from '../journal/batches.ts'
 import { urlOfServer } from '../listen-url.ts'
 import type { McpDependencies } from '../mcp/routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -18,6 +21,7 @@ import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
+import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
 import { startProblemRecorder } from '../sites/problems/record.ts'
 import { buildTrackerScript } from '../sites/track/script.ts'
 import { startSourceUsage } from '../sources/usage.ts'
@@ -58,6 +62,8 @@ export interface ServiceOptions extends EngineOptions {
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
   intercomUrl?: string
+  /** Base URLs in place of those of connected systems, by the connector's name; for tests. */
+  connectorUrls?: Record<string, string>
   /** Base URLs in place of those of OAuth providers, by name; for tests. */
   providerUrls?: Record<string, string>
   /** Adds to the MCP server of each request; for tests of the protocol. */
@@ -96,9 +102,28 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { publicUrl } = config
     const mail = { secrets, connector, tokenApi, providers, clock, publicUrl, recordSent, writing, log }
 
+    const lookups = createLookups({ config, stores, secrets, invalidation, clock, log })
+    const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
+    cleanup.push(sourceUsage.stop)
+
+    const { connectorApi } = connections
+    const { connectorUrls = {} } = options
+    const connecting = { secrets, providers, connectorApi, connectorUrls, clock }
+    const recorder = { ...writing, ...lookups, sourceUsage }
+    const pulling = {
+      ...connecting,
+      ...writing,
+      refuseWhileErasing,
+      moveMails,
+      recordCalls: createCallRecorder({ ...recorder, groupCommit }),
+      recordHistory: createCallRecorder({ ...recorder, groupCommit: recording.historyCommit }),
+      journalRows: async () => (await countRows(stores.database)).waiting,
+      pullMinutes: config.messagingPullMinutes,
+    }
+
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
-    const own = { config, invalidation, jobs, secrets, providers, writing, mail, clock, log, metrics }
+    const own = { config, invalidation, jobs, secrets, providers, writing, mail, pulling, clock, log, metrics }
     const workers = await startWorkers({ ...engines, ...connections, ...own, intercomUrl: options.intercomUrl })
     cleanup.push(workers.stop)
 
@@ -106,15 +131,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const problems = startProblemRecorder({ database: stores.database, findClaimants, clock, log })
     cleanup.push(problems.stop)
 
-    const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
-    cleanup.push(sourceUsage.stop)
-
     const signIn = prepareSignIn({ config, stores, secrets, clock, log })
     const app = await createApp({
       ...writing,
       ...connections,
       ...signIn,
-      ...createLookups({ config, stores, secrets, invalidation, clock, log }),
+      ...lookups,
       findSource: createSourceLookup(stores.database, invalidation, clock),
       sourceUsage,
       invalidation,
@@ -123,6 +145,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       secrets,
       jobs,
       providers,
+      connecting,
       mail,
       groupCommit,
       live,

@@ -1,5 +1,7 @@
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import type { Config } from '../config.ts'
+import type { PullServices } from '../connectors/pull.ts'
+import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { CONVERSATION_QUEUES, startConversationWorkers } from '../conversations/workers.ts'
 import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
@@ -24,6 +26,7 @@ import { startRetention } from './retention.ts'
 /** Every queue of jobs, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [
   ...AGENT_QUEUES,
+  ...CONNECTOR_QUEUES,
   ...CONVERSATION_QUEUES,
   ...ERASURE_QUEUES,
   ...EXPORT_QUEUES,
@@ -40,6 +43,7 @@ interface Context extends Omit<Engines, 'close'>, Omit<Connections, 'close'> {
   providers: ProviderDependencies
   writing: WriteDependencies
   mail: MailDependencies
+  pulling: PullServices
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -56,6 +60,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startIdentityWorkers,
   startAgentWorkers,
   startConversationWorkers,
+  startConnectorWorkers,
 ]
 
 /** Starts everything that works in the background. */

@@ -14,6 +14,7 @@ import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { BULK_OPERATIONS } from '../bulk/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
+import { CONNECTOR_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS } from '../contacts/operations.ts'
@@ -52,6 +53,7 @@ import {
   withAskServices,
   withConfig,
   withConnectionServices,
+  withConnectorServices,
   withContactServices,
   withDomainServices,
   withInvitationServices,
@@ -109,6 +111,7 @@ export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(CONVERSATION_PUSH_OPERATIONS, withWriting),
   ...commandsOf(IDENTITY_OPERATIONS, withoutServices),
   ...commandsOf(CONNECTION_OPERATIONS, withConnectionServices),
+  ...commandsOf(CONNECTOR_OPERATIONS, withConnectorServices),
   ...commandsOf(MAIL_OPERATIONS, withConfig),
   ...commandsOf(SOCIAL_OPERATIONS, withSocial),
   ...commandsOf(MAILBOX_OPERATIONS, withoutServices),

@@ -7,8 +7,9 @@ import type { AgentServices } from '../agents/operations.ts'
 import type { PlaybookServices } from '../agents/playbooks/operations.ts'
 import type { AskServices } from '../ask/operations.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
-import { PURPOSES } from '../assembly/purposes.ts'
+import { createPurposes } from '../assembly/purposes.ts'
 import { QUEUES } from '../assembly/workers.ts'
+import type { ConnectorServices } from '../connectors/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import type { ContactServices } from '../contacts/operations.ts'
@@ -28,6 +29,7 @@ import { createMailer } from '../platform/mail.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
+import { createJsonApi, type JsonApi } from '../platform/outbound/json-api.ts'
 import { createSitePages } from '../platform/outbound/site-pages.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
@@ -138,7 +140,35 @@ export async function withConnectionServices<Answer>(
 }
 
 export function withProviderServices<Answer>(session: Session, use: (services: ProviderServices) => Promise<Answer>) {
-  return withMail(session, (mail) => use({ authorization: { ...mail.providers, purposes: PURPOSES } }))
+  return withMail(session, (mail) =>
+    withConnectorApi(session, (connectorApi) =>
+      use({
+        authorization: {
+          ...mail.providers,
+          purposes: createPurposes({ connecting: connectingOf(mail, connectorApi) }),
+        },
+      }),
+    ),
+  )
+}
+
+export function withConnectorServices<Answer>(session: Session, use: (services: ConnectorServices) => Promise<Answer>) {
+  return withMail(session, (mail) =>
+    withConnectorApi(session, (connectorApi) => use({ connecting: connectingOf(mail, connectorApi) })),
+  )
+}
+
+async function withConnectorApi<Answer>({ config }: Session, use: (api: JsonApi) => Promise<Answer>): Promise<Answer> {
+  const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate })
+  try {
+    return await use(api)
+  } finally {
+    await api.close()
+  }
+}
+
+function connectingOf({ secrets, providers, clock }: LoginDependencies, connectorApi: JsonApi) {
+  return { secrets, providers, clock, connectorApi, connectorUrls: {} }
 }
 
 /** The running service calls the network for a login, so that its secrets stay in one place. */

@@ -1,5 +1,6 @@
 import { identitySecretPlace } from '../access/identification-settings.ts'
 import { serviceSecretPlace } from '../access/service-secrets.ts'
+import { sealedPlace } from '../connectors/connections.ts'
 import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
@@ -52,6 +53,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['tenant_id', 'state_hash'],
     column: 'verifier_sealed',
     place: ({ tenant_id = '', state_hash = '' }) => verifierPlace(tenant_id, state_hash),
+  },
+  {
+    table: 'connections',
+    key: ['tenant_id', 'connection_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', connection_id = '' }) => sealedPlace(tenant_id, connection_id),
   },
   {
     ...socialSession,

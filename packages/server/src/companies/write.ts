@@ -188,7 +188,7 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
   return new Map(rows.map(({ domain, company_id }) => [domain ?? '', company_id]))
 }
 
-interface CompanyWrite {
+export interface CompanyWrite {
   changes: CompanyChanges
   /** The tenant's own id of a new company. */
   externalId?: string | null
@@ -197,7 +197,8 @@ interface CompanyWrite {
   isFromForm: boolean
 }
 
-async function insertCompany(
+/** @returns undefined if a company with the domain or the tenant's own id exists. */
+export async function insertCompany(
   tx: Tenant,
   { changes, externalId: external_id = null, formKeys: form_keys, isFromForm }: CompanyWrite,
   now: Date,
@@ -213,7 +214,8 @@ async function insertCompany(
     .executeTakeFirst()
 }
 
-async function applyChanges(
+/** Changes a company, whose row the caller has locked. @returns `before` itself if nothing changed. */
+export async function applyChanges(
   tx: Tenant,
   before: CompanyRow,
   { changes, formKeys: form_keys, isFromForm }: CompanyWrite,

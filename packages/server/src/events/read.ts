@@ -74,3 +74,18 @@ export async function listEventTypes(
   })
   return { types: [], total: Number(counted?.total ?? 0) }
 }
+
+/** Those of some event ids, in lower case, that no event of the tenant has. */
+export async function unknownEventIds(tenant: Tenant, eventIds: readonly string[]): Promise<Set<string>> {
+  const unknown = new Set(eventIds)
+  if (unknown.size === 0) return unknown
+  const rows = await tenant.events.select<{ event_id: string }>({
+    name: 'events.known_ids',
+    lane: 'light',
+    columns: 'DISTINCT event_id',
+    where: ['event_id IN {event_ids: Array(UUID)}'],
+    parameters: { event_ids: [...unknown] },
+  })
+  for (const { event_id } of rows) unknown.delete(event_id)
+  return unknown
+}

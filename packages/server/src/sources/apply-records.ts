@@ -22,6 +22,8 @@ export interface IncomingRecord {
   at: Date | null
   /** Domain of the company to link a contact without one to. */
   companyDomain: string | null
+  /** The source's id of the contact's company. */
+  companyKey?: string | null
 }
 
 /** The result of a record. */
@@ -43,7 +45,12 @@ export interface Batch extends Source {
   touched: Map<ContactState, Applied>
   /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
+  /** The source's companies, by its ids; the others that it knows may be replaced as a contact's company too. */
+  companies: { byKey: ReadonlyMap<string, string>; known: ReadonlySet<string> }
 }
+
+/** For sources whose records name no companies by an id. */
+const NO_COMPANIES: Batch['companies'] = { byKey: new Map(), known: new Set() }
 
 /** The records applied to one contact. */
 export interface Applied {
@@ -60,7 +67,7 @@ export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [ex
 }
 
 /** Prepares the contacts of some records. */
-export function openBatch(source: Source, states: readonly ContactState[]): Batch {
+export function openBatch(source: Source, states: readonly ContactState[], companies = NO_COMPANIES): Batch {
   const byAlias = (aliases: (state: ContactState) => string[]) =>
     states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
   return {
@@ -76,6 +83,7 @@ export function openBatch(source: Source, states: readonly ContactState[]): Batc
     ]),
     touched: new Map(),
     links: [],
+    companies,
   }
 }
 
@@ -104,7 +112,7 @@ function applyRecord(
   const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, batch.source, now))
   const before = state.row
-  const write = writeOf(batch, withOwnId(batch, record, state), now)
+  const write = { ...writeOf(batch, withOwnId(batch, record, state), now), ...companyOf(batch, record, before) }
   const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -146,6 +154,13 @@ function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): S
     // A source's clock may be ahead; its writes still count as no newer than now.
     ...(at === null ? {} : { at: at > now ? now : at }),
   }
+}
+
+/** A source's company replaces only another one that the source knows: nobody else has chosen that. */
+function companyOf({ companies }: Batch, { companyKey }: IncomingRecord, { company_id }: ContactRow) {
+  const companyId = companies.byKey.get(companyKey ?? '')
+  const mayReplace = company_id === null || companies.known.has(company_id)
+  return companyId !== undefined && mayReplace ? { companyId } : {}
 }
 
 function keep(

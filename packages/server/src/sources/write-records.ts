@@ -1,3 +1,4 @@
+import { companiesByKey, companiesOfSource } from '../companies/source-companies.ts'
 import { findOrCreateCompanies } from '../companies/write.ts'
 import { type ContactState, lockStates, readStates, storeStates } from '../contacts/bulk.ts'
 import { changedEvents } from '../contacts/change.ts'
@@ -36,7 +37,8 @@ export async function writeRecords(
   if (!onStored && records.every((record) => record instanceof ServiceError)) return records.map(failure)
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
-    const batch = openBatch(source, await lockStates(tx, source.source, ...keysOf(records)))
+    const states = await lockStates(tx, source.source, ...keysOf(records))
+    const batch = openBatch(source, states, await findCompanies(tx, source, records, states))
     const results = applyRecords(batch, records, now)
     for (const { events } of batch.touched.values()) log.events.push(...events)
     const companiesCreated = await linkCompanies(tx, log, batch, results, now)
@@ -47,6 +49,19 @@ export async function writeRecords(
     await onStored?.(tx, { results, contacts: [...batch.touched].flatMap(writtenOf), companiesCreated })
     return results
   })
+}
+
+/** The companies that records name by the source's ids, and those of the contacts that the source knows. */
+async function findCompanies(
+  tx: Tenant,
+  { source }: Source,
+  records: readonly (IncomingRecord | ServiceError)[],
+  states: readonly ContactState[],
+): Promise<Batch['companies'] | undefined> {
+  const keys = records.flatMap((record) => (record instanceof ServiceError ? [] : (record.companyKey ?? [])))
+  if (keys.length === 0) return undefined
+  const current = states.flatMap(({ row }) => row.company_id ?? [])
+  return { byKey: await companiesByKey(tx, source, keys), known: await companiesOfSource(tx, source, current) }
 }
 
 /** What a batch wrote. */

@@ -25,7 +25,7 @@ export interface JsonAnswer {
 }
 
 export interface JsonCall {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   url: string
   headers: Record<string, string>
   body?: unknown

@@ -192,6 +192,53 @@ export interface Companies {
   updated_at: Timestamp;
 }
 
+export interface CompanySources {
+  company_id: string;
+  external_id: string;
+  fields: Json;
+  source: string;
+  tenant_id: string;
+}
+
+export interface ConnectionErrors {
+  at: Timestamp;
+  code: string;
+  connection_id: string;
+  error_id: string;
+  external_id: string;
+  message: string;
+  object: string;
+  run_id: string;
+  tenant_id: string;
+}
+
+export interface ConnectionRuns {
+  connection_id: string;
+  counts: Json;
+  finished_at: Timestamp | null;
+  run_id: string;
+  started_at: Timestamp;
+  tenant_id: string;
+}
+
+export interface Connections {
+  account: string;
+  connection_id: string;
+  connector: string;
+  created_at: Timestamp;
+  error: string | null;
+  failures: Generated<number>;
+  next_pull_at: Timestamp;
+  position: Json;
+  revision: Generated<number>;
+  sealed: string;
+  settings: Json;
+  source: string;
+  state: string;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
 export interface ContactAliases {
   contact_id: string;
   key: string;
@@ -1040,6 +1087,10 @@ export interface DB {
   audit_log: AuditLog;
   authorizations: Authorizations;
   companies: Companies;
+  company_sources: CompanySources;
+  connection_errors: ConnectionErrors;
+  connection_runs: ConnectionRuns;
+  connections: Connections;
   contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
   contact_merges: ContactMerges;

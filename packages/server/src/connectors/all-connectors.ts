@@ -1,0 +1,14 @@
+import { ServiceError } from '../platform/errors.ts'
+import type { Connector } from './connector.ts'
+import { pipedrive } from './pipedrive/pipedrive.ts'
+
+/** Every connector. To add one, write its folder and list it here: see docs/connectors.md. */
+export const CONNECTORS: readonly Connector[] = [pipedrive]
+
+/** @throws ServiceError 404 `unknown_connector` that names the connectors. */
+export function connectorNamed(name: string): Connector {
+  const known = CONNECTORS.find((connector) => connector.name === name)
+  if (known) return known
+  const names = CONNECTORS.map((connector) => connector.name).join(', ')
+  throw new ServiceError(404, 'unknown_connector', `There is no such connector. Use one of ${names}.`)
+}

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { storableTree } from '../conversations/clean.ts'
+import { OutboundError } from '../platform/outbound/client.ts'
+import type { JsonAnswer, JsonApi } from '../platform/outbound/json-api.ts'
+import type { Clock } from '../platform/time.ts'
+import type { Connector, Credentials, Settings } from './connector.ts'
+
+/** A longer wait ends the job; another one continues then. */
+const WAIT_MS_MAX = 60_000
+const RETRY_MS_UNKNOWN = 10_000
+/** Waits of one request for a rate limit. */
+const WAITS_MAX = 10
+const SERVER_RETRIES_MAX = 2
+const SERVER_RETRY_MS = 1_000
+const REPLY_LENGTH_MAX = 300
+
+/** An error answer of a connected system. The message does not contain credentials. */
+export class ApiRefused extends Error {
+  readonly status: number
+  readonly body: unknown
+
+  constructor(status: number, message: string, body: unknown = undefined) {
+    super(message)
+    this.name = 'ApiRefused'
+    this.status = status
+    this.body = body
+  }
+}
+
+/** The connected system accepts no request before `until`. */
+export class RateLimited extends Error {
+  readonly until: Date
+
+  constructor(label: string, until: Date) {
+    super(`The rate limit of ${label} is exceeded.`)
+    this.name = 'RateLimited'
+    this.until = until
+  }
+}
+
+/** The sign-in is no longer valid: only a person can sign in again. */
+export class SignedOut extends Error {}
+
+export interface Request {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Relative to the connector's base URL, or an absolute URL on its host. */
+  path: string
+  query?: Readonly<Record<string, string | number | undefined>>
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** Calls the API of a connected system. */
+export interface Client {
+  /**
+   * Calls the API. It spaces requests out, waits for rate limits, repeats server errors of reads, and renews an expired access token.
+   * @returns the answer's JSON, without characters that PostgreSQL cannot store.
+   * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
+   */
+  call(request: Request): Promise<Json>
+}
+
+type Json = Record<string, unknown>
+
+/** Where credentials come from. */
+export interface SignIn {
+  current(): Promise<Credentials>
+  /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut */
+  renew(refused: Credentials): Promise<Credentials | null>
+}
+
+export interface ClientOptions {
+  connector: Connector
+  settings: Settings
+  signIn: SignIn
+  api: JsonApi
+  clock: Clock
+  signal: AbortSignal
+  /** For tests: where the API is. */
+  baseUrl?: string | undefined
+}
+
+export function openClient({ connector, settings, signIn, api, clock, signal, baseUrl }: ClientOptions): Client {
+  const base = baseUrl ?? connector.baseUrl(settings)
+  let nextAt = 0
+
+  async function waitForTurn(): Promise<void> {
+    signal.throwIfAborted()
+    const wait = nextAt - Date.now()
+    if (wait > WAIT_MS_MAX) throw new RateLimited(connector.label, new Date(clock().getTime() + wait))
+    nextAt = Math.max(nextAt, Date.now()) + connector.pauseMs
+    if (wait > 0) await sleep(wait, undefined, { signal })
+  }
+
+  async function send(request: Request, credentials: Credentials): Promise<JsonAnswer> {
+    const { method = request.body === undefined ? 'GET' : 'POST', body } = request
+    const headers = { ...connector.headers(credentials, settings), ...request.headers }
+    const url = urlOf(base, request)
+    for (let waits = 0, retries = 0; ; ) {
+      await waitForTurn()
+      const answer = await api.call({ method, url, headers, signal, ...(body === undefined ? {} : { body }) })
+      const until = (connector.retryAt ?? retryAfter)(answer, clock())
+      if (until !== null) {
+        nextAt = Math.max(nextAt, Date.now() + until.getTime() - clock().getTime())
+        if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until)
+        continue
+      }
+      // A write may have been executed although its answer is an error, so only reads are repeated here.
+      if (answer.status < 500 || method !== 'GET' || retries === SERVER_RETRIES_MAX) return answer
+      await sleep(SERVER_RETRY_MS * 2 ** retries++, undefined, { signal })
+    }
+  }
+
+  return {
+    call: async (request) => {
+      let credentials = await signIn.current()
+      let answer = await send(request, credentials)
+      if (answer.status === 401) {
+        const renewed = await signIn.renew(credentials)
+        if (renewed === null) throw new SignedOut(explain(connector, answer, credentials))
+        credentials = renewed
+        answer = await send(request, credentials)
+        if (answer.status === 401) throw new SignedOut(explain(connector, answer, credentials))
+      }
+      const isSuccess = answer.status >= 200 && answer.status < 300
+      if (isSuccess && answer.status === 204) return {}
+      if (isSuccess && isObject(answer.body)) return storableTree(answer.body) as Json
+      throw new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
+    },
+  }
+}
+
+/** When a rate-limited request may be repeated: Retry-After in seconds or as a date, else in 10 seconds. */
+export function retryAfter({ status, headers }: JsonAnswer, now: Date): Date | null {
+  if (status !== 429) return null
+  const sent = headers['retry-after'] ?? ''
+  const seconds = Number(sent)
+  if (sent !== '' && Number.isFinite(seconds)) return new Date(now.getTime() + Math.max(0, seconds) * 1_000)
+  const date = Date.parse(sent)
+  return new Date(Number.isNaN(date) ? now.getTime() + RETRY_MS_UNKNOWN : date)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+/** The objects of a list; [] for anything else. */
+export function objectsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** A text or a number as text; null for anything else, and for an empty text. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** What a person can do about a failed request. */
+export function problemOf(label: string, error: unknown): string | null {
+  if (error instanceof ApiRefused || error instanceof RateLimited || error instanceof SignedOut) return error.message
+  if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
+  return null
+}
+
+/** Absolute URLs, such as that of a next page, must stay on the host, because they get the credentials. */
+function urlOf(base: string, { path, query = {} }: Request): string {
+  const url = /^https?:/.test(path) ? new URL(path) : new URL(`${base.replace(/\/$/, '')}${path}`)
+  if (url.origin !== new URL(base).origin) throw new ApiRefused(0, `The API names a page on another host, ${url.host}.`)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  return url.href
+}
+
+function explain(connector: Connector, answer: JsonAnswer, credentials: Credentials): string {
+  const { status, body } = answer
+  const reply = connector.explain?.(answer) ?? replyOf(body)
+  const cleaned = Object.values(credentials)
+    .filter((secret) => secret !== '')
+    .reduce((text, secret) => text.replaceAll(secret, '[secret]'), reply)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .toWellFormed()
+    .slice(0, REPLY_LENGTH_MAX)
+  return `${connector.label} responded with status ${status}${cleaned === '' ? '.' : `: ${cleaned}`}`
+}
+
+function replyOf(body: unknown): string {
+  const [first] = Array.isArray(body) ? (body as unknown[]) : [body]
+  if (!isObject(first)) return ''
+  return (
+    ([first.message, first.error_description, first.error].find((text) => typeof text === 'string') as string) ?? ''
+  )
+}

@@ -1,0 +1,211 @@
+import Type from 'typebox'
+import { type Actor, audit } from '../operations/audit.ts'
+import { conflict, type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { recordCheck } from '../platform/http/records.ts'
+import { newId } from '../platform/ids.ts'
+import type { JsonApi } from '../platform/outbound/json-api.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { noteConnector } from '../sources/connectors.ts'
+import { parseSourceName } from '../sources/requests.ts'
+import { connectorNamed } from './all-connectors.ts'
+import { openClient, problemOf, type SignIn } from './client.ts'
+import { change, findConnection, lockConnection, sealedPlace } from './connections.ts'
+import type { Connector, Credentials, Settings } from './connector.ts'
+import { startPosition } from './position.ts'
+import { enteredCredentials, type SignInServices, type StoredSecrets } from './sign-in.ts'
+
+const CREDENTIAL_LENGTH_MAX = 4_096
+/** Credentials become headers: no spaces, no line ends. */
+const CREDENTIAL = /^[\x21-\x7e]+$/
+const CONNECTIONS_MAX = 50
+
+export interface ConnectServices extends SignInServices {
+  connectorApi: JsonApi
+  clock: Clock
+  /** For tests: where each connector's API is. */
+  connectorUrls: Readonly<Record<string, string>>
+}
+
+/** What a connection is made of, before its account is known. */
+export interface NewConnection {
+  connector: Connector
+  source: string
+  settings: Settings
+  stored: StoredSecrets
+  signIn: SignIn
+  /** Where the first read begins; null: at the start. */
+  since: Date | null
+}
+
+/** @throws ServiceError 404 `unknown_connector`, 400 for settings or a name that are not valid. */
+export function parseConnection(name: string, source: string | undefined, settings: Record<string, unknown>) {
+  const connector = connectorNamed(name)
+  return { connector, source: parseSourceName(source ?? connector.name), settings: parseSettings(connector, settings) }
+}
+
+/** @throws ServiceError 400 */
+export function parseSettings(connector: Connector, settings: Record<string, unknown>): Settings {
+  const check = recordCheck(Type.Object(connector.settings, { additionalProperties: false }))
+  const details = check(settings).map(({ path, message }) => ({
+    path: path === 'the record' ? 'settings' : `settings.${path}`,
+    message,
+  }))
+  if (details.length > 0) throw validationError(details)
+  connector.baseUrl(settings as Settings)
+  return settings as Settings
+}
+
+/** @throws ServiceError 400 */
+export function parseCredentials(
+  { label, credentials: fields }: Connector,
+  sent: Record<string, unknown>,
+): Credentials {
+  const names = Object.keys(fields)
+  const details: ErrorDetail[] = Object.keys(sent)
+    .filter((name) => !names.includes(name))
+    .map((name) => ({ path: `credentials.${name}`, message: `is not a credential of ${label}` }))
+  const values = names.map((name) => {
+    const value = sent[name]
+    const text = typeof value === 'string' ? value.trim() : ''
+    const isValid = CREDENTIAL.test(text) && text.length <= CREDENTIAL_LENGTH_MAX
+    const message = `must be 1 to ${CREDENTIAL_LENGTH_MAX} printable characters without spaces`
+    if (!isValid) details.push({ path: `credentials.${name}`, message })
+    return [name, text] as const
+  })
+  if (names.length === 0) {
+    details.push({ path: 'credentials', message: `are not accepted: sign in at ${label} with POST /v1/authorizations` })
+  }
+  if (details.length > 0) throw validationError(details)
+  return Object.fromEntries(values)
+}
+
+export function entered(credentials: Credentials): Pick<NewConnection, 'stored' | 'signIn'> {
+  return { stored: { kind: 'entered', credentials }, signIn: enteredCredentials(credentials) }
+}
+
+/**
+ * Connects a system after it has accepted the sign-in. A running service starts to pull at once.
+ * @returns the connection's id.
+ * @throws ServiceError 400 `connection_refused` with the system's answer, 409 `source_name_taken`, `too_many_connections`.
+ */
+export async function connect(
+  tenant: Tenant,
+  services: ConnectServices,
+  actor: Actor,
+  connection: NewConnection,
+  now: Date,
+): Promise<string> {
+  const { connector, source, settings, stored, since } = connection
+  const account = await accountOf(services, connection)
+  const connectionId = newId()
+  await noteConnector(tenant, source, connector.kind, now)
+  await tenant.transaction(async (tx) => {
+    const { count } = await tx.db
+      .selectFrom('connections')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    if (count >= CONNECTIONS_MAX) {
+      const message = `A workspace can have at most ${CONNECTIONS_MAX} connections. Delete an unused one.`
+      throw conflict('too_many_connections', message)
+    }
+    const inserted = await tx.db
+      .insertInto('connections')
+      .values({
+        connection_id: connectionId,
+        connector: connector.name,
+        source,
+        account,
+        settings: JSON.stringify(settings),
+        sealed: seal(tenant, services, connectionId, stored),
+        position: JSON.stringify(startPosition(connector, since)),
+        state: 'waiting',
+        error: null,
+        next_pull_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((row) => row.columns(['source']).doNothing())
+      .returning('connection_id')
+      .executeTakeFirst()
+    if (!inserted) {
+      const message = `Another connection writes as ${source}. Give this one another source, or delete that connection.`
+      throw conflict('source_name_taken', message)
+    }
+    const details = { connector: connector.name, source, account }
+    await audit(
+      tx,
+      { actor, action: 'connection.created', subjectKind: 'connection', subjectId: connectionId, details },
+      now,
+    )
+  })
+  return connectionId
+}
+
+/**
+ * Changes the sign-in or the settings of a connection, and pulls at once. With another account, it reads from the start.
+ * @throws ServiceError 404, 400 `connection_refused`.
+ */
+export async function reconnect(
+  tenant: Tenant,
+  services: ConnectServices,
+  actor: Actor,
+  connectionId: string,
+  connection: Omit<NewConnection, 'source' | 'since'>,
+  now: Date,
+): Promise<void> {
+  const { connector, settings, stored } = connection
+  const account = await accountOf(services, connection)
+  await tenant.transaction(async (tx) => {
+    const before = await lockConnection(tx, connectionId)
+    const isSame = before.account === account && JSON.stringify(before.settings) === JSON.stringify(settings)
+    const state = before.state === 'paused' ? 'paused' : 'waiting'
+    const changes = {
+      settings: JSON.stringify(settings),
+      sealed: seal(tenant, services, connectionId, stored),
+      account,
+      ...(isSame ? {} : { position: JSON.stringify(startPosition(connector, null)) }),
+    }
+    await change(tx, connectionId, { ...changes, state, error: null, failures: 0, next_pull_at: now }, now)
+    const details = { connector: connector.name, source: before.source, account }
+    await audit(
+      tx,
+      { actor, action: 'connection.updated', subjectKind: 'connection', subjectId: connectionId, details },
+      now,
+    )
+  })
+}
+
+/** @throws ServiceError 404 */
+export async function connectorOf(tenant: Tenant, connectionId: string) {
+  const row = await findConnection(tenant, connectionId)
+  if (!row) throw new ServiceError(404, 'not_found', 'There is no such connection.')
+  return { row, connector: connectorNamed(row.connector) }
+}
+
+async function accountOf(
+  { connectorApi, clock, connectorUrls }: ConnectServices,
+  { connector, settings, signIn }: Pick<NewConnection, 'connector' | 'settings' | 'signIn'>,
+): Promise<string> {
+  const signal = new AbortController().signal
+  const client = openClient({
+    connector,
+    settings,
+    signIn,
+    api: connectorApi,
+    clock,
+    signal,
+    baseUrl: connectorUrls[connector.name],
+  })
+  try {
+    return await connector.account(client, settings)
+  } catch (error) {
+    const problem = problemOf(connector.label, error)
+    if (problem === null) throw error
+    throw new ServiceError(400, 'connection_refused', problem, { cause: error })
+  }
+}
+
+function seal(tenant: Tenant, { secrets }: ConnectServices, connectionId: string, stored: StoredSecrets): string {
+  return secrets.seal(JSON.stringify(stored), sealedPlace(tenant.id, connectionId))
+}

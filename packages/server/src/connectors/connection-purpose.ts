@@ -1,0 +1,64 @@
+import { validationError } from '../platform/errors.ts'
+import { pathId } from '../platform/http/responses.ts'
+import type { Authorized, Purpose, PurposeHandler } from '../providers/purpose.ts'
+import { type ConnectServices, connect, connectorOf, parseConnection, parseSettings, reconnect } from './connect.ts'
+import type { Settings } from './connector.ts'
+import { enteredCredentials } from './sign-in.ts'
+
+/**
+ * Connects a system by a sign-in at its provider. The purpose has `connector`, `source` if it is not the connector's name, and the
+ * connector's settings; or `connection_id`, to sign in again.
+ */
+export function connectionPurpose(services: ConnectServices): PurposeHandler {
+  return {
+    requestOf: async ({ tenant }, provider, purpose) => {
+      const { connector, settings } = purpose.connection_id
+        ? await known(tenant, purpose.connection_id)
+        : fromPurpose(purpose)
+      const { oauth } = connector
+      if (oauth?.provider !== provider) {
+        throw validationError([{ path: 'provider', message: `is not where ${connector.label} signs in` }])
+      }
+      return { scopes: oauth.scopes, settings: textsOf(settings) }
+    },
+    complete: async ({ tenant, actor, now }, purpose, authorized) => {
+      if (purpose.connection_id) {
+        const { connector, settings, connectionId } = await known(tenant, purpose.connection_id)
+        const signIn = signInOf(authorized)
+        await reconnect(tenant, services, actor, connectionId, { connector, settings, ...signIn }, now)
+        return { path: `/connections/${connectionId}` }
+      }
+      const { connector, source, settings: sent } = fromPurpose(purpose)
+      const settings = connector.settingsOfAnswer
+        ? parseSettings(connector, { ...sent, ...connector.settingsOfAnswer(authorized.answer) })
+        : sent
+      const connection = { connector, source, settings, ...signInOf(authorized), since: null }
+      const connectionId = await connect(tenant, services, actor, connection, now)
+      return { path: `/connections/${connectionId}` }
+    },
+  }
+}
+
+async function known(tenant: Parameters<typeof connectorOf>[0], id: string) {
+  const connectionId = pathId(id, 'connection')
+  const { row, connector } = await connectorOf(tenant, connectionId)
+  return { connectionId, connector, settings: row.settings as Settings }
+}
+
+/** @throws ServiceError 404 `unknown_connector`, 400 for other fields. */
+function fromPurpose({ kind: _, connector, source, ...settings }: Purpose) {
+  return parseConnection(connector ?? '', source, settings)
+}
+
+function signInOf({ provider, tokens, settings }: Authorized) {
+  return {
+    stored: { kind: 'oauth', provider, tokens, providerSettings: settings } as const,
+    signIn: enteredCredentials({ access_token: tokens.accessToken }),
+  }
+}
+
+function textsOf(settings: Settings): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  )
+}

@@ -1,0 +1,104 @@
+import type { TProperties } from 'typebox'
+import type { SourceCompany } from '../companies/source-companies.ts'
+import type { IncomingMessage } from '../conversations/message.ts'
+import type { ServiceError } from '../platform/errors.ts'
+import type { JsonAnswer } from '../platform/outbound/json-api.ts'
+import type { ProviderName } from '../providers/provider.ts'
+import type { Call } from '../sites/ingestion/call.ts'
+import type { CONNECTOR_KINDS } from '../sources/connectors.ts'
+import type { Client } from './client.ts'
+
+/** Values that a connector stores and reads back, such as a cursor or its settings. */
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+export type Settings = Readonly<Record<string, Json>>
+
+/** What a connector signs in with: the fields that it declares, or `access_token` after a sign-in at the provider. */
+export type Credentials = Readonly<Record<string, string>>
+
+/**
+ * A system whose data the service reads. Everything else follows from this declaration: connecting, the schedule, the stored
+ * position, retries, errors of single records, the operations and the page in the dashboard.
+ */
+export interface Connector {
+  /** In paths and tables, and the default name of the connection's source. */
+  name: string
+  label: string
+  kind: (typeof CONNECTOR_KINDS)[number]
+  /** The secret fields that sign in, with their descriptions. Empty: only `oauth` signs in. */
+  credentials: Readonly<Record<string, string>>
+  /** Sign-in at a provider of `providers/`, instead of the credentials. */
+  oauth?: { provider: ProviderName; scopes: readonly string[] }
+  /** Settings that the provider's answer to a sign-in has, such as the URL of the account's API. Unchecked. */
+  settingsOfAnswer?(answer: Readonly<Record<string, unknown>>): Record<string, unknown>
+  /** The other fields that people set, such as a region or a project. */
+  settings: TProperties
+  /** Where the API is. @throws ServiceError 400 for settings that name no allowed host. */
+  baseUrl(settings: Settings): string
+  /** The headers of every request. */
+  headers(credentials: Credentials, settings: Settings): Record<string, string>
+  /** The shortest time between two requests of one connection, in milliseconds: the API's rate limit, spread out. */
+  pauseMs: number
+  /** When a refused request may be repeated; null: the answer is not a rate limit. Default: 429 with Retry-After. */
+  retryAt?(answer: JsonAnswer, now: Date): Date | null
+  /** What the API says of an error, if that is not in `message` or `error`. */
+  explain?(answer: JsonAnswer): string
+  /** The account that the credentials open, to show people what they connected. @throws ApiRefused */
+  account(client: Client, settings: Settings): Promise<string>
+  /** Read in this order: what others refer to comes first. */
+  objects: readonly ConnectorObject[]
+}
+
+/** A kind of records, such as contacts. */
+export interface ConnectorObject {
+  name: string
+  /** How far each read goes back before the last one, because a search may find a change late. */
+  overlapSeconds: number
+  /** Reads the next page. Its writes may be repeated, because the position is stored after them. */
+  read(client: Client, range: ReadRange): Promise<RecordsPage>
+}
+
+/** What to read. */
+export interface ReadRange {
+  /** Records changed since then; null: all of them. */
+  since: Date | null
+  /** When this read began. */
+  until: Date
+  /** From the page before; null for the first one. */
+  cursor: Json
+  settings: Settings
+}
+
+/** A page of records. Companies are written first, so that contacts can name them. */
+export interface RecordsPage {
+  companies?: readonly SourceCompany[]
+  /** As in POST /v1/sources/:source/contacts, with the source's id of a company. */
+  contacts?: readonly ContactRecord[]
+  /** Events, and what they say of people. A failed one is listed among the connection's errors. */
+  calls?: readonly SourceCall[]
+  /** The messages of conversations, each oldest first. */
+  conversations?: readonly (readonly IncomingMessage[])[]
+  /** The source's ids of contacts that were deleted there. */
+  deleted?: readonly string[]
+  /** The source's ids of contacts that were merged there. */
+  merged?: readonly { from: string; into: string }[]
+  /** Where the next page begins; null if this is the last one. It must be at most 10,000 characters as JSON. */
+  next: Json
+}
+
+export interface ContactRecord {
+  external_id: string
+  email?: string | null
+  properties: Record<string, unknown>
+  raw?: unknown
+  /** ISO 8601. */
+  updated_at?: string
+  /** The source's id of the contact's company. */
+  company_id?: string | null
+}
+
+export interface SourceCall {
+  /** The source's id of the event, for the list of errors. */
+  id: string
+  call: Call | ServiceError
+}

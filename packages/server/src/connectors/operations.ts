@@ -1,0 +1,274 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { timestampBound } from '../platform/http/query-parameters.ts'
+import { CONNECTORS } from './all-connectors.ts'
+import {
+  type ConnectServices,
+  connect,
+  connectorOf,
+  entered,
+  parseConnection,
+  parseCredentials,
+  parseSettings,
+  reconnect,
+} from './connect.ts'
+import { Connection, ConnectionError, ConnectionRun, ConnectorDescription } from './connection-object.ts'
+import {
+  deleteConnection,
+  listConnections,
+  pauseConnection,
+  pullNow,
+  readConnection,
+  rereadConnection,
+  resumeConnection,
+} from './connections.ts'
+import { listErrors, listRuns } from './runs.ts'
+
+export interface ConnectorServices {
+  connecting: ConnectServices
+}
+
+const operation = operationsWith<ConnectorServices>()
+const tag = 'Connections'
+const ConnectionPath = { connection_id: idInPath('connection') }
+const Settings = Type.Optional(
+  Type.Record(Type.String(), Type.Unknown(), { description: 'The other fields of the connector, such as a region.' }),
+)
+const Credentials = Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), {
+  description: 'The secret fields of the connector. They are stored encrypted and never returned.',
+  format: 'password',
+})
+const Changed = Type.Boolean({ description: 'Whether this changed anything.' })
+const ConnectionOutput = { connection: Connection }
+
+function entryOf(action: string, { connection_id, connector, source }: Type.Static<typeof Connection>, more = {}) {
+  return { action, subjectKind: 'connection', subjectId: connection_id, details: { connector, source, ...more } }
+}
+
+/** Systems whose data the service reads. */
+export const CONNECTOR_OPERATIONS = [
+  operation({
+    name: 'listConnectors',
+    tag,
+    http: 'GET /v1/connectors',
+    command: 'connector list',
+    scope: 'settings:read',
+    summary: 'List the systems that can be connected, with what each needs',
+    input: {},
+    output: { connectors: Type.Array(ConnectorDescription) },
+    run: async () => ({
+      connectors: CONNECTORS.map(({ name, label, kind, credentials, oauth, settings, objects }) => ({
+        name,
+        label,
+        kind,
+        credentials: Object.entries(credentials).map(([field, description]) => ({ name: field, description })),
+        oauth_provider: oauth?.provider ?? null,
+        settings: { ...settings },
+        objects: objects.map((object) => object.name),
+      })),
+    }),
+  }),
+  operation({
+    name: 'createConnection',
+    tag,
+    http: 'POST /v1/connections',
+    command: 'connection create',
+    scope: 'settings:write',
+    summary: 'Connect a system: its data is read from then on',
+    description:
+      'The credentials are tried first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings.',
+    input: {
+      connector: Type.String({ minLength: 1, maxLength: 50, examples: ['pipedrive'] }),
+      source: Type.Optional(
+        Type.String({ description: "The name under which it writes. Default: the connector's name." }),
+      ),
+      credentials: Credentials,
+      settings: Settings,
+      read_since: Type.Optional(timestampBound('lower', 'Only what changed since then is read. Default: everything.')),
+    },
+    output: ConnectionOutput,
+    status: 201,
+    example: { connector: 'pipedrive', credentials: { api_token: '0123456789abcdef' } },
+    errors: ['400 connection_refused', '404 unknown_connector', '409 source_name_taken', '409 too_many_connections'],
+    // The system is called outside a transaction.
+    audit: 'own',
+    async run({ tenant, connecting, actor, now }, input) {
+      const parsed = parseConnection(input.connector, input.source, input.settings ?? {})
+      const signIn = entered(parseCredentials(parsed.connector, input.credentials))
+      const connection = { ...parsed, ...signIn, since: input.read_since ?? null }
+      const connectionId = await connect(tenant, connecting, actor, connection, now)
+      return { connection: await readConnection(tenant, connectionId) }
+    },
+  }),
+  operation({
+    name: 'listConnections',
+    tag,
+    http: 'GET /v1/connections',
+    command: 'connection list',
+    scope: 'settings:read',
+    summary: 'List the connected systems, newest first',
+    input: pageParameters(50, 100),
+    output: { connections: Type.Array(Connection), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 50 }) {
+      const { connections, total } = await listConnections(tenant, { page, limit })
+      return { connections, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getConnection',
+    tag,
+    http: 'GET /v1/connections/:connection_id',
+    command: 'connection get',
+    scope: 'settings:read',
+    summary: 'Get a connected system: its state, how far it has been read, and the last run',
+    input: ConnectionPath,
+    output: ConnectionOutput,
+    run: async ({ tenant }, { connection_id }) => ({ connection: await readConnection(tenant, connection_id) }),
+  }),
+  operation({
+    name: 'updateConnection',
+    tag,
+    http: 'PATCH /v1/connections/:connection_id',
+    command: 'connection update',
+    scope: 'settings:write',
+    summary: 'Replace the credentials or the settings of a connected system',
+    description: 'They are tried first. With another account or other settings, everything is read from the start.',
+    input: { ...ConnectionPath, credentials: Credentials, settings: Settings },
+    output: ConnectionOutput,
+    example: { credentials: { api_token: 'fedcba9876543210' } },
+    errors: ['400 connection_refused'],
+    audit: 'own',
+    async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings: sent }) {
+      const { row, connector } = await connectorOf(tenant, connection_id)
+      const settings = parseSettings(connector, sent ?? (row.settings as Record<string, unknown>))
+      const signIn = entered(parseCredentials(connector, credentials))
+      await reconnect(tenant, connecting, actor, connection_id, { connector, settings, ...signIn }, now)
+      return { connection: await readConnection(tenant, connection_id) }
+    },
+  }),
+  operation({
+    name: 'pauseConnection',
+    tag,
+    http: 'POST /v1/connections/:connection_id/pause',
+    command: 'connection pause',
+    scope: 'settings:write',
+    summary: 'Stop reading a connected system until it is resumed',
+    input: ConnectionPath,
+    output: { ...ConnectionOutput, changed: Changed },
+    async run({ tenant, now }, { connection_id }) {
+      const changed = await pauseConnection(tenant, connection_id, now)
+      return { connection: await readConnection(tenant, connection_id), changed }
+    },
+    audit: ({ connection, changed }) => (changed ? entryOf('connection.paused', connection) : null),
+  }),
+  operation({
+    name: 'resumeConnection',
+    tag,
+    http: 'POST /v1/connections/:connection_id/resume',
+    command: 'connection resume',
+    scope: 'settings:write',
+    summary: 'Read a paused system again, from where it stopped',
+    input: ConnectionPath,
+    output: { ...ConnectionOutput, changed: Changed },
+    async run({ tenant, now }, { connection_id }) {
+      const changed = await resumeConnection(tenant, connection_id, now)
+      return { connection: await readConnection(tenant, connection_id), changed }
+    },
+    audit: ({ connection, changed }) => (changed ? entryOf('connection.resumed', connection) : null),
+  }),
+  operation({
+    name: 'pullConnection',
+    tag,
+    http: 'POST /v1/connections/:connection_id/pull',
+    command: 'connection pull',
+    scope: 'settings:write',
+    summary: 'Read what changed in a connected system now',
+    input: ConnectionPath,
+    output: ConnectionOutput,
+    status: 202,
+    errors: ['409 connection_paused', '409 connection_signed_out'],
+    async run({ tenant, now }, { connection_id }) {
+      await pullNow(tenant, connection_id, now)
+      return { connection: await readConnection(tenant, connection_id) }
+    },
+    audit: ({ connection }) => entryOf('connection.pull_ordered', connection),
+  }),
+  operation({
+    name: 'rereadConnection',
+    tag,
+    http: 'POST /v1/connections/:connection_id/reread',
+    command: 'connection reread',
+    scope: 'settings:write',
+    summary: 'Read everything again that changed since a time; what is already here is not doubled',
+    input: {
+      ...ConnectionPath,
+      since: Type.Optional(timestampBound('lower', 'Default: everything.')),
+    },
+    output: ConnectionOutput,
+    status: 202,
+    example: { since: '2026-01-01T00:00:00Z' },
+    errors: ['409 connection_paused', '409 connection_signed_out'],
+    async run({ tenant, now }, { connection_id, since }) {
+      await rereadConnection(tenant, connection_id, since ?? null, now)
+      return { connection: await readConnection(tenant, connection_id) }
+    },
+    audit: ({ connection }, { since }) =>
+      entryOf('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
+  }),
+  operation({
+    name: 'listConnectionRuns',
+    tag,
+    http: 'GET /v1/connections/:connection_id/runs',
+    command: 'connection runs',
+    scope: 'settings:read',
+    summary: 'List the last 50 runs of a connected system, latest first',
+    input: { ...ConnectionPath, ...pageParameters(20, 50) },
+    output: { runs: Type.Array(ConnectionRun), pagination: Pagination },
+    async run({ tenant }, { connection_id, page = 1, limit = 20 }) {
+      await connectorOf(tenant, connection_id)
+      const { runs, total } = await listRuns(tenant, connection_id, { page, limit })
+      return { runs, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'listConnectionErrors',
+    tag,
+    http: 'GET /v1/connections/:connection_id/errors',
+    command: 'connection errors',
+    scope: 'settings:read',
+    summary: 'List the last 1,000 records of a connected system that could not be written, latest first',
+    input: { ...ConnectionPath, ...pageParameters(50, 100) },
+    output: { errors: Type.Array(ConnectionError), pagination: Pagination },
+    async run({ tenant }, { connection_id, page = 1, limit = 50 }) {
+      await connectorOf(tenant, connection_id)
+      const { errors, total } = await listErrors(tenant, connection_id, { page, limit })
+      return { errors, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'deleteConnection',
+    tag,
+    http: 'DELETE /v1/connections/:connection_id',
+    command: 'connection delete',
+    scope: 'settings:write',
+    summary: 'Disconnect a system and delete its credentials; what it wrote remains',
+    input: ConnectionPath,
+    output: {
+      deleted: Type.Literal(true),
+      connection_id: Type.String(),
+      connector: Type.String(),
+      source: Type.String(),
+    },
+    async run({ tenant }, { connection_id }) {
+      const { connector, source } = await deleteConnection(tenant, connection_id)
+      return { deleted: true as const, connection_id, connector, source }
+    },
+    audit: ({ connection_id, connector, source }) => ({
+      action: 'connection.deleted',
+      subjectKind: 'connection',
+      subjectId: connection_id,
+      details: { connector, source },
+    }),
+  }),
+]

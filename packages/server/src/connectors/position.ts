@@ -1,0 +1,51 @@
+import type { Connector, Json } from './connector.ts'
+
+/** How far each object of a connection has been read. */
+export interface Position {
+  /** The run that this read belongs to; null between runs. */
+  runId: string | null
+  objects: Record<string, ObjectPosition>
+}
+
+interface ObjectPosition {
+  /** Changes after this time have not been read yet (ISO 8601); null: nothing has. */
+  since: string | null
+  /** Whether its first read, or one that a person asked for, is not complete: what it reads is history. */
+  isHistory: boolean
+  /** The read in progress; null if it has not begun, or is complete in this run. */
+  read: { until: string; cursor: Json } | null
+  /** Whether it was read in this run. */
+  isDone: boolean
+}
+
+const NEW_OBJECT: ObjectPosition = { since: null, isHistory: true, read: null, isDone: false }
+
+/** @param since where the first read begins; null: at the start. */
+export function startPosition({ objects }: Connector, since: Date | null): Position {
+  const start = { ...NEW_OBJECT, since: since?.toISOString() ?? null }
+  return { runId: null, objects: Object.fromEntries(objects.map(({ name }) => [name, start])) }
+}
+
+export function objectPosition(position: Position, name: string): ObjectPosition {
+  return position.objects[name] ?? NEW_OBJECT
+}
+
+/** A run reads every object once. */
+export function withRun({ objects }: Position, runId: string): Position {
+  const waiting = Object.entries(objects).map(([name, each]) => [name, { ...each, isDone: false }] as const)
+  return { runId, objects: Object.fromEntries(waiting) }
+}
+
+export function withoutRun({ objects }: Position): Position {
+  return { runId: null, objects }
+}
+
+/** The position after a page. @param next null: the object is read. */
+export function afterPage(position: Position, name: string, until: Date, next: Json): Position {
+  const before = objectPosition(position, name)
+  const after: ObjectPosition =
+    next === null
+      ? { since: until.toISOString(), isHistory: false, read: null, isDone: true }
+      : { ...before, read: { until: until.toISOString(), cursor: next } }
+  return { ...position, objects: { ...position.objects, [name]: after } }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonApi } from '../platform/outbound/json-api.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { noteConnector } from '../sources/connectors.ts'
+import { connectorNamed } from './all-connectors.ts'
+import { type Client, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
+import { type ConnectionRow, findConnection } from './connections.ts'
+import type { Connector, Settings } from './connector.ts'
+import { afterPage, objectPosition, type Position, withoutRun, withRun } from './position.ts'
+import { finishRun, notePage, startRun } from './runs.ts'
+import { openSignIn, type SignInServices } from './sign-in.ts'
+import { type PageServices, type Writer, writePage } from './write-page.ts'
+
+/** A job reads for this long and then makes way for other jobs. The next one continues where it ended. */
+const SLICE_MS = 300_000
+/** While this many rows of the journal wait for ClickHouse, a pull waits, so that it does not slow down capture. */
+const JOURNAL_ROWS_MAX = 64
+const JOURNAL_PAUSE_MS = 500
+const RETRY_MS_FIRST = 30_000
+const RETRY_MS_MAX = 3_600_000
+const INTERNAL = 'The pull failed because of an internal error. It is repeated; the log of the service has the cause.'
+
+export interface PullServices extends PageServices, SignInServices {
+  /** Calls the APIs of connected systems. */
+  connectorApi: JsonApi
+  /** The number of rows in the journal. */
+  journalRows(): Promise<number>
+  pullMinutes: number
+  /** For tests: where each connector's API is. */
+  connectorUrls: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads what changed in a connected system since the last run, object by object. The position is stored after each page, so
+ * that a pull continues there after a restart, a rate limit or an error.
+ * @throws an unexpected error, to be logged; the connection shows every error and is pulled again.
+ */
+export async function pullConnection(
+  tenant: Tenant,
+  services: PullServices,
+  connectionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const connection = await findConnection(tenant, connectionId)
+  if (!connection || connection.state === 'paused' || connection.state === 'signed_out') return
+  const connector = connectorNamed(connection.connector)
+  const store = storeOf(tenant, connection)
+  const { clock } = services
+  try {
+    await store({ state: 'pulling' })
+    const settings = connection.settings as Settings
+    const client = openClient({
+      connector,
+      settings,
+      signIn: openSignIn(tenant, services, connector, connection),
+      api: services.connectorApi,
+      clock,
+      signal,
+      baseUrl: services.connectorUrls[connector.name],
+    })
+    const isDone = await read(tenant, services, { connector, connection, client, signal })
+    const now = clock()
+    const nextPullAt = isDone ? new Date(now.getTime() + services.pullMinutes * 60_000) : now
+    await store({ state: 'waiting', error: null, failures: 0, next_pull_at: nextPullAt })
+  } catch (error) {
+    const now = clock()
+    if (error instanceof RateLimited) return store({ state: 'waiting', next_pull_at: error.until })
+    // A stopping process is not a failure. The next process continues.
+    if (signal.aborted) return store({ state: 'waiting', next_pull_at: now })
+    if (error instanceof Replaced) return
+    if (error instanceof SignedOut) return store({ state: 'signed_out', error: error.message })
+    const failures = connection.failures + 1
+    const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
+    const problem = problemOf(connector.label, error)
+    const next_pull_at = new Date(now.getTime() + retryMs)
+    await store({ state: 'failed', error: problem ?? INTERNAL, failures, next_pull_at })
+    if (problem === null) throw error
+  }
+}
+
+/** A person changed the connection meanwhile. The next pull does what they asked for. */
+class Replaced extends Error {}
+
+type Changes = Partial<{ state: string; error: string | null; failures: number; next_pull_at: Date; position: string }>
+
+/** Stores the progress, unless a person has changed the connection meanwhile. */
+function storeOf(tenant: Tenant, { connection_id, revision }: ConnectionRow) {
+  return async (changes: Changes): Promise<void> => {
+    await tenant.db
+      .updateTable('connections')
+      .set(changes)
+      .where('connection_id', '=', connection_id)
+      .where('revision', '=', revision)
+      .execute()
+  }
+}
+
+interface Pull {
+  connector: Connector
+  connection: ConnectionRow
+  client: Client
+  signal: AbortSignal
+}
+
+/** @returns false if it stopped early because its time was up. */
+async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise<boolean> {
+  const { connector, connection, client, signal } = pull
+  const { clock } = services
+  const endsAt = performance.now() + SLICE_MS
+  const connectionId = connection.connection_id
+  const writer = await writerOf(tenant, connector, connection, clock())
+  let position = connection.position as unknown as Position
+  const store = (next: Position, more: (tx: Tenant) => Promise<void>) =>
+    tenant.transaction(async (tx) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('connections')
+        .set({ position: JSON.stringify(next) })
+        .where('connection_id', '=', connectionId)
+        .where('revision', '=', connection.revision)
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) throw new Replaced()
+      await more(tx)
+      position = next
+    })
+  if (position.runId === null) {
+    await tenant.transaction(async (tx) => {
+      position = withRun(position, await startRun(tx, connectionId, clock()))
+    })
+    await store(position, async () => {})
+  }
+  const runId = position.runId ?? ''
+  for (const object of connector.objects) {
+    while (!objectPosition(position, object.name).isDone) {
+      signal.throwIfAborted()
+      if (performance.now() > endsAt) return false
+      await untilJournalHasRoom(services, signal)
+      const { since, isHistory, read } = objectPosition(position, object.name)
+      const until = read === null ? clock() : new Date(read.until)
+      const page = await object.read(client, {
+        since: since === null ? null : new Date(Date.parse(since) - (isHistory ? 0 : object.overlapSeconds * 1_000)),
+        until,
+        cursor: read?.cursor ?? null,
+        settings: connection.settings as Settings,
+      })
+      const result = await writePage(tenant, services, writer, page, isHistory)
+      await store(afterPage(position, object.name, until, page.next), (tx) =>
+        notePage(tx, { connectionId, runId, object: object.name }, result, clock()),
+      )
+    }
+  }
+  await store(withoutRun(position), (tx) => finishRun(tx, connectionId, runId, clock()))
+  return true
+}
+
+async function writerOf(tenant: Tenant, { kind }: Connector, { source }: ConnectionRow, now: Date): Promise<Writer> {
+  await noteConnector(tenant, source, kind, now)
+  const { source_id } = await tenant.db
+    .selectFrom('sources')
+    .select('source_id')
+    .where('name', '=', source)
+    .executeTakeFirstOrThrow()
+  return { source, kind, sourceId: source_id }
+}
+
+async function untilJournalHasRoom({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {
+  while ((await journalRows()) > JOURNAL_ROWS_MAX) await sleep(JOURNAL_PAUSE_MS, undefined, { signal })
+}

@@ -1,0 +1,52 @@
+-- A connected system. `position` says how far each of its objects has been read, and lets a pull continue after an
+-- interruption. `revision` changes when a person changes the connection: a pull that began before then stores nothing
+-- more.
+CREATE TABLE connections (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  connection_id uuid NOT NULL,
+  connector text NOT NULL,
+  -- The name under which it writes.
+  source text NOT NULL,
+  account text NOT NULL,
+  settings jsonb NOT NULL,
+  sealed text NOT NULL,
+  position jsonb NOT NULL,
+  state text NOT NULL CHECK (state IN ('waiting', 'pulling', 'failed', 'signed_out', 'paused')),
+  error text,
+  -- In a row.
+  failures integer NOT NULL DEFAULT 0,
+  revision integer NOT NULL DEFAULT 1,
+  next_pull_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, connection_id),
+  UNIQUE (tenant_id, source)
+);
+CREATE INDEX connections_due ON connections (next_pull_at) WHERE state NOT IN ('paused', 'signed_out');
+
+-- One read of everything that changed. `counts` is {object: {status: records}}.
+CREATE TABLE connection_runs (
+  tenant_id uuid NOT NULL,
+  connection_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  counts jsonb NOT NULL,
+  started_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  PRIMARY KEY (tenant_id, connection_id, run_id),
+  FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
+);
+
+-- Records that could not be written. The newest of each connection are kept.
+CREATE TABLE connection_errors (
+  tenant_id uuid NOT NULL,
+  connection_id uuid NOT NULL,
+  error_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  object text NOT NULL,
+  external_id text NOT NULL,
+  code text NOT NULL,
+  message text NOT NULL,
+  at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, connection_id, error_id),
+  FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
+);

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { eachAlone, every, type Repeated } from '../platform/every.ts'
+import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
+import type { Logger } from '../platform/log.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { type PullServices, pullConnection } from './pull.ts'
+
+const EVERY_MS = 5_000
+const DUE_AT_ONCE = 100
+const CONCURRENCY = 2
+/** A job whose process died is started again after this time, which is three times a slice of reading. */
+const EXPIRES_SECONDS = 900
+/** A pull that is running is not sent again before this. */
+const SENT_AGAIN_SECONDS = 60
+
+/** Pulls of connected systems, one at a time per connection. */
+const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
+  policy: 'exclusive',
+  expireInSeconds: EXPIRES_SECONDS,
+  // The connection says when it is pulled again.
+  retryLimit: 0,
+  deleteAfterSeconds: 3_600,
+})
+
+export const CONNECTOR_QUEUES = [PULL_QUEUE]
+
+/** Schedules and runs the pulls of all connections. Several processes may do so at the same time. */
+export async function startConnectorWorkers({
+  stores,
+  jobs,
+  log,
+  pulling,
+}: {
+  stores: Stores
+  jobs: Jobs
+  log: Logger
+  pulling: PullServices
+}): Promise<Repeated> {
+  const stopping = new AbortController()
+  await jobs.work(PULL_QUEUE, CONCURRENCY, async ({ tenantId, connectionId }, { signal }) => {
+    const either = AbortSignal.any([signal, stopping.signal])
+    await pullConnection(openTenant(stores, tenantId), pulling, connectionId, either).catch((error: unknown) => {
+      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'a pull failed; it is repeated')
+      throw error
+    })
+  })
+  const sendPull = (tenant: Tenant, connectionId: string) =>
+    tenant.transaction(async (tx) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('connections')
+        .set({ next_pull_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
+        .where('connection_id', '=', connectionId)
+        // Another process may have sent it in the meantime.
+        .where('next_pull_at', '<=', sql<Date>`now()`)
+        .executeTakeFirst()
+      const singletonKey = `${tx.id}/${connectionId}`
+      if (numUpdatedRows > 0n) await jobs.send(tx, PULL_QUEUE, { connectionId }, { singletonKey })
+    })
+  const sweeping = every(EVERY_MS, async () => {
+    try {
+      const due = await stores.database
+        .selectFrom('connections')
+        .select(['tenant_id', 'connection_id'])
+        .where('state', 'not in', ['paused', 'signed_out'])
+        .where('next_pull_at', '<=', sql<Date>`now()`)
+        .orderBy('next_pull_at')
+        .limit(DUE_AT_ONCE)
+        .execute()
+      const failures = await eachAlone(due, ({ tenant_id, connection_id }) =>
+        sendPull(openTenant(stores, tenant_id), connection_id),
+      )
+      if (failures.length > 0) throw failures[0]
+    } catch (error) {
+      log.warn({ err: error }, 'pulls could not be scheduled; retrying shortly')
+    }
+  })
+  return {
+    stop: async () => {
+      // Pulls in progress can be aborted at any time: their position is stored.
+      stopping.abort()
+      await sweeping.stop()
+    },
+  }
+}

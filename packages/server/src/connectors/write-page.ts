@@ -1,0 +1,158 @@
+import { writeSourceCompanies } from '../companies/source-companies.ts'
+import { findContactsByKeys } from '../contacts/bulk.ts'
+import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
+import { recordMessages } from '../conversations/record.ts'
+import { unknownEventIds } from '../events/read.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { IncomingRecord, Source } from '../sources/apply-records.ts'
+import { removeSourceRecords } from '../sources/remove-records.ts'
+import { parseRecord } from '../sources/requests.ts'
+import { writeRecords } from '../sources/write-records.ts'
+import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
+
+/** Bounds the transactions, and the calls that are recorded together. */
+const RECORDS_PER_WRITE = 100
+const CALLS_PER_WRITE = 500
+const SERVICE = { kind: 'service' } as const
+
+export interface PageServices extends MergeServices {
+  /** Records calls without webhook deliveries for `history`. */
+  recordCalls: RecordCalls
+  recordHistory: RecordCalls
+}
+
+/** A record that could not be written. */
+export interface RecordError {
+  externalId: string
+  code: string
+  message: string
+}
+
+/** What a page did: how many records have each status, and which failed. */
+export interface PageResult {
+  counts: Record<string, number>
+  errors: RecordError[]
+}
+
+/** Who writes: the connection's source, with its id among the sources. */
+export type Writer = Source & { sourceId: string }
+
+/**
+ * Writes a page. Writing it again changes nothing.
+ * @param isHistory whether its events happened before the connection was made: they cause no webhook deliveries.
+ */
+export async function writePage(
+  tenant: Tenant,
+  services: PageServices,
+  writer: Writer,
+  page: RecordsPage,
+  isHistory: boolean,
+): Promise<PageResult> {
+  const result: PageResult = { counts: {}, errors: [] }
+  const companies = page.companies ?? []
+  for (const some of inParts(companies, RECORDS_PER_WRITE)) {
+    const written = await writeSourceCompanies(tenant, writer.source, some, services.clock())
+    note(
+      result,
+      some.map(({ externalId }) => externalId),
+      written,
+    )
+  }
+  for (const some of inParts(page.contacts ?? [], RECORDS_PER_WRITE)) {
+    const written = await writeRecords(tenant, services, writer, some.map(toRecord))
+    note(
+      result,
+      some.map(({ external_id }) => external_id),
+      written,
+    )
+  }
+  for (const { from, into } of page.merged ?? []) await merge(tenant, services, writer, { from, into }, result)
+  const deleted = await removeSourceRecords(tenant, services, writer, page.deleted ?? [])
+  if (deleted > 0) add(result, 'deleted', deleted)
+  for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
+    await record(tenant, services, writer, some, isHistory, result)
+  }
+  for (const messages of page.conversations ?? []) {
+    for (const { status } of await recordMessages(tenant, services, messages)) add(result, status, 1)
+  }
+  return result
+}
+
+/** Systems accept invalid addresses. The contact is kept without its address. */
+function toRecord({ company_id, email = null, ...record }: ContactRecord): IncomingRecord | ServiceError {
+  const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
+  const usable = parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
+  return usable instanceof ServiceError ? usable : { ...usable, companyKey: company_id ?? null }
+}
+
+/** Merges the contacts here too, unless the system's ids already lead to the same one. */
+async function merge(
+  tenant: Tenant,
+  services: PageServices,
+  { source }: Writer,
+  { from, into }: { from: string; into: string },
+  result: PageResult,
+): Promise<void> {
+  const { byExternalId } = await findContactsByKeys(tenant, source, [from, into], [])
+  const [contactId, survivorId] = [byExternalId.get(from), byExternalId.get(into)]
+  if (contactId === undefined || survivorId === undefined || contactId === survivorId) return
+  try {
+    await mergeContacts(tenant, services, { contactId, into: survivorId }, SERVICE)
+    add(result, 'merged', 1)
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status === 503) throw error
+    add(result, 'failed', 1)
+    result.errors.push({ externalId: from, code: error.code, message: `Not merged into ${into}: ${error.message}` })
+  }
+}
+
+/** Ids of events are remembered for a day; older ones are looked up, so that a repeated read doubles nothing. */
+async function record(
+  tenant: Tenant,
+  services: PageServices,
+  { sourceId }: Writer,
+  sent: readonly SourceCall[],
+  isHistory: boolean,
+  result: PageResult,
+): Promise<void> {
+  const ids = sent.flatMap(({ call }) => (call instanceof ServiceError ? [] : (call.event?.sentId ?? [])))
+  const unknown = await unknownEventIds(tenant, ids)
+  const isRepeated = ({ call }: SourceCall) => {
+    const id = call instanceof ServiceError ? null : (call.event?.sentId ?? null)
+    return id !== null && !unknown.has(id)
+  }
+  const calls = sent.filter((each) => !isRepeated(each))
+  if (calls.length < sent.length) add(result, 'unchanged', sent.length - calls.length)
+  if (calls.length === 0) return
+  const sender: CallSender = { sourceId, trust: 'verified', page: null }
+  const recordCalls = isHistory ? services.recordHistory : services.recordCalls
+  const written = await recordCalls(
+    tenant,
+    sender,
+    calls.map(({ call }) => call),
+  )
+  note(
+    result,
+    calls.map(({ id }) => id),
+    written,
+  )
+}
+
+type Written = { status: string; error?: { code: string; message: string } }
+
+function note(result: PageResult, externalIds: readonly string[], written: readonly Written[]): void {
+  for (const [index, { status, error }] of written.entries()) {
+    add(result, status, 1)
+    if (error) result.errors.push({ externalId: externalIds[index] ?? '', ...error })
+  }
+}
+
+function add({ counts }: PageResult, status: string, count: number): void {
+  counts[status] = (counts[status] ?? 0) + count
+}
+
+function* inParts<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
+}

@@ -1,0 +1,42 @@
+import { applyWrite } from '../contacts/apply-write.ts'
+import { lockStates } from '../contacts/bulk.ts'
+import { changedEvents, storeChange } from '../contacts/change.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changedKeys } from '../contacts/contact-row.ts'
+import { deleteSourceRecords } from '../contacts/undo-write.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Source } from './apply-records.ts'
+
+/**
+ * Removes a source's records of contacts that were deleted there. The values that only it wrote go with them, and those
+ * that it had won go back to the next source. The contacts stay, with their events and what others wrote.
+ * @returns how many contacts had a record.
+ */
+export async function removeSourceRecords(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  { source, kind }: Source,
+  externalIds: readonly string[],
+): Promise<number> {
+  if (externalIds.length === 0) return 0
+  const now = dependencies.clock()
+  const ids = new Set(externalIds)
+  return changeContacts(tenant, dependencies, async (tx, log) => {
+    const states = await lockStates(tx, source, externalIds, [])
+    // An id that leads here through a merge is not the contact's own: its other record is still there.
+    const deleted = states.filter(({ externalIdBefore }) => externalIdBefore !== null && ids.has(externalIdBefore))
+    for (const { row: before, records } of deleted) {
+      const own = records.find((record) => record.source === source)
+      const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email')
+      const properties = Object.fromEntries(keys.map((key) => [key, null]))
+      const applied = applyWrite(before, records, { source, kind, properties }, before.email, now)
+      if (!applied.isRowDirty) continue
+      const row = await storeChange(tx, applied.row, null)
+      log.noteChange(row.contact_id, changedKeys(before, row))
+      if (applied.isNews) log.events.push(...changedEvents(before, row, applied.changed, source, now))
+    }
+    const contactIds = deleted.map(({ row }) => row.contact_id)
+    await deleteSourceRecords(tx, source, contactIds)
+    return contactIds.length
+  })
+}
