@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type ConnectedSystem, type SystemRequest, startConnectedSystem } from '../../test/connected-system.ts'
+import { makeCertificate } from '../../test/receiver.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+const WITHIN = { timeout: 120_000, interval: 100 }
+const TOKEN = '0123456789abcdef0123456789abcdef'
+
+type Item = Record<string, unknown> & { id: number; update_time: string }
+
+let system: ConnectedSystem
+let service: TestService
+let tenant: TestTenant
+let persons: Item[]
+let organizations: Item[]
+
+/** Pages of two, so that a few records need several. */
+function answer({ path, query, headers }: SystemRequest) {
+  if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
+  if (path === '/v1/users/me') return { body: { success: true, data: { id: 1, company_name: 'Analytical Engines' } } }
+  const all = path === '/api/v2/persons' ? persons : path === '/api/v2/organizations' ? organizations : []
+  const since = query.get('updated_since') ?? ''
+  const changed = all.filter(({ update_time }) => update_time >= since)
+  const from = Number(query.get('cursor') ?? 0)
+  const next = from + 2 < changed.length ? String(from + 2) : null
+  return { body: { success: true, data: changed.slice(from, from + 2), additional_data: { next_cursor: next } } }
+}
+
+function person(id: number, more: object = {}): Item {
+  return {
+    id,
+    first_name: `Person ${id}`,
+    emails: [{ value: `person${id}@example.com`, primary: true }],
+    org_id: null,
+    update_time: '2026-01-01T00:00:00Z',
+    ...more,
+  }
+}
+
+beforeAll(async () => {
+  const certificate = makeCertificate()
+  system = await startConnectedSystem(certificate, answer)
+  const outbound = { allowPrivate: true, ca: certificate.certificate }
+  service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url } })
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  persons = []
+  organizations = []
+  system.requests = []
+  system.intercept = () => undefined
+})
+afterAll(async () => {
+  await service?.close()
+  await system?.close()
+})
+
+async function connect(more: object = {}) {
+  const body = { connector: 'pipedrive', credentials: { api_token: TOKEN }, ...more }
+  const answer = await tenant.call('POST', '/v1/connections', body)
+  expect(answer.status).toBe(201)
+  return answer.body.connection.connection_id as string
+}
+
+async function read(id: string) {
+  return (await tenant.call('GET', `/v1/connections/${id}`)).body.connection
+}
+
+/** Waits for a run that ended after `before`. */
+async function pulled(id: string, before?: string) {
+  await expect
+    .poll(async () => {
+      const { last_run, error } = await read(id)
+      expect(error).toBeNull()
+      return last_run?.finished_at !== null && last_run?.run_id !== before ? last_run : null
+    }, WITHIN)
+    .toBeTruthy()
+  return (await read(id)).last_run
+}
+
+async function contactOf(email: string) {
+  const { body } = await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)
+  return body.contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
+}
+
+describe('a connected system', () => {
+  test('is read page by page, companies first, and then only for what changed', async () => {
+    organizations = [{ id: 7, name: 'Engines', website: 'engines.example', update_time: '2026-01-01T00:00:00Z' }]
+    persons = [person(1, { org_id: 7 }), person(2), person(3)]
+    const id = await connect()
+    const run = await pulled(id)
+    expect(run.counts).toEqual({ organizations: { created: 1 }, persons: { created: 3 } })
+    const contact = await contactOf('person1@example.com')
+    expect(contact).toMatchObject({ properties: { firstname: 'Person 1' } })
+    const { companies } = (await tenant.call('GET', '/v1/companies')).body
+    expect(companies).toMatchObject([{ name: 'Engines', domain: 'engines.example' }])
+    expect((await tenant.call('GET', `/v1/contacts/${contact.contact_id}`)).body.contact.company_id).toBe(
+      companies[0].company_id,
+    )
+
+    persons[1] = person(2, { first_name: 'Grace', update_time: new Date(Date.now() + 60_000).toISOString() })
+    expect((await tenant.call('POST', `/v1/connections/${id}/pull`)).status).toBe(202)
+    expect((await pulled(id, run.run_id)).counts.persons).toEqual({ updated: 1 })
+    expect(await contactOf('person2@example.com')).toMatchObject({ properties: { firstname: 'Grace' } })
+  })
+
+  test('refuses wrong credentials, and says what the system answered', async () => {
+    const body = { connector: 'pipedrive', credentials: { api_token: 'wrong-token' } }
+    const answer = await tenant.call('POST', '/v1/connections', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toMatchObject({
+      code: 'connection_refused',
+      message: 'Pipedrive responded with status 401: unauthorized access',
+    })
+    expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+  })
+})

@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { makeCertificate } from './receiver.ts'
+
+/** A request to a connected system, as a test sees it. */
+export interface SystemRequest {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: Record<string, string | string[] | undefined>
+  body: string
+}
+
+/** Its answer; an object or a list is sent as JSON. `null` cuts the connection. */
+export type SystemAnswer = { status?: number; headers?: Record<string, string>; body?: unknown } | null
+
+export interface ConnectedSystem {
+  url: string
+  /** Every request so far. */
+  requests: SystemRequest[]
+  /** Answers instead of the system, until a test resets it; undefined: the system answers. */
+  intercept: (request: SystemRequest) => SystemAnswer | undefined
+  close(): Promise<void>
+}
+
+/** Starts an HTTPS server on loopback that plays the API of a connected system. */
+export async function startConnectedSystem(
+  { certificate, key }: ReturnType<typeof makeCertificate>,
+  answer: (request: SystemRequest) => SystemAnswer | Promise<SystemAnswer>,
+): Promise<ConnectedSystem> {
+  const system: ConnectedSystem = { url: '', requests: [], intercept: () => undefined, close: async () => {} }
+  const server = createServer({ cert: certificate, key }, async (incoming, response) => {
+    const url = new URL(incoming.url ?? '/', 'https://system')
+    const request = {
+      method: incoming.method ?? 'GET',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: incoming.headers,
+      body: await text(incoming),
+    }
+    system.requests.push(request)
+    const intercepted = system.intercept(request)
+    const sent = intercepted === undefined ? await answer(request) : intercepted
+    if (sent === null) {
+      response.destroy()
+      return
+    }
+    const { status = 200, headers = {}, body } = sent
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(body === undefined || Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  system.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  system.close = async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+  return system
+}
