@@ -103,7 +103,14 @@ export async function startTestService(
   environment: Record<string, string> = {},
   options: Pick<
     ServiceOptions,
-    'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'connectorUrls' | 'providerUrls' | 'extendMcpServer' | 'beforeListen'
+    | 'clock'
+    | 'outbound'
+    | 'dnsServers'
+    | 'intercomUrl'
+    | 'connectorUrls'
+    | 'providerUrls'
+    | 'extendMcpServer'
+    | 'beforeListen'
   > = {},
 ): Promise<TestService> {
   const config = readConfig({

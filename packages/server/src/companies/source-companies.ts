@@ -92,6 +92,7 @@ export async function forgetSourceCompanies(
   source: string,
   externalIds: readonly string[],
 ): Promise<number> {
+  if (externalIds.length === 0) return 0
   const { numDeletedRows } = await tenant.db
     .deleteFrom('company_sources')
     .where('source', '=', source)

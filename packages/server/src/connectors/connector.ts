@@ -80,6 +80,8 @@ export interface RecordsPage {
   conversations?: readonly (readonly IncomingMessage[])[]
   /** The source's ids of contacts that were deleted there. */
   deleted?: readonly string[]
+  /** The source's ids of companies that were deleted there. The companies stay here. */
+  deletedCompanies?: readonly string[]
   /** The source's ids of contacts that were merged there. */
   merged?: readonly { from: string; into: string }[]
   /** Where the next page begins; null if this is the last one. It must be at most 10,000 characters as JSON. */

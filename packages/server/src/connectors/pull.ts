@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { noteConnector } from '../sources/connectors.ts'
+import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { type Client, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
@@ -153,13 +153,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
 }
 
 async function writerOf(tenant: Tenant, { kind }: Connector, { source }: ConnectionRow, now: Date): Promise<Writer> {
-  await noteConnector(tenant, source, kind, now)
-  const { source_id } = await tenant.db
-    .selectFrom('sources')
-    .select('source_id')
-    .where('name', '=', source)
-    .executeTakeFirstOrThrow()
-  return { source, kind, sourceId: source_id }
+  return { source, kind, sourceId: await connectorId(tenant, source, kind, now) }
 }
 
 async function untilJournalHasRoom({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { writeSourceCompanies } from '../companies/source-companies.ts'
+import { forgetSourceCompanies, writeSourceCompanies } from '../companies/source-companies.ts'
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
@@ -70,7 +70,8 @@ export async function writePage(
   }
   for (const { from, into } of page.merged ?? []) await merge(tenant, services, writer, { from, into }, result)
   const deleted = await removeSourceRecords(tenant, services, writer, page.deleted ?? [])
-  if (deleted > 0) add(result, 'deleted', deleted)
+  const forgotten = await forgetSourceCompanies(tenant, writer.source, page.deletedCompanies ?? [])
+  if (deleted + forgotten > 0) add(result, 'deleted', deleted + forgotten)
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
     await record(tenant, services, writer, some, isHistory, result)
   }

@@ -43,6 +43,17 @@ export async function noteConnector(
   return after
 }
 
+/** The id of a connector among the sources. It is listed again if it was deleted. */
+export async function connectorId(tenant: Tenant, name: string, kind: SourceKind, now: Date): Promise<string> {
+  await noteConnector(tenant, name, kind, now)
+  const { source_id } = await tenant.db
+    .selectFrom('sources')
+    .select('source_id')
+    .where('name', '=', name)
+    .executeTakeFirstOrThrow()
+  return source_id
+}
+
 function nameOfWriteKey(name: string): ServiceError {
   const message = `${name} is the name of a source with a write key. Rename that source, or push under another name.`
   return conflict('source_name_taken', message)
