@@ -12,7 +12,10 @@ const PLACEHOLDERS = {
   apiKey: NO_KEY,
 }
 
-/** The pages of the docs, with the code that the dashboard shows in the blocks that name it: ```` ```js from=node/identify ````. */
+/**
+ * The pages of the docs, with the code of the blocks that name it: what the dashboard shows (```` ```js from=node/identify ````) or a
+ * file (```` ```ts from=examples/connector/helpdesk.ts ````).
+ */
 export function pagesWithShownCode(): { path: string; text: string; expected: string }[] {
   const pages = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
   return pages.flatMap((path) => {
@@ -26,6 +29,7 @@ export function pagesWithShownCode(): { path: string; text: string; expected: st
 }
 
 function codeOf(path: string, kind: string, id: string): string {
+  if (kind.startsWith('examples/')) return readFileSync(join(kind, id), 'utf8').trimEnd()
   const snippets = Object.hasOwn(SNIPPETS, kind) ? SNIPPETS[kind as KindName](PLACEHOLDERS) : []
   const snippet = snippets.find((each) => each.id === id)
   if (!snippet) throw new Error(`${path}: the dashboard shows no code ${kind}/${id}`)

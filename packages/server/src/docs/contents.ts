@@ -28,6 +28,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
     files: [
       'tracker.md',
       'sources.md',
+      'connectors.md',
       'from-segment.md',
       'client.md',
       'identification.md',
