@@ -29,13 +29,25 @@ export interface Sender {
 
 let senders = 0
 
-/** Starts the service and the provider. */
-export async function startMailBench(environment: Record<string, string> = {}): Promise<MailBench> {
+/**
+ * Starts the service and the provider.
+ * @param providerUrls where OAuth providers are, by name: the mailboxes of each are at the mail provider.
+ */
+export async function startMailBench(
+  environment: Record<string, string> = {},
+  providerUrls: Record<string, string> = {},
+): Promise<MailBench> {
   const servers = await startMailServers()
   let shift = 0
   const now = () => new Date(Date.now() + shift)
   const outbound = { ca: servers.certificate.certificate }
-  const service = await startTestService({ CDS_MAIL_ALLOW_PRIVATE: '1', ...environment }, { clock: now, outbound })
+  const smtp = { host: 'localhost', port: servers.smtp.port, security: 'starttls' } as const
+  const imap = { host: 'localhost', port: servers.imap.tlsPort, security: 'tls' } as const
+  const mailServers = Object.fromEntries(Object.keys(providerUrls).map((name) => [name, { smtp, imap }]))
+  const service = await startTestService(
+    { CDS_MAIL_ALLOW_PRIVATE: '1', ...environment },
+    { clock: now, outbound, providerUrls, mailServers },
+  )
   return {
     service,
     servers,

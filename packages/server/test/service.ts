@@ -109,6 +109,7 @@ export async function startTestService(
     | 'intercomUrl'
     | 'connectorUrls'
     | 'providerUrls'
+    | 'mailServers'
     | 'extendMcpServer'
     | 'beforeListen'
   > = {},

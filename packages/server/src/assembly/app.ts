@@ -57,9 +57,12 @@ import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
-import { createPurposes } from './purposes.ts'
+import { createPurposes, type PurposeDependencies } from './purposes.ts'
 
-export interface AppDependencies extends WriteDependencies, Pick<McpDependencies, 'extendMcpServer'> {
+export interface AppDependencies
+  extends WriteDependencies,
+    Pick<McpDependencies, 'extendMcpServer'>,
+    Pick<PurposeDependencies, 'mailServers'> {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>

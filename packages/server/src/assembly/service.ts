@@ -30,6 +30,7 @@ import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type Connections, openConnections } from './connections.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
+import type { PurposeDependencies } from './purposes.ts'
 import { startRecording } from './recording.ts'
 import { QUEUES, startWorkers } from './workers.ts'
 
@@ -66,6 +67,8 @@ export interface ServiceOptions extends EngineOptions {
   connectorUrls?: Record<string, string>
   /** Base URLs in place of those of OAuth providers, by name; for tests. */
   providerUrls?: Record<string, string>
+  /** Mail servers in place of those of OAuth providers, by name; for tests. */
+  mailServers?: PurposeDependencies['mailServers']
   /** Adds to the MCP server of each request; for tests of the protocol. */
   extendMcpServer?: McpDependencies['extendMcpServer']
   /** Sees the application before it answers the first request. */
@@ -154,6 +157,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       findProblems: createReadiness({ ...stores, ...engines }),
       lookUpTxt: createTxtLookup(options.dnsServers),
       extendMcpServer: options.extendMcpServer,
+      mailServers: options.mailServers,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)

@@ -145,7 +145,7 @@ export function withProviderServices<Answer>(session: Session, use: (services: P
       use({
         authorization: {
           ...mail.providers,
-          purposes: createPurposes({ connecting: connectingOf(mail, connectorApi) }),
+          purposes: createPurposes({ mail, connecting: connectingOf(mail, connectorApi) }),
         },
       }),
     ),

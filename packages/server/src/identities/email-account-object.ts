@@ -18,7 +18,11 @@ const MailServerDescription = Type.Object(
 /** A mail server without its secrets. */
 export type MailServerDescription = Type.Static<typeof MailServerDescription>
 
-const Renewal = Type.Object({ client_id: Type.String(), token_url: Type.String() })
+const Renewal = Type.Object({
+  client_id: Type.String(),
+  token_url: Type.String(),
+  provider: Nullable(Type.String(), 'Where a person signed in, such as google; null if the refresh token was given.'),
+})
 export type RenewalDescription = Type.Static<typeof Renewal>
 
 export const EmailAccount = Type.Object(
@@ -33,6 +37,9 @@ export const EmailAccount = Type.Object(
     connected: Type.Boolean({ description: 'Whether the mail servers accepted the latest login.' }),
     verified_at: Nullable(Timestamp),
     error: Nullable(Type.String(), 'The replies of the servers, if the latest login failed.'),
+    needs_sign_in: Type.Boolean({
+      description: 'Whether the access was revoked or has ended, so that only another sign-in helps.',
+    }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -1,4 +1,5 @@
 import type { AccessTokens } from '../providers/access-tokens.ts'
+import type { ProviderName } from '../providers/provider.ts'
 
 /** TLS from the first byte, STARTTLS (required, never optional), or unencrypted. */
 export type MailSecurity = 'tls' | 'starttls' | 'none'
@@ -6,13 +7,18 @@ export type MailSecurity = 'tls' | 'starttls' | 'none'
 /** A password, or an OAuth2 access token. With `tokens`, each login gets its access token from them. */
 export type MailLogin = { user: string } & ({ password: string } | { accessToken: string; tokens?: AccessTokens })
 
-/** How access tokens are renewed (OAuth2, RFC 6749 section 6). */
+/**
+ * How access tokens are renewed (OAuth2, RFC 6749 section 6): with a client that was given with the refresh token, or,
+ * where a person signed in at a provider, with the tenant's client there.
+ */
 export interface TokenRenewal {
   refreshToken: string
   clientId: string
   /** null for a public client. */
   clientSecret: string | null
   tokenUrl: string
+  /** Where a person signed in; absent if the refresh token was given. */
+  provider?: ProviderName
 }
 
 export interface MailServer {

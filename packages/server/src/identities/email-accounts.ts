@@ -1,14 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type AccessTokens, createAccessTokens } from '../providers/access-tokens.ts'
+import { type AccessTokens, createAccessTokens, type TokenStore } from '../providers/access-tokens.ts'
+import { renewalClient } from '../providers/clients.ts'
+import { providerNamed } from '../providers/provider.ts'
 import type { Tokens } from '../providers/token-request.ts'
-import type { EmailAccount, MailLogin, MailServer } from './email-account.ts'
+import type { EmailAccount, MailLogin, MailServer, TokenRenewal } from './email-account.ts'
 import type { EmailAccountDescription, MailServerDescription, RenewalDescription } from './email-account-object.ts'
-import { emailPlace, type StoredSecrets, tokenStore } from './email-secrets.ts'
+import { emailPlace, lockTokens, type StoredSecrets, tokenStore } from './email-secrets.ts'
 import {
   type CheckedEmailSettings,
   checkEmailSettings,
@@ -49,25 +52,30 @@ export async function setEmailAccount(
   const { secrets, connector } = dependencies
   const checked = checkEmailSettings(settings, connector)
   await requireIdentity(tenant, identityId)
-  const tokens = firstTokens(dependencies, checked)
+  const known = await openEmailAccount(tenant, dependencies, identityId, { asksAgain: true })
+  const kept = keptTokens(checked, known)
+  const tokens = kept ?? firstTokens(tenant, dependencies, checked)
   const problems = await checkLogin(connector, tokens ? withTokens(checked, tokens) : checked)
   if (problems.length > 0) throw loginFailed(problems)
   const values = {
     address: checked.address,
     settings: JSON.stringify(toStoredSettings(checked)),
-    sealed: secrets.seal(JSON.stringify(toStoredSecrets(checked, tokens?.latest())), emailPlace(tenant.id, identityId)),
     daily_limit: checked.dailyLimit,
     spacing_seconds: checked.spacingSeconds,
     verified_at: now,
     error: null,
+    needs_sign_in: false,
     updated_at: now,
   }
   return tenant.transaction(async (tx) => {
     await requireIdentity(tx, identityId)
+    // Another process may have renewed kept tokens in the meantime.
+    const latest = (kept && (await lockTokens(tx, secrets, identityId))) ?? tokens?.latest()
+    const sealed = secrets.seal(JSON.stringify(toStoredSecrets(checked, latest)), emailPlace(tenant.id, identityId))
     const row = await tx.db
       .insertInto('email_accounts')
-      .values({ identity_id: identityId, ...values, created_at: now })
-      .onConflict((existing) => existing.column('identity_id').doUpdateSet(values))
+      .values({ identity_id: identityId, ...values, sealed, created_at: now })
+      .onConflict((existing) => existing.column('identity_id').doUpdateSet({ ...values, sealed }))
       .returningAll()
       .executeTakeFirstOrThrow()
     await announceChange(tx.db)
@@ -77,16 +85,40 @@ export async function setEmailAccount(
   })
 }
 
-/** Starts without an access token: getting the first one shows that the renewal works. */
-function firstTokens(dependencies: LoginDependencies, { renewal }: CheckedEmailSettings) {
+/** The tokens of the stored account, if the new settings keep its renewal. They store what they renew. */
+function keptTokens({ renewal, issued }: CheckedEmailSettings, known: EmailAccount | null): AccessTokens | undefined {
+  const isKept = renewal !== null && issued === undefined && isDeepStrictEqual(renewal, known?.renewal)
+  const login = known?.smtp.login
+  return isKept && login && 'tokens' in login ? login.tokens : undefined
+}
+
+/** Without an access token, getting the first one shows that the renewal works. */
+function firstTokens(
+  tenant: Tenant,
+  dependencies: OpenDependencies,
+  { renewal, issued = { accessToken: '', expiresAt: null } }: CheckedEmailSettings,
+): AccessTokens | undefined {
   if (!renewal) return undefined
-  const first = { accessToken: '', expiresAt: null, refreshToken: renewal.refreshToken }
   const nowhere = {
     load: async () => null,
     save: async (_: Tokens, renewed: Tokens) => renewed,
     saveRefusal: async () => null,
   }
-  return createAccessTokens(dependencies, { client: renewal, tokens: first, store: nowhere })
+  return openTokens(tenant, dependencies, renewal, { ...issued, refreshToken: renewal.refreshToken }, nowhere, null)
+}
+
+function openTokens(
+  tenant: Tenant,
+  { providers, tokenApi, clock }: OpenDependencies,
+  renewal: TokenRenewal,
+  tokens: Tokens,
+  store: TokenStore,
+  ended: string | null,
+): AccessTokens {
+  const { provider } = renewal
+  if (provider === undefined) return createAccessTokens({ tokenApi, clock }, { client: renewal, tokens, store, ended })
+  const client = renewalClient(tenant, providers, provider)
+  return createAccessTokens({ tokenApi: providers.tokenApi, clock }, { client, tokens, store, ended })
 }
 
 /** Deletes an identity's email account with its secrets. @throws ServiceError 404 if it has none. */
@@ -120,14 +152,14 @@ export async function checkEmailAccount(
   identityId: string,
   now: Date,
 ): Promise<EmailAccountDescription> {
-  const account = await openEmailAccount(tenant, dependencies, identityId)
+  const account = await openEmailAccount(tenant, dependencies, identityId, { asksAgain: true })
   const before = await findRow(tenant, identityId)
   if (!account || !before) throw notFound('email account')
   const problems = await checkLogin(dependencies.connector, account)
   const error = formatProblems(problems)
   const row = await tenant.db
     .updateTable('email_accounts')
-    .set(problems.length === 0 ? { verified_at: now, error: null } : { error })
+    .set(problems.length === 0 ? { verified_at: now, error: null, needs_sign_in: false } : { error })
     .where('identity_id', '=', identityId)
     // If the account was set again in the meantime, its new servers were checked then.
     .where('updated_at', '=', before.updated_at)
@@ -138,17 +170,21 @@ export async function checkEmailAccount(
   return toDescription(after)
 }
 
-/** An identity's email account with its secrets decrypted; null if it has none. */
+/**
+ * An identity's email account with its secrets decrypted; null if it has none.
+ * @param asksAgain whether to ask for a new token even though the access has ended.
+ */
 export async function openEmailAccount(
   tenant: Tenant,
   dependencies: OpenDependencies,
   identityId: string,
+  { asksAgain = false }: { asksAgain?: boolean } = {},
 ): Promise<EmailAccount | null> {
   const row = await tenant.db
     .selectFrom('email_accounts')
     .innerJoin('identities', 'identities.identity_id', 'email_accounts.identity_id')
     .select(['first_name', 'last_name', 'address', 'settings', 'sealed', 'daily_limit', 'spacing_seconds'])
-    .select('email_accounts.updated_at')
+    .select(['email_accounts.updated_at', 'error', 'needs_sign_in'])
     .where('email_accounts.identity_id', '=', identityId)
     .executeTakeFirst()
   if (!row) return null
@@ -163,11 +199,12 @@ export async function openEmailAccount(
           clientSecret: stored.clientSecret,
           clientId: shown.client_id,
           tokenUrl: shown.token_url,
+          ...(shown.provider == null ? {} : { provider: providerNamed(shown.provider).name }),
         }
       : null
   const store = tokenStore(tenant, secrets, identityId, row.updated_at)
-  const tokens =
-    renewal && stored ? createAccessTokens(dependencies, { client: renewal, tokens: stored, store }) : undefined
+  const ended = row.needs_sign_in && !asksAgain ? row.error : null
+  const tokens = renewal && stored ? openTokens(tenant, dependencies, renewal, stored, store, ended) : undefined
   const account = {
     identityId,
     address: row.address,
@@ -190,7 +227,7 @@ export async function ownAddresses(tenant: Tenant): Promise<Set<string>> {
 /** Returns the account with logins that get a current token each time. */
 function withTokens<Account extends { smtp: MailServer; imap: MailServer | null }>(
   account: Account,
-  tokens: AccessTokens & { latest(): Tokens },
+  tokens: AccessTokens,
 ): Account {
   const renewed = (server: MailServer): MailServer => ({
     ...server,
@@ -215,7 +252,9 @@ async function requireIdentity(tenant: Tenant, identityId: string): Promise<void
 
 function toStoredSettings({ smtp, imap, renewal }: CheckedEmailSettings): StoredSettings {
   const servers = { smtp: withoutSecret(smtp), imap: imap ? withoutSecret(imap) : null }
-  return renewal ? { ...servers, renewal: { client_id: renewal.clientId, token_url: renewal.tokenUrl } } : servers
+  if (!renewal) return servers
+  const { clientId, tokenUrl, provider = null } = renewal
+  return { ...servers, renewal: { client_id: clientId, token_url: tokenUrl, provider } }
 }
 
 function toStoredSecrets({ smtp, imap, renewal }: CheckedEmailSettings, tokens: Tokens | undefined): StoredSecrets {
@@ -247,6 +286,7 @@ function toDescription(row: Row): EmailAccountDescription {
     connected: row.verified_at !== null && row.error === null,
     verified_at: row.verified_at?.toISOString() ?? null,
     error: row.error,
+    needs_sign_in: row.needs_sign_in,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }

@@ -21,6 +21,19 @@ export function emailPlace(tenantId: string, identityId: string): string {
   return `${tenantId}/${identityId}/email-account`
 }
 
+/** The stored tokens of an account, whose row is locked, so that no renewal is lost; null if it has none. */
+export async function lockTokens(tx: Tenant, secrets: SecretBox, identityId: string): Promise<Tokens | null> {
+  const row = await tx.db
+    .selectFrom('email_accounts')
+    .select('sealed')
+    .where('identity_id', '=', identityId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) return null
+  const { tokens } = JSON.parse(secrets.open(row.sealed, emailPlace(tx.id, identityId))) as StoredSecrets
+  return tokens ?? null
+}
+
 interface Stored {
   sealed: string
   secrets: StoredSecrets

@@ -4,7 +4,7 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Connector } from '../platform/outbound/connect.ts'
 import { checkUrl, RefusedAddress } from '../platform/outbound/urls.ts'
-import { TOKEN_PROBLEM } from '../providers/token-request.ts'
+import { TOKEN_PROBLEM, type Tokens } from '../providers/token-request.ts'
 import type { MailLogin, MailServer, TokenRenewal } from './email-account.ts'
 
 export interface EmailAccountSettings {
@@ -14,6 +14,8 @@ export interface EmailAccountSettings {
   imap: MailServer | null
   /** How access tokens for both servers are renewed. The logins' own tokens are then unused and may be empty. */
   renewal?: TokenRenewal | null
+  /** An access token that was issued with the refresh token. */
+  issued?: Pick<Tokens, 'accessToken' | 'expiresAt'>
   /** Maximum mails in any 24 hours. */
   dailyLimit?: number
   /** Minimum time between two mails. */
@@ -45,6 +47,7 @@ export function checkEmailSettings(
     smtp,
     imap,
     renewal = null,
+    issued,
     dailyLimit = DAILY_LIMIT,
     spacingSeconds = SPACING_SECONDS,
   }: EmailAccountSettings,
@@ -67,7 +70,7 @@ export function checkEmailSettings(
     }
   }
   if (parsed === null || details.length > 0) throw validationError(details)
-  return { address: parsed, smtp, imap, renewal, dailyLimit, spacingSeconds }
+  return { address: parsed, smtp, imap, renewal, dailyLimit, spacingSeconds, ...(issued ? { issued } : {}) }
 }
 
 function serverProblems(
@@ -106,7 +109,7 @@ function serverProblems(
 }
 
 function renewalProblems(
-  { refreshToken, clientId, clientSecret, tokenUrl }: TokenRenewal,
+  { refreshToken, clientId, clientSecret, tokenUrl, provider }: TokenRenewal,
   { allowPrivate }: Connector,
 ): ErrorDetail[] {
   const details: ErrorDetail[] = []
@@ -115,6 +118,8 @@ function renewalProblems(
     if (isLine(text, SECRET_LENGTH_MAX)) continue
     details.push({ path, message: `must be a single line of 1 to ${SECRET_LENGTH_MAX} characters` })
   }
+  // A provider's URL is fixed.
+  if (provider !== undefined) return details
   try {
     checkUrl(tokenUrl, { allowPrivate })
   } catch (error) {

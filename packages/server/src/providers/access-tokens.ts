@@ -10,6 +10,8 @@ export interface AccessTokens {
   current(): Promise<string>
   /** Replaces a token that a server rejected. @throws as `current` does. */
   renew(rejected: string): Promise<string>
+  /** The tokens without a renewal. */
+  latest(): Tokens
   /** Every secret used so far, to be redacted from messages. */
   secrets(): string[]
 }
@@ -42,7 +44,7 @@ export interface TokenAccount {
 export function createAccessTokens(
   dependencies: TokenDependencies,
   { client: given, tokens: first, store, ended: endedBefore = null }: TokenAccount,
-): AccessTokens & { latest(): Tokens } {
+): AccessTokens {
   let tokens = first
   let ended = endedBefore
   let renewing: Promise<string> | null = null

@@ -9,8 +9,12 @@ export interface ClaimedMailbox {
   setting: string
 }
 
-/** Excludes the secrets, because a renewed access token does not change the settings. */
-const SETTING = sql<string>`md5(account.address || account.settings::text || extract(epoch FROM account.updated_at))`
+/**
+ * Excludes the secrets, because a renewed access token does not change the settings. An account whose access has ended
+ * waits, and is tried again as soon as it has been repaired.
+ */
+const SETTING = sql<string>`md5(account.address || account.settings::text || account.needs_sign_in::text
+  || extract(epoch FROM account.updated_at))`
 
 /**
  * Adds and removes mailboxes to match the accounts with IMAP. Mailboxes of deleted accounts are deleted by the foreign
