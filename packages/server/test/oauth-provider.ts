@@ -47,6 +47,8 @@ export interface OAuthProvider {
   forms: URLSearchParams[]
   /** Every secret that it has issued. */
   issued: string[]
+  /** Its clock. */
+  now: () => Date
   /** Called with each access token, which replaces the account's one before. */
   onIssued: (email: string, accessToken: string) => void
   /** Ends every sign-in. */
@@ -151,7 +153,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
   }
 
   function idTokenFor({ nonce }: Asked): string {
-    const now = Math.floor(Date.now() / 1000)
+    const now = Math.floor(provider.now().getTime() / 1000)
     const standard = { iss: issuer, aud: provider.client.id, iat: now, exp: now + 3_600, nonce }
     const { email, claims } = provider.account
     const parts = [
@@ -175,6 +177,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     asked: [],
     forms: [],
     issued: [],
+    now: () => new Date(),
     onIssued: () => {},
     revokeAll: () => refreshTokens.clear(),
     close: async () => {

@@ -67,9 +67,9 @@ export function createAccessTokens(
       if (stored.accessToken !== rejected && isValid(stored, dependencies.clock)) return stored.accessToken
     }
     const old = tokens
-    const client = typeof given === 'function' ? await given() : given
-    remember(client.clientSecret)
     try {
+      const client = typeof given === 'function' ? await given() : given
+      remember(client.clientSecret)
       const grant = { grant_type: 'refresh_token', refresh_token: old.refreshToken }
       const { accessToken, expiresAt, refreshToken } = await requestTokens(dependencies, client, grant)
       // Some endpoints issue a new refresh token each time. If there is none, the old one stays valid.
