@@ -86,6 +86,7 @@ const PLACES: Place[] = [
   { path: '/settings/sources', shows: 'Shop backend', empty: 'No sources yet' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/connected-apps', shows: 'Assistant', empty: 'No connected apps' },
+  { path: '/settings/oauth-clients', shows: 'HubSpot' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
   { path: '/settings/audit', shows: 'Created an identity', empty: 'No changes yet' },
   { path: '/settings/data', shows: 'No exports yet', empty: 'No erasures yet' },

@@ -10,6 +10,7 @@ import { homeRoutes } from '../home/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
+import { providerRoutes } from '../providers/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
@@ -22,6 +23,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
   ...oauthRoutes,
+  ...providerRoutes,
   shellRoute.addChildren([
     ...homeRoutes,
     ...contactRoutes,

@@ -9,6 +9,8 @@ import {
   refreshIdentities,
   removeEmailAccount,
 } from '../api/identities.ts'
+import { SignInButton } from '../providers/sign-in-button.tsx'
+import { text as connectText } from '../providers/text.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { messageOf } from '../ui/states.tsx'
@@ -33,6 +35,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
     await removeEmailAccount(identityId)
     await refresh()
   }
+  const provider = account?.renewal?.provider ?? null
   return (
     <Card component="section" aria-labelledby="mailbox">
       <Group justify="space-between" mb="sm">
@@ -51,17 +54,21 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
         </Text>
       ) : null}
       {mayWrite && (account === null || isEditing) ? (
-        <EmailAccountForm
-          identityId={identityId}
-          account={account}
-          onSaved={() => setEditing(false)}
-          onCancel={account === null ? undefined : () => setEditing(false)}
-        />
+        <>
+          {account === null ? <ProviderChoice identityId={identityId} /> : null}
+          <EmailAccountForm
+            identityId={identityId}
+            account={account}
+            onSaved={() => setEditing(false)}
+            onCancel={account === null ? undefined : () => setEditing(false)}
+          />
+        </>
       ) : null}
       {account !== null && !isEditing ? (
         <Stack gap="md">
           {account.error === null ? null : (
-            <Alert color="red" role="alert" title={text.mailbox.rejected}>
+            <Alert color="red" role="alert" title={account.needs_sign_in ? text.mailbox.ended : text.mailbox.rejected}>
+              {account.needs_sign_in ? <Text size="sm">{endedWords(account)}</Text> : null}
               <Foreign max={1_000}>{account.error}</Foreign>
             </Alert>
           )}
@@ -93,7 +100,16 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
             </Text>
           ) : null}
           {mayWrite ? (
-            <Group gap="xs">
+            <Group gap="xs" align="flex-start">
+              {provider ? (
+                <SignInButton
+                  provider={provider}
+                  purpose={mailboxOf(identityId)}
+                  variant={account.needs_sign_in ? 'filled' : 'default'}
+                >
+                  {text.mailbox.signInAgain}
+                </SignInButton>
+              ) : null}
               <Button
                 variant="light"
                 leftSection={<IconMailCheck size={16} aria-hidden />}
@@ -122,7 +138,38 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
   )
 }
 
+/** The providers where a person can sign in, in place of a password. */
+function ProviderChoice({ identityId }: { identityId: string }) {
+  return (
+    <Stack gap="xs" mb="md">
+      <Group gap="xs" align="flex-start">
+        {Object.entries(text.mailbox.signIns).map(([provider, label]) => (
+          <SignInButton key={provider} provider={provider} purpose={mailboxOf(identityId)}>
+            {connectText.connect(label)}
+          </SignInButton>
+        ))}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {text.mailbox.orPassword}
+      </Text>
+    </Stack>
+  )
+}
+
+function mailboxOf(identityId: string) {
+  return { kind: 'mailbox', identity_id: identityId } as const
+}
+
+function providerLabel(provider: string): string {
+  return Object.entries(text.mailbox.signIns).find(([name]) => name === provider)?.[1] ?? provider
+}
+
+function endedWords({ renewal }: EmailAccount): string {
+  return renewal?.provider ? text.mailbox.endedAt(providerLabel(renewal.provider)) : text.mailbox.endedToken
+}
+
 function loginWords({ smtp, renewal }: EmailAccount): string {
+  if (renewal?.provider) return text.mailbox.signedInAt(providerLabel(renewal.provider))
   if (renewal !== null) return text.mailbox.tokensFrom(renewal.token_url)
   return smtp.login === 'password' ? text.mailbox.password : text.mailbox.token
 }

@@ -4,6 +4,7 @@ import { APPS_LENGTH, connectedAppsQuery } from '../api/connected-apps.ts'
 import { DOMAINS_LENGTH, domainsQuery } from '../api/domains.ts'
 import { KEYS_LENGTH, keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
+import { oauthClientsQuery } from '../api/providers.ts'
 import { SOURCES_LENGTH, sourcesQuery } from '../api/sources.ts'
 import { MEMBERS_LENGTH, membersQuery } from '../api/team.ts'
 import { tenantQuery } from '../api/tenant.ts'
@@ -113,6 +114,13 @@ const connectedApps = createRoute({
   component: lazyPage(() => import('./connected-apps-page.tsx'), 'ConnectedAppsPage'),
 })
 
+const oauthClients = createRoute({
+  getParentRoute: () => settings,
+  path: '/oauth-clients',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(oauthClientsQuery),
+  component: lazyPage(() => import('./oauth-clients-page.tsx'), 'OAuthClientsPage'),
+})
+
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
@@ -153,6 +161,7 @@ export const settingsRoutes = [
     sources,
     keys,
     connectedApps,
+    oauthClients,
     limits,
     audit,
     data,

@@ -1,0 +1,62 @@
+import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { completionQuery } from '../api/providers.ts'
+import { EntryFrame } from '../sign-in/entry-frame.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { LoadingState } from '../ui/states.tsx'
+import { forgetQuery, keptQuery, startPage } from './routes.ts'
+import { text } from './text.ts'
+
+/** Where providers send people back to: completes the sign-in, and leads to what was connected. */
+export function AuthorizedPage() {
+  const { history } = useRouter()
+  const [query] = useState(keptQuery)
+  const { data, error } = useQuery(completionQuery(query))
+  useEffect(() => {
+    if (!data) return
+    forgetQuery()
+    history.replace(data.path)
+  }, [data, history])
+  // A person who is not signed in is on the way to the sign-in page.
+  const failure = error instanceof ApiError && error.status === 401 ? null : error
+  if (failure === null && query !== '') {
+    return (
+      <EntryFrame title={text.authorized.title}>
+        <LoadingState lines={2} />
+      </EntryFrame>
+    )
+  }
+  const isOfAnother = failure instanceof ApiError && failure.code === 'authorization_of_another'
+  return (
+    <EntryFrame title={text.authorized.failed} error={failure}>
+      <Stack gap="md">
+        {failure === null ? <Text size="sm">{text.authorized.empty}</Text> : null}
+        {isOfAnother ? <Elsewhere query={query} /> : null}
+        <Button variant="default" onClick={() => history.push(startPage())} fullWidth>
+          {text.authorized.back}
+        </Button>
+      </Stack>
+    </EntryFrame>
+  )
+}
+
+/** A sign-in of the command line ends in a browser, which cannot complete it. */
+function Elsewhere({ query }: { query: string }) {
+  const values = new URLSearchParams(query)
+  const options = ['state', 'code'].map((name) => `--${name} '${(values.get(name) ?? '').replaceAll("'", '')}'`)
+  const command = ['cdsctl authorization complete', ...options].join(' ')
+  return (
+    <Stack gap={4}>
+      <Text size="sm">{text.authorized.elsewhere}</Text>
+      <Group gap={6} wrap="nowrap" align="flex-start">
+        <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+          {command}
+        </Code>
+        <CopyButton value={command} label={text.authorized.copy} />
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,85 @@
+import { Alert, Anchor, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type OAuthClient, refreshOAuthClients, setOAuthClient } from '../api/providers.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { text } from './text.ts'
+
+interface ClientDialogProps {
+  client: OAuthClient
+  /** Whether a sign-in follows. */
+  isBeforeSignIn?: boolean
+  onSaved: () => void
+  onClose: () => void
+}
+
+/** Asks for the OAuth client that the workspace has registered at a provider. */
+export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose }: ClientDialogProps) {
+  const { provider, label, redirect_url: redirectUrl, origin, client_id: known } = client
+  const queryClient = useQueryClient()
+  const [id, setId] = useState(origin === 'workspace' ? (known ?? '') : '')
+  const [secret, setSecret] = useState('')
+  const saving = useMutation({
+    mutationFn: () => setOAuthClient(provider, { client_id: id.trim(), client_secret: secret.trim() }),
+    onSuccess: async () => {
+      await refreshOAuthClients(queryClient)
+      onSaved()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <Modal opened onClose={onClose} title={text.client.title(label)}>
+      <Stack component="form" gap="sm" onSubmit={submit}>
+        <Text size="sm">
+          {text.client.explanation(label)}{' '}
+          <Anchor href={`/docs/identities#${provider}`} target="_blank" inherit underline="always">
+            {text.client.guide}
+          </Anchor>
+        </Text>
+        <TextInput
+          label={text.client.redirect}
+          readOnly
+          value={redirectUrl}
+          ff="monospace"
+          rightSection={<CopyButton value={redirectUrl} label={text.client.copy} />}
+        />
+        <TextInput
+          label={text.client.id}
+          required
+          data-autofocus
+          autoComplete="off"
+          maxLength={2_048}
+          value={id}
+          onChange={(event) => setId(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={text.client.secret}
+          description={text.client.secretHint}
+          required
+          autoComplete="new-password"
+          maxLength={2_048}
+          visibilityToggleButtonProps={{ 'aria-label': text.client.show }}
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+        />
+        {saving.isError ? (
+          <Alert color="red" role="alert">
+            {messageOf(saving.error)}
+          </Alert>
+        ) : null}
+        <Group gap="xs">
+          <Button type="submit" loading={saving.isPending}>
+            {isBeforeSignIn ? text.client.saveAndSignIn : text.client.save}
+          </Button>
+          <Button variant="default" onClick={onClose}>
+            {text.client.cancel}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

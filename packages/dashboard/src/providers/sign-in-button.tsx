@@ -1,0 +1,56 @@
+import { Alert, Button, type ButtonProps, Stack } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { oauthClientsQuery, type Purpose, startAuthorization } from '../api/providers.ts'
+import { useMay } from '../app/may.ts'
+import { messageOf } from '../ui/states.tsx'
+import { ClientDialog } from './client-dialog.tsx'
+import { rememberPage } from './routes.ts'
+import { text } from './text.ts'
+
+interface SignInButtonProps {
+  provider: string
+  purpose: Purpose
+  variant?: ButtonProps['variant']
+  children: ReactNode
+}
+
+/** Leads to a provider's sign-in. Without an OAuth client it asks for one first. */
+export function SignInButton({ provider, purpose, variant = 'default', children }: SignInButtonProps) {
+  const mayStore = useMay('settings:write')
+  const [isAsking, setAsking] = useState(false)
+  const { data: clients } = useQuery({ ...oauthClientsQuery, enabled: isAsking })
+  const client = clients?.find((each) => each.provider === provider)
+  const starting = useMutation({
+    mutationFn: () => startAuthorization(provider, purpose),
+    onSuccess: (url) => {
+      rememberPage()
+      window.location.assign(url)
+    },
+    onError: (error) => setAsking(lacksClient(error)),
+  })
+  const start = () => {
+    setAsking(false)
+    starting.mutate()
+  }
+  const shown = isAsking && client && mayStore
+  return (
+    <Stack gap="xs">
+      {/* The page stays until the browser has left it. */}
+      <Button variant={variant} loading={starting.isPending || starting.isSuccess} onClick={start}>
+        {children}
+      </Button>
+      {shown ? <ClientDialog client={client} isBeforeSignIn onSaved={start} onClose={() => setAsking(false)} /> : null}
+      {starting.isError && !(lacksClient(starting.error) && mayStore) ? (
+        <Alert color="red" role="alert" title={text.notStarted}>
+          {messageOf(starting.error)}
+        </Alert>
+      ) : null}
+    </Stack>
+  )
+}
+
+function lacksClient(error: Error): boolean {
+  return error instanceof ApiError && error.code === 'no_oauth_client'
+}
