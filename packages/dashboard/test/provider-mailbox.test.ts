@@ -123,7 +123,7 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
     const started = await tenant.call('POST', '/v1/authorizations', { provider: 'google', purpose })
     await page.goto(started.body.authorization_url)
     await page.getByRole('alert').getByText('Somebody else started this sign-in').waitFor()
-    await page.getByText(/^cdsctl authorization complete --state '/).waitFor()
+    await page.getByText(/^cdsctl authorization complete --tenant ID --state '/).waitFor()
     expect(await checkPage(page, 'authorized-of-another')).toEqual([])
 
     const made = { state: 'made-up', error: 'access_denied', error_description: 'Call 555-0100 at once' }

@@ -44,6 +44,7 @@ export async function oneOfEach(
   await propose(tenant.handle, service.jobs, { ...place, ...MAIL })
   const { identity_id } = (await make('/v1/identities', { firstName: text, lastName: text, role: text })).identity
   await make('/v1/suppressions', { address: CONTACT.email, details: text })
+  await tenant.call('PUT', '/v1/oauth-clients/google', { client_id: `client-of-${text}`, client_secret: text })
   const hook = { event: text, url: `https://hooks.example.com/${text}` }
   const { subscription_id } = await make('/v1/webhooks', hook)
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
@@ -78,6 +79,7 @@ export async function oneOfEach(
     invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,
     domain_id: (await make('/v1/domains', { domain: `${text}.example` })).domain.domain_id,
     source: 'walk',
+    provider: 'google',
     source_id: (await make('/v1/sources', { name: text, type: 'server' })).source.source_id,
     visitor_id: CONTACT.visitor_id,
   }

@@ -30,6 +30,13 @@ const SENT: Record<string, Partial<Route>[]> = {
   pushSourceContacts: [
     { body: { records: [{ external_id: 'walk', email: CONTACT.email, properties: { hacked: true } }] } },
   ],
+  startAuthorization: [
+    {
+      scope: 'identities:write',
+      body: { provider: 'google', purpose: { kind: 'mailbox', identity_id: ':identity_id' } },
+      brokenBody: { provider: 7, purpose: { kind: 'mailbox' } },
+    },
+  ],
   createInvitation: [{ grants: scopesOf('viewer') }],
 }
 
@@ -164,6 +171,7 @@ async function settings(): Promise<unknown[]> {
     '/v1/exports?limit=1',
     '/v1/imports',
     '/v1/suppressions',
+    '/v1/oauth-clients',
     `/v1/segments/${ids.segment_id}`,
   ]
   const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
@@ -172,9 +180,9 @@ async function settings(): Promise<unknown[]> {
   return [...answers.map(({ body }) => body), key]
 }
 
-/** The names of the ids in a path. A source is a name that every tenant may use. */
+/** The names of the ids in a path. A source and a provider are names that every tenant may use. */
 const idsIn = (path: string) =>
-  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' ? [] : name))
+  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' || name === 'provider' ? [] : name))
 
 test('every route is in the walk or public', () => {
   const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)
@@ -215,6 +223,7 @@ const NOT_AUDITED: Record<string, string> = {
   previewMail: 'only renders',
   socialLoginCode: 'the end of the login has an entry',
   linkedinLoginCode: 'the end of the login has an entry',
+  startAuthorization: 'nothing is connected yet; completing it has an entry',
 }
 
 test('every operation that changes something declares its audit entry', () => {

@@ -47,7 +47,7 @@ export function AuthorizedPage() {
 function Elsewhere({ query }: { query: string }) {
   const values = new URLSearchParams(query)
   const options = ['state', 'code'].map((name) => `--${name} '${(values.get(name) ?? '').replaceAll("'", '')}'`)
-  const command = ['cdsctl authorization complete', ...options].join(' ')
+  const command = ['cdsctl authorization complete --tenant ID', ...options].join(' ')
   return (
     <Stack gap={4}>
       <Text size="sm">{text.authorized.elsewhere}</Text>

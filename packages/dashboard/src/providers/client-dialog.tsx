@@ -6,6 +6,12 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
+/** Where the documentation says how to register a client, by provider. */
+const GUIDES = new Map([
+  ['google', '/docs/identities#google'],
+  ['microsoft', '/docs/identities#microsoft'],
+])
+
 interface ClientDialogProps {
   client: OAuthClient
   /** Whether a sign-in follows. */
@@ -17,6 +23,7 @@ interface ClientDialogProps {
 /** Asks for the OAuth client that the workspace has registered at a provider. */
 export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose }: ClientDialogProps) {
   const { provider, label, redirect_url: redirectUrl, origin, client_id: known } = client
+  const guide = GUIDES.get(provider)
   const queryClient = useQueryClient()
   const [id, setId] = useState(origin === 'workspace' ? (known ?? '') : '')
   const [secret, setSecret] = useState('')
@@ -36,15 +43,16 @@ export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose 
       <Stack component="form" gap="sm" onSubmit={submit}>
         <Text size="sm">
           {text.client.explanation(label)}{' '}
-          <Anchor href={`/docs/identities#${provider}`} target="_blank" inherit underline="always">
-            {text.client.guide}
-          </Anchor>
+          {guide ? (
+            <Anchor href={guide} target="_blank" inherit underline="always">
+              {text.client.guide}
+            </Anchor>
+          ) : null}
         </Text>
         <TextInput
           label={text.client.redirect}
           readOnly
           value={redirectUrl}
-          ff="monospace"
           rightSection={<CopyButton value={redirectUrl} label={text.client.copy} />}
         />
         <TextInput

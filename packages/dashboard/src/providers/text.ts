@@ -42,8 +42,7 @@ export const text = {
     failed: 'The sign-in was not completed',
     empty: 'Nothing to complete. Start the sign-in where you need it, such as on the page of an identity.',
     back: 'Go back',
-    elsewhere:
-      'If it was started on the command line or with an API key, complete it there. On the command line, add --tenant and its id:',
+    elsewhere: 'If it was started on the command line or with an API key, complete it there. On the command line:',
     copy: 'command',
   },
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Flex, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deleteOAuthClient, type OAuthClient, oauthClientsQuery, refreshOAuthClients } from '../api/providers.ts'
@@ -51,7 +51,7 @@ const COLUMNS: Column<OAuthClient>[] = [
         </Text>
       ) : (
         <>
-          <Text size="sm">
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Foreign max={60}>{id}</Foreign>
           </Text>
           {origin === 'operator' ? (
@@ -82,7 +82,7 @@ function actions(
       const { provider, label, origin } = client
       const isOwn = origin === 'workspace'
       return (
-        <Group gap="xs" justify="flex-end" wrap="nowrap">
+        <Flex direction={{ base: 'column', sm: 'row' }} gap="xs" justify="flex-end" align="flex-end">
           <Button
             size="xs"
             variant="default"
@@ -103,7 +103,7 @@ function actions(
               {text.delete}
             </ConfirmButton>
           ) : null}
-        </Group>
+        </Flex>
       )
     },
   }

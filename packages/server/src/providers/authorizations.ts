@@ -105,7 +105,7 @@ export async function completeAuthorization(
   if ((code === undefined) === (redirected.error === undefined)) {
     throw validationError([{ path: 'code', message: 'is required, unless the provider sent an error instead' }])
   }
-  const { verifier, clientId, settings, purpose, provider } = await useState(services, context, state)
+  const { verifier, clientId, settings, purpose, provider } = await claimState(services, context, state)
   if (iss !== undefined && !provider.isIssuer(iss)) {
     throw failed(provider, 'the answer is from another provider, so it was not used')
   }
@@ -131,7 +131,11 @@ function handlerOf({ purposes }: AuthorizationServices, { kind }: Purpose): Purp
 }
 
 /** Marks a state as used. @throws ServiceError if the caller cannot use it. */
-async function useState(services: AuthorizationServices, { tenant, actor, requireScope, now }: Context, state: string) {
+async function claimState(
+  services: AuthorizationServices,
+  { tenant, actor, requireScope, now }: Context,
+  state: string,
+) {
   const stateHash = digest(state)
   const row = await tenant.db
     .selectFrom('authorizations')

@@ -49,7 +49,7 @@ export const PROVIDER_OPERATIONS = [
       client_secret: secret({ minLength: 1, maxLength: SECRET_LENGTH_MAX }),
     },
     output: { oauth_client: OAuthClient },
-    example: { client_id: '1234.apps.example.com', client_secret: 'the secret of the client' },
+    example: { client_id: '1234.apps.example.com', client_secret: 'GOCSPX-secret-of-the-client' },
     errors: ['404 unknown_provider'],
     async run({ tenant, now, authorization }, { provider, client_id, client_secret }) {
       const [clientId, clientSecret] = [client_id.trim(), client_secret.trim()]
