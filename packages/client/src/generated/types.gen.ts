@@ -789,6 +789,10 @@ export type EmailAccount = {
     renewal: {
         client_id: string;
         token_url: string;
+        /**
+         * Where a person signed in, such as google; null if the refresh token was given.
+         */
+        provider: string | null;
     } | null;
     /**
      * Maximum mails in any 24 hours.
@@ -807,6 +811,10 @@ export type EmailAccount = {
      * The replies of the servers, if the latest login failed.
      */
     error: string | null;
+    /**
+     * Whether the access was revoked or has ended, so that only another sign-in helps.
+     */
+    needs_sign_in: boolean;
     created_at: string;
     updated_at: string;
 };
