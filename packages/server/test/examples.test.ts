@@ -37,6 +37,8 @@ const NEEDS_A_SERVER: Record<string, string> = {
   removeEmailAccount: MAIL_SERVERS,
   rereadMailbox: MAIL_SERVERS,
   ask: 'a model: ask.test.ts',
+  createConnection: 'a system that accepts the credentials: connections.test.ts',
+  updateConnection: 'a system that accepts the credentials: connections.test.ts',
 }
 
 /** Creates what an operation uses up. @returns ids for its path, and to replace those in its example */

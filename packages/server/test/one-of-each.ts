@@ -2,7 +2,11 @@ import type { TSchema } from 'typebox'
 import { expect } from 'vitest'
 import { registerClient } from '../src/access/oauth/clients.ts'
 import { allowApplication } from '../src/access/oauth/grants.ts'
+import { connectorNamed } from '../src/connectors/all-connectors.ts'
+import { sealedPlace } from '../src/connectors/connections.ts'
+import { startPosition } from '../src/connectors/position.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
+import { newId } from '../src/platform/ids.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { requestExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
@@ -82,6 +86,7 @@ export async function oneOfEach(
     provider: 'google',
     source_id: (await make('/v1/sources', { name: text, type: 'server' })).source.source_id,
     visitor_id: CONTACT.visitor_id,
+    connection_id: await insertConnection(service, tenant, text),
   }
   await until(async () => {
     const { body: counted } = await tenant.call('GET', `/v1/segments/${ids.segment_id}`)
@@ -107,6 +112,35 @@ export async function insertGrant(
   await allowApplication(stores, { id: userId, name }, request, decision, new Date())
   const grants = stores.database.selectFrom('oauth_grants').select('grant_id').where('client_id', '=', client_id)
   return (await grants.executeTakeFirstOrThrow()).grant_id
+}
+
+/** A connected system that was never reached, with a run and an error. @returns its id. */
+async function insertConnection({ secrets }: TestService, { handle }: TestTenant, text: string): Promise<string> {
+  const [connection_id, run_id] = [newId(), newId()]
+  const at = new Date()
+  const values = {
+    connection_id,
+    connector: 'pipedrive',
+    source: text,
+    account: text,
+    settings: JSON.stringify({}),
+    sealed: secrets.seal('{}', sealedPlace(handle.id, connection_id)),
+    position: JSON.stringify(startPosition(connectorNamed('pipedrive'), null)),
+    state: 'waiting',
+    error: text,
+    next_pull_at: new Date(at.getTime() + 86_400_000),
+    created_at: at,
+    updated_at: at,
+  }
+  await handle.db.insertInto('connections').values(values).execute()
+  const run = { connection_id, run_id, counts: JSON.stringify({ persons: { failed: 1 } }), started_at: at }
+  await handle.db.insertInto('connection_runs').values(run).execute()
+  const error = { object: 'persons', external_id: text, code: 'validation_error', message: text, at }
+  await handle.db
+    .insertInto('connection_errors')
+    .values({ connection_id, run_id, error_id: newId(), ...error })
+    .execute()
+  return connection_id
 }
 
 /** A path with the ids of `oneOfEach`. */

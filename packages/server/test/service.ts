@@ -10,6 +10,7 @@ import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
+import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
@@ -130,9 +131,13 @@ export async function startTestService(
     recordAnswers(app)
   }
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
-  const service = await startService({ config, log, ...clickhouse, ...options, beforeListen })
+  const connectorUrls = { ...UNREACHABLE, ...options.connectorUrls }
+  const service = await startService({ config, log, ...clickhouse, ...options, connectorUrls, beforeListen })
   return { ...service, config, clock: options.clock ?? systemClock, logged, log }
 }
+
+/** No test calls a real system: without a peer of its own, every connector finds nobody. */
+const UNREACHABLE = Object.fromEntries(CONNECTORS.map(({ name }) => [name, 'https://127.0.0.1:9']))
 
 type Validator = ReturnType<typeof Compile>
 const validators = new WeakMap<object, Validator>()
