@@ -108,6 +108,8 @@ export interface RateLimits {
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
   sourcePerMinute: number
+  hookPerMinute: number
+  hookPerTenantPerMinute: number
   scriptPerIpPerMinute: number
   formPerIpPerMinute: number
   formPerPersonPerMinute: number
@@ -199,6 +201,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
     sourcePerMinute: integer('CDS_RATE_LIMIT_SOURCE_PER_MINUTE', 600_000, 1, 100_000_000),
+    hookPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_MINUTE', 3_000, 1, 10_000_000),
+    hookPerTenantPerMinute: integer('CDS_RATE_LIMIT_HOOK_PER_TENANT_PER_MINUTE', 6_000, 1, 10_000_000),
     scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
     formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
     formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),

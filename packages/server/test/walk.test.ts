@@ -73,6 +73,7 @@ const PUBLIC = [
   'POST /track',
   'POST /recover-visitor',
   'POST /v1/public/form-submission/:tenant_id/:form_id',
+  'POST /v1/public/hooks/:token',
   'OPTIONS /track',
   'POST /v1/track',
   'POST /v1/page',

@@ -133,6 +133,8 @@ const LABELS: Record<keyof RateLimits, string> = {
   trackPerIpPerMinute: 'Tracking requests from one address',
   trackPerTenantPerMinute: 'Tracking requests from all visitors',
   sourcePerMinute: 'Requests with the write key of one source',
+  hookPerMinute: 'Bodies for one incoming webhook',
+  hookPerTenantPerMinute: 'Bodies for all incoming webhooks',
   scriptPerIpPerMinute: 'Loads of the tracker script from one address',
   formPerIpPerMinute: 'Submissions of one form from one address',
   formPerPersonPerMinute: 'Form submissions that name one person',

@@ -30,6 +30,8 @@ import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
+import { HOOK_BODY_OPERATIONS, type HookBodyServices } from '../hooks/body-operations.ts'
+import { HOOK_OPERATIONS, type HookServices } from '../hooks/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
 import { MAIL_OPERATIONS, type PreviewServices } from '../identities/mail/operations.ts'
@@ -63,6 +65,8 @@ export type Services = ActionServices &
   DomainServices &
   ErasureServices &
   ExportServices &
+  HookBodyServices &
+  HookServices &
   ImportServices &
   IngestionServices &
   InvitationServices &
@@ -114,6 +118,8 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
+  ...HOOK_OPERATIONS,
+  ...HOOK_BODY_OPERATIONS,
   ...CONVERSATION_OPERATIONS,
   ...CONVERSATION_PUSH_OPERATIONS,
   ...IDENTITY_OPERATIONS,

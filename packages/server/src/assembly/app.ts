@@ -14,6 +14,8 @@ import type { ConnectServices } from '../connectors/connect.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
+import { hookRoutes } from '../hooks/routes.ts'
+import type { FindHook } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
@@ -45,14 +47,13 @@ import type { Stores } from '../platform/tenant.ts'
 import type { ProviderDependencies } from '../providers/clients.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
-import { createCallRecorder, type RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { ProblemRecorder } from '../sites/problems/record.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
 import { buildTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
-import type { SourceUsage } from '../sources/usage.ts'
 import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
@@ -87,7 +88,9 @@ export interface AppDependencies
   findIdentificationKeys: FindIdentificationKeys
   /** Finds the source of a write key. */
   findSource: FindSource
-  sourceUsage: Pick<SourceUsage, 'note'>
+  /** Finds the hook of a token. */
+  findHook: FindHook
+  recordCalls: RecordCalls
   invalidation: Pick<Invalidation, 'caughtUp'>
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
   outbound: Pick<Outbound, 'check'>
@@ -105,9 +108,8 @@ export async function createApp(given: AppDependencies): Promise<App> {
 
   openapiRoute(app)
   operationsRoutes(app, dependencies)
-  const recordCalls = createCallRecorder(dependencies)
   const authorization = { ...given.providers, purposes: createPurposes(given) }
-  const services = { ...dependencies, authorization, recordCalls, refuseWhileErasing, moveMails, segmentFilters }
+  const services = { ...dependencies, authorization, refuseWhileErasing, moveMails, segmentFilters }
   const { clock, invalidation, stores, secrets } = given
   const operations = OPERATIONS as readonly Operation<object>[]
   const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })
@@ -125,7 +127,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   docsRoutes(app)
   await app.register((scope) => mcpRoutes(scope as unknown as App, { ...services, ...ofTools }))
   await servePages(app)
-  await siteRoutes(app, { ...dependencies, recordCalls })
+  await siteRoutes(app, dependencies)
   await app.register((scope) => unsubscribeRoutes(scope as unknown as App, { ...given.mail, stores: given.stores }))
   done()
   return app
@@ -141,15 +143,13 @@ function openapiRoute(app: App): void {
   })
 }
 
-/** What the sites of tenants call: the tracker's script, the collector and forms. */
-async function siteRoutes(
-  app: App,
-  dependencies: AppDependencies & { rateLimiter: RateLimiter; recordCalls: RecordCalls },
-): Promise<void> {
+/** What the sites of tenants and other systems call: the tracker's script, the collector, forms and hooks. */
+async function siteRoutes(app: App, dependencies: AppDependencies & { rateLimiter: RateLimiter }): Promise<void> {
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = dependencies.config
   const script = await buildTrackerScript(scriptPath, collectPath)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath }))
   await app.register((scope) => scriptRoutes(scope as unknown as App, { ...dependencies, script, scriptPath }))
   await app.register((scope) => formRoutes(scope as unknown as App, dependencies))
   await app.register((scope) => segmentRoutes(scope as unknown as App, dependencies))
+  await app.register((scope) => hookRoutes(scope as unknown as App, dependencies))
 }

@@ -5,6 +5,7 @@ import { countNotes, eraseFromNotes } from '../contacts/notes/erase.ts'
 import { eraseFromVisitors } from '../contacts/visitors/erase.ts'
 import { eraseFromConversations } from '../conversations/erase.ts'
 import type { Counter, Eraser } from '../erasure/erase.ts'
+import { eraseFromHookBodies } from '../hooks/erase.ts'
 import { eraseDevices } from '../identification/erase.ts'
 import { eraseFromImports } from '../imports/expire.ts'
 import { eraseAnswers } from '../operations/idempotency.ts'
@@ -21,6 +22,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromConversations,
   eraseFromRuns,
   eraseFromImports,
+  eraseFromHookBodies,
   eraseAnswers,
   eraseProblems,
   // Last, because it locks rows that delivery workers wait for.

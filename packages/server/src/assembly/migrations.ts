@@ -11,6 +11,7 @@ const BASELINE = [
   'companies/tables.sql',
   'contacts/tables.sql',
   'sources/tables.sql',
+  'hooks/tables.sql',
   'contacts/notes/tables.sql',
   'contacts/visitors/tables.sql',
   'owners/tables.sql',

@@ -1,4 +1,5 @@
 import { deleteExpired } from '../access/delete-expired.ts'
+import { deleteOldBodies } from '../hooks/pending.ts'
 import { deleteUnseen } from '../identification/retention.ts'
 import { deleteOldIdempotencyKeys } from '../operations/idempotency.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
@@ -27,6 +28,7 @@ export function startRetention({
       deleteExpired,
       deleteUnseen,
       deleteOldProblems,
+      deleteOldBodies,
       deleteOldIdempotencyKeys,
       deleteExpiredWriteKeys,
       deleteOldCounts,

@@ -4,6 +4,7 @@ import { prepareSignIn } from '../access/sign-in/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
+import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
 import { countRows } from '../journal/batches.ts'
@@ -113,12 +114,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const { connectorUrls = {} } = options
     const connecting = { secrets, providers, connectorApi, connectorUrls, clock }
     const recorder = { ...writing, ...lookups, sourceUsage }
+    const recordCalls = createCallRecorder({ ...recorder, groupCommit })
     const pulling = {
       ...connecting,
       ...writing,
       refuseWhileErasing,
       moveMails,
-      recordCalls: createCallRecorder({ ...recorder, groupCommit }),
+      recordCalls,
       recordHistory: createCallRecorder({ ...recorder, groupCommit: recording.historyCommit }),
       journalRows: async () => (await countRows(stores.database)).waiting,
       pullMinutes: config.messagingPullMinutes,
@@ -126,7 +128,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
-    const own = { config, invalidation, jobs, secrets, providers, writing, mail, pulling, clock, log, metrics }
+    const hookServices = { ...writing, recordCalls }
+    const own = { config, invalidation, jobs, secrets, providers, writing, mail, pulling, hookServices, clock, log, metrics }
     const workers = await startWorkers({ ...engines, ...connections, ...own, intercomUrl: options.intercomUrl })
     cleanup.push(workers.stop)
 
@@ -141,7 +144,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...signIn,
       ...lookups,
       findSource: createSourceLookup(stores.database, invalidation, clock),
-      sourceUsage,
+      findHook: createHookLookup(stores.database, invalidation, clock),
+      recordCalls,
       invalidation,
       config,
       stores,

@@ -5,6 +5,8 @@ import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.t
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { CONVERSATION_QUEUES, startConversationWorkers } from '../conversations/workers.ts'
 import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
+import { startHookWorkers } from '../hooks/pending.ts'
+import type { RecordServices } from '../hooks/record.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
 import { IMPORT_QUEUES, startImportWorkers } from '../imports/workers.ts'
@@ -44,6 +46,7 @@ interface Context extends Omit<Engines, 'close'>, Omit<Connections, 'close'> {
   writing: WriteDependencies
   mail: MailDependencies
   pulling: PullServices
+  hookServices: RecordServices
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -61,6 +64,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startAgentWorkers,
   startConversationWorkers,
   startConnectorWorkers,
+  startHookWorkers,
 ]
 
 /** Starts everything that works in the background. */

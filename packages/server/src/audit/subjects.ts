@@ -57,6 +57,8 @@ const LOOKUPS: Record<string, (tenant: Tenant, ids: string[], stores: Stores) =>
     mapOf(await db.selectFrom('api_keys').select(['key_id as id', 'name']).where('key_id', 'in', ids).execute()),
   source: async ({ db }, ids) =>
     mapOf(await db.selectFrom('sources').select(['source_id as id', 'name']).where('source_id', 'in', ids).execute()),
+  hook: async ({ db }, ids) =>
+    mapOf(await db.selectFrom('hooks').select(['hook_id as id', 'name']).where('hook_id', 'in', ids).execute()),
   domain: async ({ db }, ids) =>
     mapOf(
       await db

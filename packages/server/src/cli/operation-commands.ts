@@ -22,6 +22,8 @@ import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
+import { HOOK_BODY_OPERATIONS } from '../hooks/body-operations.ts'
+import { HOOK_OPERATIONS } from '../hooks/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS } from '../identities/connection-operations.ts'
 import { MAIL_OPERATIONS } from '../identities/mail/operations.ts'
@@ -56,6 +58,8 @@ import {
   withConnectorServices,
   withContactServices,
   withDomainServices,
+  withHookBodyServices,
+  withHookServices,
   withInvitationServices,
   withJobs,
   withMergeServices,
@@ -107,6 +111,8 @@ export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
   ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
   ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
+  ...commandsOf(HOOK_OPERATIONS, withHookServices),
+  ...commandsOf(HOOK_BODY_OPERATIONS, withHookBodyServices),
   ...commandsOf(CONVERSATION_OPERATIONS, withoutServices),
   ...commandsOf(CONVERSATION_PUSH_OPERATIONS, withWriting),
   ...commandsOf(IDENTITY_OPERATIONS, withoutServices),

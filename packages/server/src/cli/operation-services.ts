@@ -14,6 +14,8 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
+import type { HookBodyServices } from '../hooks/body-operations.ts'
+import type { HookServices } from '../hooks/operations.ts'
 import type { ConnectionServices } from '../identities/connection-operations.ts'
 import type { LoginDependencies } from '../identities/email-accounts.ts'
 import type { PreviewServices } from '../identities/mail/operations.ts'
@@ -104,6 +106,17 @@ export function withRecorder<Answer>(session: Session, use: (services: Ingestion
     findIdentificationKeys: async () => ({ requiresSignature: false, keys: [] }),
   })
   return use({ recordCalls })
+}
+
+export async function withHookServices<Answer>(
+  { config }: Session,
+  use: (services: HookServices) => Promise<Answer>,
+): Promise<Answer> {
+  return use({ secrets: await openSecretBox(config), config })
+}
+
+export function withHookBodyServices<Answer>(session: Session, use: (services: HookBodyServices) => Promise<Answer>) {
+  return withRecorder(session, ({ recordCalls }) => use({ ...session.writing(), recordCalls }))
 }
 
 export function withWriting<Answer>(session: Session, use: (services: WriteDependencies) => Promise<Answer>) {

@@ -2,6 +2,7 @@ import { identitySecretPlace } from '../access/identification-settings.ts'
 import { serviceSecretPlace } from '../access/service-secrets.ts'
 import { sealedPlace } from '../connectors/connections.ts'
 import { connectionPlace } from '../conversations/intercom/connection.ts'
+import { hookSecretPlace } from '../hooks/hooks.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import { answerPlace } from '../operations/idempotency.ts'
@@ -29,6 +30,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...subscription,
     column: 'headers_sealed',
     place: ({ tenant_id = '', subscription_id = '' }) => headersPlace(tenant_id, subscription_id),
+  },
+  {
+    table: 'hooks',
+    key: ['tenant_id', 'hook_id'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', hook_id = '' }) => hookSecretPlace(tenant_id, hook_id),
   },
   {
     table: 'email_accounts',

@@ -9,7 +9,8 @@ import type { Tenant } from './tenant.ts'
  */
 export async function requireFewer(
   tx: Tenant,
-  name: LockName & ('agents' | 'api_keys' | 'domains' | 'identities' | 'invitations' | 'runs' | 'sources' | 'views'),
+  name: LockName &
+    ('agents' | 'api_keys' | 'domains' | 'hooks' | 'identities' | 'invitations' | 'runs' | 'sources' | 'views'),
   max: number,
   count: () => Promise<{ count: number }>,
   message: string,

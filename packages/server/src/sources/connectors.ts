@@ -54,6 +54,26 @@ export async function connectorId(tenant: Tenant, name: string, kind: SourceKind
   return source_id
 }
 
+/**
+ * Lists a connector before it first writes. @returns its id.
+ * @throws ServiceError 409 `source_name_taken`, also if a connector writes under this name: it may be another system.
+ */
+export async function createConnector(tx: Tenant, name: string, kind: SourceKind, now: Date): Promise<string> {
+  const inserted = await tx.db
+    .insertInto('sources')
+    .values({ source_id: newId(), name, type: 'connector', kind, created_at: now, last_seen_at: null })
+    .onConflict((row) => row.columns(['name']).doNothing())
+    .returning('source_id')
+    .executeTakeFirst()
+  if (inserted) return inserted.source_id
+  throw conflict('source_name_taken', `There is already a source named ${name}. Choose another name.`)
+}
+
+/** Removes a connector from the list, if it is still there. What it wrote remains. */
+export async function removeConnector(tx: Tenant, name: string): Promise<void> {
+  await tx.db.deleteFrom('sources').where('name', '=', name).where('type', '=', 'connector').execute()
+}
+
 function nameOfWriteKey(name: string): ServiceError {
   const message = `${name} is the name of a source with a write key. Rename that source, or push under another name.`
   return conflict('source_name_taken', message)

@@ -29,6 +29,8 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   owner_links: { key: ['owner_id'], without: ['version'] },
   fingerprints: { key: ['fingerprint'] },
   sources: { key: ['source_id'] },
+  hooks: { key: ['hook_id'], without: ['token_hash', 'previous_token_hash', 'secret_sealed'] },
+  hook_bodies: { key: ['body_id'], without: CLAIM, rowsPerPage: 50 },
   write_keys: { key: ['key_id'], without: ['key_hash'] },
   source_hours: { key: ['source_id', 'hour'] },
   segments: { key: ['segment_id'], without: CLAIM },

@@ -19,6 +19,8 @@ export interface RateLimiter {
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
   /** Counts a request with a write key. @throws ServiceError 429 `rate_limited`. */
   checkSource(sourceId: string, reply: FastifyReply): void
+  /** Counts a body for a hook, and for all hooks of its tenant. @throws ServiceError 429 `rate_limited`. */
+  checkHook(tenantId: string, hookId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkScript(ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -53,6 +55,8 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const trackers = createLimit(limits?.trackPerIpPerMinute)
   const trackedTenants = createLimit(limits?.trackPerTenantPerMinute)
   const sources = createLimit(limits?.sourcePerMinute)
+  const hooks = createLimit(limits?.hookPerMinute)
+  const hookTenants = createLimit(limits?.hookPerTenantPerMinute)
   const scripts = createLimit(limits?.scriptPerIpPerMinute)
   const forms = createLimit(limits?.formPerIpPerMinute)
   const formPersons = createLimit(limits?.formPerPersonPerMinute)
@@ -94,6 +98,10 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       count(trackers, `${tenantId} ${hostOf(ip)}`, reply)
     },
     checkSource: (sourceId, reply) => count(sources, sourceId, reply),
+    checkHook: (tenantId, hookId, reply) => {
+      count(hookTenants, tenantId, reply)
+      count(hooks, hookId, reply)
+    },
     checkScript: (ip, reply) => count(scripts, hostOf(ip), reply),
     checkForm: (tenantId, formId, ip, reply) => {
       count(formTenants, tenantId, reply)

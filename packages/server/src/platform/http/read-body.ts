@@ -31,7 +31,11 @@ export async function readUncheckedJsonBody(request: FastifyRequest, payload: Re
 }
 
 async function readText(request: FastifyRequest, payload: Readable): Promise<string> {
-  const bytes = await readBody(request, payload)
+  return textOf(await readBody(request, payload))
+}
+
+/** A body as text. @throws ServiceError 400 `invalid_json` */
+export function textOf(bytes: Buffer): string {
   // Decoding would replace invalid bytes and store a text that was never sent.
   if (!isUtf8(bytes)) throw new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.')
   return bytes.toString('utf8')
@@ -43,7 +47,7 @@ async function readText(request: FastifyRequest, payload: Readable): Promise<str
  * @throws ServiceError 413 `body_too_large`, 415 `unsupported_content_encoding`, 400 `invalid_content_encoding` for a
  * stream that is truncated or corrupt.
  */
-async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+export async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
   const { bodyLimit } = request.routeOptions
   const limit = bodyLimit ?? 0
   if (Number(request.headers['content-length']) > limit) {

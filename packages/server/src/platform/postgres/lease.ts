@@ -16,6 +16,8 @@ const LEASE_SECONDS = {
   agent_action: 30,
   agent_run: 30,
   event_import: 60,
+  /** Not renewed: longer than recording a body takes. Recording it twice changes nothing. */
+  hook_body: 60,
   /** Not renewed: longer than any session with a mail server. */
   mail_send: 300,
   mailbox: 60,

@@ -12,6 +12,7 @@ export type LockName =
   | 'conversations'
   | 'domains'
   | 'external_id'
+  | 'hooks'
   | 'identities'
   | 'invitations'
   | 'migration'

@@ -1,0 +1,238 @@
+import { parseCompanyDomain } from '../companies/domain.ts'
+import { checkProperties, type Properties } from '../contacts/properties.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import type { Field, Mapping } from './mapping.ts'
+import { valueAt } from './paths.ts'
+
+const ID_LENGTH_MAX = 200
+const EVENT_NAME_LENGTH_MAX = 200
+const URL_LENGTH_MAX = 16_384
+const NAME_LENGTH_MAX = 1_000
+const DATA_BYTES_MAX = 32 * 1024
+const EARLIEST_MS = Date.UTC(2000, 0, 1)
+/** A number of this size counts milliseconds: as seconds, it would be the year 5138. */
+const MILLISECONDS_FROM = 1e11
+
+export interface MappedEvent {
+  name: string
+  /** ISO 8601; null: when the body arrived. */
+  timestamp: string | null
+  id: string | null
+  url: string | null
+  data: Record<string, unknown>
+}
+
+/** The person of a body: at least one key. */
+export interface MappedContact {
+  /** Normalized, see platform/email.ts. */
+  email: string | null
+  user_id: string | null
+  external_id: string | null
+  properties: Properties
+}
+
+export interface MappedCompany {
+  /** Normalized, see companies/domain.ts. */
+  domain: string
+  name: string | null
+  properties: Properties
+}
+
+/** What a mapping makes of a body. */
+export interface Mapped {
+  event: MappedEvent | null
+  contact: MappedContact | null
+  company: MappedCompany | null
+}
+
+/** A body that is not recorded, on purpose. */
+export interface Skipped {
+  skipped: { code: string; message: string }
+}
+
+type Kind = 'text' | 'id' | 'time'
+type Problem = (field: Field, target: string, message: string) => void
+
+/**
+ * Applies a mapping to a body. A missing value leaves its field out.
+ * @throws ServiceError 400 `hook_body_not_mapped` that names the path of every unusable value, or `hook_no_person` if
+ * the body names nobody whose event it could be. No message repeats a value, which may be personal.
+ */
+export function applyMapping(mapping: Mapping, body: unknown): Mapped | Skipped {
+  if (!mapping.event && !mapping.contact && !mapping.company) {
+    return skipped('hook_not_mapped', 'The hook has no mapping yet. Create one, then run this body again.')
+  }
+  for (const { path, equals } of mapping.only_when ?? []) {
+    const value = valueAt(body, path)
+    if (equals.some((each) => each === value || String(each) === value)) continue
+    return skipped('hook_condition_not_met', `${path} has none of the values that the mapping asks for.`)
+  }
+  const details: ErrorDetail[] = []
+  const problem: Problem = (field, target, message) => details.push({ path: pathOf(field, target), message })
+  const mapped = {
+    event: mapping.event ? eventOf(mapping.event, body, problem) : null,
+    contact: mapping.contact ? contactOf(mapping.contact, body, problem) : null,
+    company: mapping.company ? companyOf(mapping.company, body, problem) : null,
+  }
+  if (details.length > 0) throw notMapped(details)
+  if (mapped.contact === null && (mapping.event || mapped.company === null)) throw noPerson(mapping)
+  return mapped
+}
+
+function skipped(code: string, message: string): Skipped {
+  return { skipped: { code, message } }
+}
+
+function eventOf(event: NonNullable<Mapping['event']>, body: unknown, problem: Problem): MappedEvent {
+  const name = textOf(event.name, 'event.name', body, problem, EVENT_NAME_LENGTH_MAX)
+  if (name === null && find(event.name, body) === undefined)
+    problem(event.name, 'event.name', 'is missing, and the event needs a name')
+  const data = valuesOf(event.data, body)
+  if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES_MAX) {
+    problem({ path: 'event.data' }, 'event.data', `has more than ${DATA_BYTES_MAX} bytes of JSON. Map fewer fields`)
+  }
+  return {
+    name: name ?? '',
+    timestamp: event.timestamp ? timeOf(event.timestamp, body, problem) : null,
+    id: event.id ? idOf(event.id, 'event.id', body, problem) : null,
+    url: event.url ? textOf(event.url, 'event.url', body, problem, URL_LENGTH_MAX) : null,
+    data,
+  }
+}
+
+function contactOf(contact: NonNullable<Mapping['contact']>, body: unknown, problem: Problem): MappedContact | null {
+  const { email: emailField } = contact
+  const address = emailField ? textOf(emailField, 'contact.email', body, problem, ID_LENGTH_MAX * 2) : null
+  const email = address === null ? null : parseEmail(address)
+  if (emailField && address !== null && email === null) {
+    problem(emailField, 'contact.email', 'is not a valid email address')
+  }
+  const keys = {
+    email,
+    user_id: contact.user_id ? idOf(contact.user_id, 'contact.user_id', body, problem) : null,
+    external_id: contact.external_id ? idOf(contact.external_id, 'contact.external_id', body, problem) : null,
+  }
+  const properties = propertiesOf(contact.properties, 'contact.properties', body, problem)
+  return Object.values(keys).every((key) => key === null) ? null : { ...keys, properties }
+}
+
+function companyOf(company: NonNullable<Mapping['company']>, body: unknown, problem: Problem): MappedCompany | null {
+  const address = textOf(company.domain, 'company.domain', body, problem, URL_LENGTH_MAX)
+  const domain = address === null ? null : parseCompanyDomain(address)
+  if (address !== null && domain === null) problem(company.domain, 'company.domain', 'is not a domain like example.com')
+  const name = company.name ? textOf(company.name, 'company.name', body, problem, NAME_LENGTH_MAX) : null
+  const properties = propertiesOf(company.properties, 'company.properties', body, problem)
+  return domain === null ? null : { domain, name, properties }
+}
+
+/** The value of a field: the fixed one, or that of the first path that has one. */
+function find({ path, value, starts_with: prefix }: Field, body: unknown): unknown {
+  if (value !== undefined) return value
+  for (const each of [path ?? []].flat()) {
+    const found = valueAt(body, each)
+    const fits = prefix === undefined || (typeof found === 'string' && found.startsWith(prefix))
+    if (found !== undefined && fits) return found
+  }
+  return undefined
+}
+
+/** The path that a problem names: the first that has a value, else the field's place in the mapping. */
+function pathOf({ path }: Field, target: string): string {
+  return path === undefined ? target : [path].flat().join(', ') || target
+}
+
+function textOf(field: Field, target: string, body: unknown, problem: Problem, lengthMax: number): string | null {
+  const value = find(field, body)
+  if (value === undefined) return null
+  if (typeof value !== 'string') return wrong(field, target, 'text', value, problem)
+  if (!hasMoreCharacters(value, lengthMax)) return value.trim()
+  problem(field, target, `has more than ${lengthMax} characters, too many for ${target}`)
+  return null
+}
+
+/** Many systems number their records. */
+function idOf(field: Field, target: string, body: unknown, problem: Problem): string | null {
+  const value = find(field, body)
+  if (value === undefined) return null
+  if (typeof value !== 'string' && typeof value !== 'number') return wrong(field, target, 'id', value, problem)
+  const id = String(value)
+  if (!hasMoreCharacters(id, ID_LENGTH_MAX)) return id
+  problem(field, target, `has more than ${ID_LENGTH_MAX} characters, too many for ${target}`)
+  return null
+}
+
+function timeOf(field: Field, body: unknown, problem: Problem): string | null {
+  const target = 'event.timestamp'
+  const value = find(field, body)
+  if (value === undefined) return null
+  // A form sends every number as a text.
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{9,13}(\.\d+)?$/.test(value))
+  const number = isNumber ? Number(value) : null
+  const at =
+    number !== null
+      ? new Date(number < MILLISECONDS_FROM ? number * 1000 : number)
+      : typeof value === 'string'
+        ? parseTimestamp(value)
+        : null
+  if (at === null || Number.isNaN(at.getTime())) return wrong(field, target, 'time', value, problem)
+  if (at.getTime() < EARLIEST_MS || at.getUTCFullYear() > 9999) {
+    problem(field, target, 'is a time before the year 2000 or after 9999')
+    return null
+  }
+  return at.toISOString()
+}
+
+const EXPECTED: Record<Kind, string> = {
+  text: 'a text',
+  id: 'a text or a number',
+  time: 'an ISO 8601 timestamp with an offset, or seconds or milliseconds since 1970',
+}
+
+function wrong(field: Field, target: string, kind: Kind, value: unknown, problem: Problem): null {
+  problem(field, target, `must be ${EXPECTED[kind]} for ${target}, but is ${nameOfType(value)}`)
+  return null
+}
+
+function nameOfType(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'string') return 'another text'
+  return typeof value === 'number' ? 'a number' : 'true or false'
+}
+
+/** The values of some fields; those that the body lacks are left out. */
+function valuesOf(fields: Record<string, Field> | undefined, body: unknown): Record<string, unknown> {
+  const found = Object.entries(fields ?? {}).map(([name, field]) => [name, find(field, body)] as const)
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+}
+
+function propertiesOf(
+  fields: Record<string, Field> | undefined,
+  place: string,
+  body: unknown,
+  problem: Problem,
+): Properties {
+  const values = valuesOf(fields, body)
+  for (const [name, value] of Object.entries(values)) {
+    const [detail] = checkProperties({ [name]: value })
+    const field = fields?.[name]
+    if (detail && field) problem(field, `${place}.${name}`, `${detail.message}, to become ${place}.${name}`)
+  }
+  return values as Properties
+}
+
+function notMapped(details: ErrorDetail[]): ServiceError {
+  const [first] = details
+  const more = details.length > 1 ? ` (and ${details.length - 1} more)` : ''
+  return new ServiceError(400, 'hook_body_not_mapped', `${first?.path}: ${first?.message}${more}`, { details })
+}
+
+function noPerson({ contact }: Mapping): ServiceError {
+  const paths = [contact?.email, contact?.user_id, contact?.external_id].flatMap((field) => field?.path ?? []).flat()
+  const where = paths.length === 0 ? 'The mapping names none' : `None of these has a value: ${paths.join(', ')}`
+  const message = `The body names no person. ${where}. Map contact.email, contact.user_id or contact.external_id.`
+  return new ServiceError(400, 'hook_no_person', message)
+}

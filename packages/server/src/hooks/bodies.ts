@@ -1,0 +1,280 @@
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { newId } from '../platform/ids.ts'
+import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** Bodies of a hook that are kept. */
+export const BODIES_KEPT = 50
+/** Their size in all. */
+const BYTES_KEPT_MAX = 4 * 1024 * 1024
+
+/** What became of a body. */
+export const BODY_FIELDS = {
+  state: Type.Enum(['pending', 'recorded', 'skipped', 'failed'], {
+    description:
+      '`pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.',
+  }),
+  error: Nullable(
+    Type.Object({ code: Type.String(), message: Type.String() }),
+    'Why it was skipped or failed, or why its last attempt was not finished.',
+  ),
+  event: Nullable(Type.String(), 'The name of its event.'),
+  event_id: Nullable(Id),
+  contact_id: Nullable(Id),
+  contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What it changed of the contact.'),
+  company_id: Nullable(Id),
+}
+export const HookBody = Type.Object(
+  {
+    body_id: Id,
+    hook_id: Id,
+    received_at: Timestamp,
+    size_bytes: Type.Integer(),
+    ...BODY_FIELDS,
+    processed_at: Nullable(Timestamp, 'When its mapping last ran.'),
+  },
+  { title: 'HookBody' },
+)
+export type HookBody = Type.Static<typeof HookBody>
+
+/** The outcome of a body, as stored. */
+export interface Outcome {
+  state: 'recorded' | 'skipped' | 'failed'
+  error_code: string | null
+  error_message: string | null
+  event: string | null
+  event_id: string | null
+  event_key: string | null
+  contact_id: string | null
+  contact_status: string | null
+  company_id: string | null
+}
+
+/** A body that this process works on. */
+export interface ClaimedBody {
+  bodyId: string
+  claim: string
+  text: string
+  receivedAt: Date
+  /** The key of the event that it has recorded before. */
+  eventKey: string | null
+  eventId: string | null
+  attempts: number
+}
+
+/** Keeps a body, claimed by this process. It is durable when this returns. */
+export async function storeBody(tenant: Tenant, hookId: string, text: string, now: Date): Promise<ClaimedBody> {
+  const bodyId = newId()
+  const claim = newId()
+  await tenant.db
+    .insertInto('hook_bodies')
+    .values({
+      body_id: bodyId,
+      hook_id: hookId,
+      received_at: now,
+      body: text,
+      size_bytes: Buffer.byteLength(text),
+      state: 'pending',
+      ...newClaim('hook_body', claim),
+    })
+    .execute()
+  return { bodyId, claim, text, receivedAt: now, eventKey: null, eventId: null, attempts: 0 }
+}
+
+/** Claims a body to run its mapping; null if another process has claimed it, or it is no longer kept. */
+export async function claimBody(tenant: Tenant, hookId: string, bodyId: string): Promise<ClaimedBody | null> {
+  const claim = newId()
+  const row = await tenant.db
+    .updateTable('hook_bodies')
+    .set(newClaim('hook_body', claim))
+    .where('hook_id', '=', hookId)
+    .where('body_id', '=', bodyId)
+    .where(isFree)
+    .returning(['body', 'received_at', 'event_key', 'event_id', 'attempts'])
+    .executeTakeFirst()
+  if (!row) return null
+  const { body: text, received_at: receivedAt, event_key: eventKey, event_id: eventId, attempts } = row
+  return { bodyId, claim, text, receivedAt, eventKey, eventId, attempts }
+}
+
+/** Stores the outcome of a claimed body, unless another process has claimed it meanwhile. */
+export async function finishBody(tenant: Tenant, body: ClaimedBody, outcome: Outcome, now: Date): Promise<void> {
+  await tenant.db
+    .updateTable('hook_bodies')
+    .set({ ...outcome, ...RELEASED, processed_at: now })
+    .where('body_id', '=', body.bodyId)
+    .where(isClaimed(body.claim))
+    .execute()
+}
+
+/**
+ * Releases a body whose work was not finished.
+ * @param retry when to try again, and why it is necessary; null: its last outcome stays.
+ */
+export async function releaseBody(
+  tenant: Tenant,
+  body: ClaimedBody,
+  retry: { pauseSeconds: number; code: string; message: string } | null,
+): Promise<void> {
+  const released =
+    retry === null
+      ? RELEASED
+      : {
+          ...releasedFor(retry.pauseSeconds),
+          attempts: body.attempts + 1,
+          error_code: retry.code,
+          error_message: retry.message,
+        }
+  await tenant.db
+    .updateTable('hook_bodies')
+    .set(released)
+    .where('body_id', '=', body.bodyId)
+    .where(isClaimed(body.claim))
+    .execute()
+}
+
+/** The id of the event with this key, if another kept body of the hook has recorded it; null if none has. */
+export async function recordedBefore(
+  tenant: Tenant,
+  hookId: string,
+  bodyId: string,
+  eventKey: string,
+): Promise<string | null> {
+  const other = await tenant.db
+    .selectFrom('hook_bodies')
+    .select('event_id')
+    .where('hook_id', '=', hookId)
+    .where('event_key', '=', eventKey)
+    .where('body_id', '!=', bodyId)
+    .executeTakeFirst()
+  return other?.event_id ?? null
+}
+
+/** Deletes the oldest bodies beyond what is kept of a hook. Those whose mapping has not run stay. */
+export async function pruneBodies(tenant: Tenant, hookId: string): Promise<void> {
+  const rows = await tenant.db
+    .selectFrom('hook_bodies')
+    .select(['body_id', 'size_bytes', 'state'])
+    .where('hook_id', '=', hookId)
+    .orderBy('received_at', 'desc')
+    .orderBy('body_id', 'desc')
+    .execute()
+  let bytes = 0
+  const surplus = rows.filter(({ size_bytes, state }, index) => {
+    bytes += size_bytes
+    return state !== 'pending' && (index >= BODIES_KEPT || bytes > BYTES_KEPT_MAX)
+  })
+  if (surplus.length === 0) return
+  const ids = surplus.map(({ body_id }) => body_id)
+  await tenant.db
+    .deleteFrom('hook_bodies')
+    .where('body_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('state', '!=', 'pending')
+    .execute()
+}
+
+/** One page of a hook's bodies without their content, newest first, and the total. */
+export async function listBodies(
+  tenant: Tenant,
+  hookId: string,
+  page: Page,
+): Promise<{ bodies: HookBody[]; total: number }> {
+  const ofHook = tenant.db.selectFrom('hook_bodies').where('hook_id', '=', hookId)
+  const [rows, counted] = await Promise.all([
+    ofHook
+      .select(COLUMNS)
+      .orderBy('received_at', 'desc')
+      .orderBy('body_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    ofHook.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+  ])
+  return { bodies: rows.map(toBody), total: Number(counted.count) }
+}
+
+/** A body with its content. @throws ServiceError 404 */
+export async function readBody(
+  tenant: Tenant,
+  hookId: string,
+  bodyId: string,
+): Promise<{ body: HookBody; content: unknown }> {
+  const row = await tenant.db
+    .selectFrom('hook_bodies')
+    .select([...COLUMNS, 'body'])
+    .where('hook_id', '=', hookId)
+    .where('body_id', '=', bodyId)
+    .executeTakeFirst()
+  if (!row) throw notFound('body')
+  return { body: toBody(row), content: JSON.parse(row.body) as unknown }
+}
+
+/** The content of a hook's newest body; undefined if none is kept. */
+export async function newestContent(tenant: Tenant, hookId: string): Promise<unknown> {
+  const row = await tenant.db
+    .selectFrom('hook_bodies')
+    .select('body')
+    .where('hook_id', '=', hookId)
+    .orderBy('received_at', 'desc')
+    .orderBy('body_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && (JSON.parse(row.body) as unknown)
+}
+
+const COLUMNS = [
+  'body_id',
+  'hook_id',
+  'received_at',
+  'size_bytes',
+  'state',
+  'error_code',
+  'error_message',
+  'event',
+  'event_id',
+  'contact_id',
+  'contact_status',
+  'company_id',
+  'processed_at',
+] as const
+
+type BodyRow = Pick<Outcome, 'error_code' | 'error_message' | 'event' | 'event_id' | 'contact_id' | 'company_id'> & {
+  body_id: string
+  hook_id: string
+  received_at: Date
+  size_bytes: number
+  state: string
+  contact_status: string | null
+  processed_at: Date | null
+}
+
+function toBody(row: BodyRow): HookBody {
+  return {
+    body_id: row.body_id,
+    hook_id: row.hook_id,
+    received_at: row.received_at.toISOString(),
+    size_bytes: row.size_bytes,
+    ...toResult({ ...row, state: row.state as HookBody['state'] }),
+    processed_at: row.processed_at?.toISOString() ?? null,
+  }
+}
+
+type Result = Pick<HookBody, keyof typeof BODY_FIELDS>
+
+/** An outcome as it is answered. */
+export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: HookBody['state'] }): Result {
+  const { error_code: code, error_message: message } = row
+  return {
+    state: row.state,
+    error: code === null ? null : { code, message: message ?? '' },
+    event: row.event,
+    event_id: row.event_id,
+    contact_id: row.contact_id,
+    contact_status: row.contact_status as Result['contact_status'],
+    company_id: row.company_id,
+  }
+}

@@ -1,0 +1,179 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { PropertiesOutput } from '../contacts/properties.ts'
+import { audit } from '../operations/audit.ts'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import { applyMapping } from './apply-mapping.ts'
+import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
+import { requireHook } from './hooks.ts'
+import { Mapping, requireMapping } from './mapping.ts'
+import { entryOf, HookPath, tag } from './operations.ts'
+import { processBody } from './process.ts'
+
+/** What recording a body again needs. */
+export interface HookBodyServices extends WriteDependencies {
+  recordCalls: RecordCalls
+}
+
+const BodyPath = { ...HookPath, body_id: idInPath('body') }
+const Data = Type.Unknown({
+  description: 'A JSON object or array.',
+  examples: [{ type: 'order.paid', order: { id: '1815', total: 49.9 }, customer: { email: 'ada@example.com' } }],
+})
+
+const Preview = {
+  state: Type.Enum(['recorded', 'skipped', 'failed'], { description: 'What would become of the body.' }),
+  error: Nullable(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+    }),
+  ),
+  event: Nullable(
+    Type.Object({
+      name: Type.String(),
+      timestamp: Nullable(Timestamp, 'null: when the body arrives.'),
+      id: Nullable(Type.String()),
+      url: Nullable(Type.String()),
+      data: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  ),
+  contact: Nullable(
+    Type.Object({
+      email: Nullable(Type.String()),
+      user_id: Nullable(Type.String()),
+      external_id: Nullable(Type.String()),
+      properties: PropertiesOutput,
+    }),
+  ),
+  company: Nullable(
+    Type.Object({ domain: Type.String(), name: Nullable(Type.String()), properties: PropertiesOutput }),
+  ),
+}
+
+/** The bodies that hooks have received. */
+export const HOOK_BODY_OPERATIONS = [
+  operation({
+    name: 'listHookBodies',
+    tag,
+    http: 'GET /v1/hooks/:hook_id/bodies',
+    command: 'hook bodies',
+    scope: 'settings:read',
+    summary: 'List the last bodies of an incoming webhook with what became of them, newest first',
+    description: `The last ${BODIES_KEPT}, of at most 4 MiB in all and 30 days. GET /v1/hooks/:hook_id/bodies/:body_id has the content.`,
+    input: { ...HookPath, ...pageParameters(50, BODIES_KEPT) },
+    output: { bodies: Type.Array(HookBody), pagination: Pagination },
+    async run({ tenant }, { hook_id, page = 1, limit = 50 }) {
+      await requireHook(tenant, hook_id)
+      const { bodies, total } = await listBodies(tenant, hook_id, { page, limit })
+      return { bodies, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getHookBody',
+    tag,
+    http: 'GET /v1/hooks/:hook_id/bodies/:body_id',
+    command: 'hook body',
+    scope: 'settings:read',
+    summary: 'Get a body of an incoming webhook with its content',
+    input: BodyPath,
+    output: { body: HookBody, data: Data },
+    async run({ tenant }, { hook_id, body_id }) {
+      const { body, content } = await readBody(tenant, hook_id, body_id)
+      return { body, data: content }
+    },
+  }),
+  operation({
+    name: 'previewHook',
+    tag,
+    http: 'POST /v1/hooks/:hook_id/preview',
+    command: 'hook preview',
+    scope: 'settings:read',
+    summary: 'Show what a mapping would make of a body; nothing is written',
+    input: {
+      ...HookPath,
+      mapping: Type.Optional(Type.Unsafe<Mapping>({ ...Mapping, description: "Default: the hook's mapping." })),
+      sample: Type.Optional(
+        Type.Unknown({
+          description: 'A JSON object or array. Default: the newest kept body.',
+          examples: [{ type: 'order.paid', customer: { email: 'ada@example.com' } }],
+        }),
+      ),
+    },
+    output: Preview,
+    example: {
+      mapping: { event: { name: { path: 'type' } }, contact: { email: { path: 'customer.email' } } },
+      sample: { type: 'order.paid', customer: { email: 'ada@example.com' } },
+    },
+    errors: ['409 hook_has_no_body'],
+    async run({ tenant }, { hook_id, mapping, sample }) {
+      const hook = await requireHook(tenant, hook_id)
+      if (mapping) requireMapping(mapping)
+      const body = sample ?? (await newestContent(tenant, hook_id))
+      if (body === undefined) throw noBody()
+      return previewOf(mapping ?? (hook.mapping as unknown as Mapping), body)
+    },
+  }),
+  operationsWith<HookBodyServices>()({
+    name: 'runHookBody',
+    tag,
+    http: 'POST /v1/hooks/:hook_id/bodies/:body_id/run',
+    command: 'hook run',
+    scope: 'settings:write',
+    summary: "Record a body again with the hook's mapping of today",
+    description:
+      'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping gives it another id or name than before.',
+    input: BodyPath,
+    output: { body: HookBody },
+    errors: ['409 hook_body_in_progress'],
+    async run(context, { hook_id, body_id }) {
+      const { tenant, actor, now } = context
+      const hook = await requireHook(tenant, hook_id)
+      const { body: known } = await readBody(tenant, hook_id, body_id)
+      const claimed = await claimBody(tenant, hook_id, body_id)
+      if (claimed === null) throw inProgress()
+      try {
+        await processBody(tenant, context, hook, claimed)
+      } catch (error) {
+        const isPending = known.state === 'pending'
+        const { code, message } = error instanceof ServiceError ? error : UNFORESEEN
+        await releaseBody(tenant, claimed, isPending ? { pauseSeconds: 10, code, message } : null).catch(() => {})
+        throw error
+      }
+      const { body } = await readBody(tenant, hook_id, body_id)
+      await audit(tenant, { actor, ...entryOf('hook.body_run', hook_id, { name: hook.name, body_id }) }, now)
+      return { body }
+    },
+    audit: 'own',
+  }),
+]
+
+const UNFORESEEN = { code: 'internal_error', message: 'An unforeseen error. It is tried again.' }
+
+function previewOf(mapping: Mapping, body: unknown) {
+  const nothing = { event: null, contact: null, company: null }
+  try {
+    const mapped = applyMapping(mapping, body)
+    if ('skipped' in mapped) {
+      return { state: 'skipped' as const, error: { ...mapped.skipped, details: [] as ErrorDetail[] }, ...nothing }
+    }
+    return { state: 'recorded' as const, error: null, ...mapped }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { code, message, details = [] } = error
+    return { state: 'failed' as const, error: { code, message, details }, ...nothing }
+  }
+}
+
+function noBody(): ServiceError {
+  return conflict('hook_has_no_body', 'The hook has not received a body yet. Send one to its URL, or send a sample.')
+}
+
+function inProgress(): ServiceError {
+  return conflict('hook_body_in_progress', 'The body is being recorded. Try again in a minute.')
+}

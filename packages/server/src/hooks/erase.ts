@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/**
+ * Deletes the kept bodies of hooks that were recorded for the contact, or that mention its address or one of its ids. A
+ * body is stored as JSON without needless escapes, so that an id is found as a whole text.
+ */
+export async function eraseFromHookBodies(
+  tx: Tenant,
+  { contactId, email, visitorIds, keys }: ErasureSubject,
+): Promise<Record<string, number>> {
+  const ids = [contactId, ...visitorIds, ...keys.map(({ key }) => key)]
+  const patterns = ids.flatMap(formsOf).map((form) => `%${form.replace(/[\\%_]/g, '\\$&')}%`)
+  const { numDeletedRows } = await tx.db
+    .deleteFrom('hook_bodies')
+    .where(({ eb, or }) =>
+      or([
+        eb('contact_id', '=', contactId),
+        ...(email === null ? [] : [sql<boolean>`${sql.ref('body')} ~* ${mentionPattern(email)}`]),
+        sql<boolean>`${sql.ref('body')} LIKE ANY (${patterns}::text[])`,
+      ]),
+    )
+    .executeTakeFirst()
+  return { hook_bodies: Number(numDeletedRows) }
+}
+
+/** How an id is written in JSON: as a text, and a long number without quotes too. */
+function formsOf(id: string): string[] {
+  return [JSON.stringify(id), ...(/^[1-9]\d{4,}$/.test(id) ? [`:${id},`, `:${id}}`] : [])]
+}

@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { every, type Repeated } from '../platform/every.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
+import { claimBody } from './bodies.ts'
+import { requireHook } from './hooks.ts'
+import { tryBody } from './process.ts'
+import type { RecordServices } from './record.ts'
+
+const EVERY_MS = 5_000
+/** Bodies of a round; the next one continues. */
+const ROUND = 100
+const DAY_MS = 86_400_000
+/** Bodies have personal data, and serve to write and mend mappings. */
+const KEPT_DAYS = 30
+
+/** Records the bodies that a process received but did not finish, because it died or a database was away. */
+export function startHookWorkers({ stores, hookServices }: { stores: Stores; hookServices: RecordServices }): Repeated {
+  return every(EVERY_MS, async () => {
+    try {
+      await recordPending(stores, hookServices)
+    } catch (err) {
+      hookServices.log.warn({ err }, 'bodies of hooks that wait could not be recorded; retrying')
+    }
+  })
+}
+
+/** Records the bodies that wait and nobody works on, oldest first. @returns how many were claimed. */
+export async function recordPending(stores: Stores, services: RecordServices): Promise<number> {
+  const rows = await stores.database
+    .selectFrom('hook_bodies')
+    .select(['tenant_id', 'hook_id', 'body_id'])
+    .where('state', '=', 'pending')
+    .where(sql<boolean>`(claimed_until IS NULL OR claimed_until < now())`)
+    .orderBy('received_at')
+    .orderBy('body_id')
+    .limit(ROUND)
+    .execute()
+  let claimed = 0
+  for (const { tenant_id, hook_id, body_id } of rows) {
+    const tenant = openTenant(stores, tenant_id)
+    const body = await claimBody(tenant, hook_id, body_id)
+    if (body === null) continue
+    claimed++
+    await tryBody(tenant, services, await requireHook(tenant, hook_id), body)
+  }
+  return claimed
+}
+
+/** Deletes bodies that are too old to be kept. */
+export async function deleteOldBodies(database: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_DAYS * DAY_MS)
+  await database.deleteFrom('hook_bodies').where('received_at', '<', before).execute()
+}

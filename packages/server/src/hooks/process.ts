@@ -1,0 +1,87 @@
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { applyMapping } from './apply-mapping.ts'
+import { type ClaimedBody, finishBody, type Outcome, releaseBody } from './bodies.ts'
+import type { HookRow } from './hook-object.ts'
+import type { Mapping } from './mapping.ts'
+import { failedOutcome, NOTHING, type RecordServices, recordMapped } from './record.ts'
+
+/** After this many attempts, a failure that nobody foresaw is the body's outcome. */
+const ATTEMPTS_MAX = 5
+const PAUSE_SECONDS = 10
+const PAUSE_SECONDS_MAX = 600
+
+/**
+ * Runs the mapping on a claimed body and stores what became of it.
+ * @throws the error of a database that is away, or an unforeseen one; then the body is released as it was.
+ */
+export async function processBody(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  body: ClaimedBody,
+): Promise<Outcome> {
+  const outcome = await outcomeOf(tenant, services, hook, body)
+  await finishBody(tenant, body, outcome, services.clock())
+  return outcome
+}
+
+/**
+ * The same for a body that has just arrived or that a process left: a failure is tried again later.
+ * @returns null if it was not finished; then it stays pending, or has failed for good.
+ */
+export async function tryBody(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  body: ClaimedBody,
+): Promise<Outcome | null> {
+  try {
+    return await processBody(tenant, services, hook, body)
+  } catch (error) {
+    const isForeseen = error instanceof ServiceError
+    services.log.warn({ err: error, hook_id: hook.hook_id, body_id: body.bodyId }, 'a body of a hook was not recorded')
+    try {
+      if (!isForeseen && body.attempts + 1 >= ATTEMPTS_MAX) {
+        const message = 'An unforeseen error. The log of the service has it. Run the body again once it is mended.'
+        const outcome = failedOutcome(new ServiceError(500, 'internal_error', message))
+        await finishBody(tenant, body, outcome, services.clock())
+        return outcome
+      }
+      const pauseSeconds = Math.min(PAUSE_SECONDS * 2 ** body.attempts, PAUSE_SECONDS_MAX)
+      const why = isForeseen ? error : { code: 'internal_error', message: 'An unforeseen error. It is tried again.' }
+      await releaseBody(tenant, body, { pauseSeconds, code: why.code, message: why.message })
+    } catch (err) {
+      // The lease ends by itself.
+      services.log.warn({ err, body_id: body.bodyId }, 'a body of a hook could not be released')
+    }
+    return null
+  }
+}
+
+async function outcomeOf(tenant: Tenant, services: RecordServices, hook: HookRow, body: ClaimedBody): Promise<Outcome> {
+  const outcome = await recordedOutcome(tenant, services, hook, body)
+  // What the body has recorded stays known, whatever a later mapping makes of it.
+  return outcome.event_key === null && body.eventKey !== null
+    ? { ...outcome, event_key: body.eventKey, event_id: body.eventId }
+    : outcome
+}
+
+async function recordedOutcome(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  body: ClaimedBody,
+): Promise<Outcome> {
+  try {
+    const mapped = applyMapping(hook.mapping as unknown as Mapping, JSON.parse(body.text))
+    if ('skipped' in mapped) {
+      const { code, message } = mapped.skipped
+      return { ...NOTHING, state: 'skipped', error_code: code, error_message: message }
+    }
+    return await recordMapped(tenant, services, hook, body, mapped)
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return failedOutcome(error)
+    throw error
+  }
+}

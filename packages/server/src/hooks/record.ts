@@ -1,0 +1,201 @@
+import { upsertCompany } from '../companies/write.ts'
+import { findContactsByKeys } from '../contacts/bulk.ts'
+import { changeContact, lockContact } from '../contacts/change.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { eventIdOf } from '../journal/sent-ids.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { type Failure, failure } from '../platform/http/records.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { EMPTY_CALL } from '../sites/ingestion/call.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { Source } from '../sources/apply-records.ts'
+import { noteConnector } from '../sources/connectors.ts'
+import { writeRecords } from '../sources/write-records.ts'
+import type { Mapped, MappedCompany, MappedContact, MappedEvent } from './apply-mapping.ts'
+import { type ClaimedBody, type Outcome, recordedBefore } from './bodies.ts'
+import type { HookRow } from './hook-object.ts'
+import { SOURCE_KIND } from './hooks.ts'
+
+/** What recording a body needs. */
+export interface RecordServices extends WriteDependencies {
+  recordCalls: RecordCalls
+}
+
+export const NOTHING: Omit<Outcome, 'state'> = {
+  error_code: null,
+  error_message: null,
+  event: null,
+  event_id: null,
+  event_key: null,
+  contact_id: null,
+  contact_status: null,
+  company_id: null,
+}
+
+/**
+ * Writes what a mapping made of a body: the contact and the company as the hook's source, then the event. Doing it again
+ * changes nothing: an event is recorded once for its name and id, or once for the body.
+ * @throws ServiceError if a part cannot be written; 503 if a database is away.
+ */
+export async function recordMapped(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  body: ClaimedBody,
+  { contact, company, event }: Mapped,
+): Promise<Outcome> {
+  const now = services.clock()
+  const kind = await noteConnector(tenant, hook.source, undefined, now, SOURCE_KIND)
+  const source = { source: hook.source, kind }
+  const written =
+    contact === null
+      ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, company) }
+      : contact.user_id === null
+        ? await writeContact(tenant, services, source, contact, company)
+        : await writeUser(tenant, services, hook, source, { ...contact, user_id: contact.user_id }, company)
+  const outcome: Outcome = {
+    ...NOTHING,
+    state: 'recorded',
+    contact_id: written.contactId,
+    contact_status: written.status,
+    company_id: written.companyId,
+  }
+  if (event === null || written.contactId === null) return outcome
+  const key = eventIdOf(hook.source_id, JSON.stringify(event.id === null ? [body.bodyId] : [event.name, event.id]))
+  const named = { ...outcome, event: event.name, event_key: key }
+  // The journal remembers ids for a day; the hook's kept bodies remember theirs as long as they are kept.
+  if (body.eventKey === key) return { ...named, event_id: body.eventId }
+  const known = await recordedBefore(tenant, hook.hook_id, body.bodyId, key)
+  const eventId = known ?? (await recordEvent(tenant, services, hook, written.contactId, key, event, body))
+  return { ...named, event_id: eventId }
+}
+
+interface Written {
+  contactId: string
+  status: 'created' | 'updated' | 'unchanged'
+  companyId: string | null
+}
+
+/** Writes a contact that its email or the sender's id names. */
+async function writeContact(
+  tenant: Tenant,
+  services: RecordServices,
+  source: Source,
+  contact: MappedContact,
+  company: MappedCompany | null,
+): Promise<Written> {
+  const { email, external_id: externalId, properties } = contact
+  if (email === null && externalId !== null) await requireKnown(tenant, source, externalId)
+  const record = { externalId, email, properties, at: null, companyDomain: company?.domain ?? null }
+  let companyId: string | null = null
+  const [result] = await writeRecords(tenant, services, source, [record], async (tx, { results }) => {
+    const isWritten = results[0]?.status !== 'failed'
+    companyId = company && isWritten ? await storeCompany(tx, company, services.clock()) : null
+  })
+  const { status, contactId } = orThrow(result)
+  return { contactId, status, companyId }
+}
+
+/**
+ * The sender's id alone creates no contact: a body with an email may follow, and would then lead to another one.
+ * @throws ServiceError 400 `hook_no_person`
+ */
+async function requireKnown(tenant: Tenant, { source }: Source, externalId: string): Promise<void> {
+  const { byExternalId } = await findContactsByKeys(tenant, source, [externalId], [])
+  if (byExternalId.size > 0) return
+  const message =
+    'The body has only external_id, and no earlier body said whose it is. Run it again once one with an email has arrived.'
+  throw new ServiceError(400, 'hook_no_person', message)
+}
+
+/** Writes a contact that the tenant's own id names, as every verified sender's identification does. */
+async function writeUser(
+  tenant: Tenant,
+  services: RecordServices,
+  hook: HookRow,
+  source: Source,
+  { user_id: userId, email, external_id: externalId, properties }: MappedContact & { user_id: string },
+  company: MappedCompany | null,
+): Promise<Written> {
+  const startedAt = services.clock()
+  const [named] = await services.recordCalls(tenant, senderOf(hook), [{ ...EMPTY_CALL, userId, email }])
+  const { contactId } = orThrow(named)
+  if (contactId === null) throw new Error('a call with a user id has no contact')
+  return changeContacts(tenant, services, async (tx, log) => {
+    const now = services.clock()
+    const before = await lockContact(tx, contactId)
+    if (!before)
+      throw new ServiceError(409, 'contact_changed', 'The contact was deleted meanwhile. Run the body again.')
+    const companyId = company ? await storeCompany(tx, company, now) : null
+    const write = {
+      ...source,
+      properties,
+      ...(externalId !== null && (await isFree(tx, source, externalId, contactId)) ? { externalId } : {}),
+      ...(companyId !== null && before.company_id === null ? { companyId } : {}),
+    }
+    const after = await changeContact(tx, log, before, write, now)
+    const isNew = before.created_at >= startedAt
+    return { contactId, status: isNew ? 'created' : after === before ? 'unchanged' : 'updated', companyId }
+  })
+}
+
+/** Whether no other contact has an id of the sender: it stays where it is. */
+async function isFree(tx: Tenant, { source }: Source, externalId: string, contactId: string): Promise<boolean> {
+  const { byExternalId } = await findContactsByKeys(tx, source, [externalId], [])
+  return (byExternalId.get(externalId) ?? contactId) === contactId
+}
+
+async function writeCompany(
+  tenant: Tenant,
+  services: RecordServices,
+  company: MappedCompany | null,
+): Promise<string | null> {
+  if (company === null) return null
+  return changeContacts(tenant, services, (tx) => storeCompany(tx, company, services.clock()))
+}
+
+async function storeCompany(tx: Tenant, { domain, name, properties }: MappedCompany, now: Date): Promise<string> {
+  const data = { domain, externalId: null, ...(name === null ? {} : { name }), properties }
+  return (await upsertCompany(tx, data, { isVerified: true }, now)).companyId
+}
+
+async function recordEvent(
+  tenant: Tenant,
+  { recordCalls }: RecordServices,
+  hook: HookRow,
+  contactId: string,
+  sentId: string,
+  { name, timestamp, url, data }: MappedEvent,
+  { receivedAt }: ClaimedBody,
+): Promise<string | null> {
+  const event = {
+    event: name,
+    timestamp: timestamp ?? receivedAt.toISOString(),
+    ...(url === null ? {} : { url }),
+    data,
+    sentId,
+    sessionId: null,
+    context: {},
+    clockCorrection: 0,
+  }
+  const [result] = await recordCalls(tenant, senderOf(hook), [{ ...EMPTY_CALL, contactId, event }])
+  return orThrow(result).eventId
+}
+
+function senderOf({ source_id: sourceId }: HookRow) {
+  return { sourceId, trust: 'verified', page: null } as const
+}
+
+/** @throws ServiceError if the record failed. */
+function orThrow<Result extends { status: string }>(result: Result | Failure | undefined): Exclude<Result, Failure> {
+  if (result === undefined) throw new Error('a record has no result')
+  if (result.status !== 'failed') return result as Exclude<Result, Failure>
+  const { code, message } = (result as Failure).error
+  throw new ServiceError(400, code, message)
+}
+
+/** The outcome of a body that cannot be recorded. */
+export function failedOutcome(error: ServiceError): Outcome {
+  const { code, message } = failure(error).error
+  return { ...NOTHING, state: 'failed', error_code: code, error_message: message }
+}
