@@ -10,6 +10,7 @@ import { newId } from '../src/platform/ids.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { requestExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
+import { send } from './hooks.ts'
 import { createPerson } from './people.ts'
 import type { TestService, TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
@@ -51,6 +52,8 @@ export async function oneOfEach(
   await tenant.call('PUT', '/v1/oauth-clients/google', { client_id: `client-of-${text}`, client_secret: text })
   const hook = { event: text, url: `https://hooks.example.com/${text}` }
   const { subscription_id } = await make('/v1/webhooks', hook)
+  const incoming = await make('/v1/hooks', { name: text, kind: 'custom', source: 'hook' })
+  const received = await send(service, { url: new URL(incoming.url).pathname }, { text })
   const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
   // Never processed, so that it does not change.
   const { exportId } = await tenant.handle.transaction((tx) =>
@@ -72,6 +75,8 @@ export async function oneOfEach(
     address: CONTACT.email,
     session_id: await socialOf(tenant, identity_id).begin('2fa@example.com'),
     subscription_id,
+    hook_id: incoming.hook.hook_id,
+    body_id: received.body.body_id,
     delivery_id: await addDelivery(tenant.handle, delivery, 'failed', { attempts: 6 }),
     key_id: (await make('/v1/api-keys', { name: text, scopes: ['all'] })).key_id,
     view_id: (await make('/v1/views', { name: text, page: 'contacts', query: {}, columns: [] })).view.view_id,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { MAIL, propose } from './actions.ts'
+import { send } from './hooks.ts'
 import { oneOfEach } from './one-of-each.ts'
 import { call, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
@@ -112,6 +113,16 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
       },
     ],
   })
+  const mapping = { contact: { email: { path: 'email' } } }
+  const { hook, url: hookUrl } = await ok('POST', '/v1/hooks', {
+    name: 'Orders',
+    source: 'orders',
+    kind: 'custom',
+    mapping,
+  })
+  const received = await send(service, { url: new URL(hookUrl).pathname }, { ...data, payload: { ...data, ...PERSON } })
+  ids.hook_id = hook.hook_id
+  ids.body_id = received.body.body_id
   const { note } = await ok('POST', `/v1/contacts/${contactId}/notes`, { content: 'Call Zorblax: notetoken' })
   const participants = { from: { address: EMAIL, name: 'Zorblax Quintörp' }, to: [{ name: 'Chattoken Support' }] }
   await ok('POST', '/v1/sources/helpdesk/conversations', {

@@ -8,6 +8,7 @@ import {
   IconPlugConnected,
   IconRobot,
   IconSettings,
+  IconTransferIn,
   IconUserCircle,
   IconUsers,
   IconWebhook,
@@ -59,6 +60,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
     items: [
       { label: label.connect, icon: IconPlugConnected, link: { to: '/connect' }, key: 'n' },
       { label: label.webhooks, icon: IconWebhook, link: { to: '/webhooks' }, key: 'w' },
+      { label: label.hooks, icon: IconTransferIn, link: { to: '/hooks' }, key: 'k' },
     ],
   },
   {

@@ -7,6 +7,7 @@ import { connectRoutes } from '../connect/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
+import { hookRoutes } from '../hooks/routes.ts'
 import { identityRoutes } from '../identities/routes.ts'
 import { importRoutes } from '../imports/routes.ts'
 import { oauthRoutes } from '../oauth/routes.ts'
@@ -36,6 +37,7 @@ const routeTree = rootRoute.addChildren([
     ...agentRoutes,
     ...identityRoutes,
     ...webhookRoutes,
+    ...hookRoutes,
     ...connectRoutes,
     ...settingsRoutes,
     unknownRoute,

@@ -91,6 +91,8 @@ function placeOf(kind: string, id: string): LinkProps | undefined {
       return { to: '/imports/$importId', params: { importId: id } }
     case 'webhook':
       return { to: '/webhooks/$webhookId', params: { webhookId: id } }
+    case 'hook':
+      return { to: '/hooks/$hookId', params: { hookId: id } }
     case 'api_key':
       return { to: '/settings/keys' }
     case 'source':

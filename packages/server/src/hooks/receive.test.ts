@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 const eventsOf = async (email: string, of = tenant) => {
-  const { body } = await of.call('GET', `/v1/contacts?email_contains=${encodeURIComponent(email)}`)
+  const { body } = await of.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)
   const [contact] = body.contacts
   if (!contact) return { contact: undefined, events: [] }
   const listed = await of.call('GET', `/v1/events?contact_id=${contact.contact_id}`)

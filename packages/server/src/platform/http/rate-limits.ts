@@ -99,8 +99,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     },
     checkSource: (sourceId, reply) => count(sources, sourceId, reply),
     checkHook: (tenantId, hookId, reply) => {
-      count(hookTenants, tenantId, reply)
+      // First, so that what one hook refuses does not use up the limit of the others.
       count(hooks, hookId, reply)
+      count(hookTenants, tenantId, reply)
     },
     checkScript: (ip, reply) => count(scripts, hostOf(ip), reply),
     checkForm: (tenantId, formId, ip, reply) => {

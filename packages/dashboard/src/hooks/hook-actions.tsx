@@ -1,0 +1,86 @@
+import { Button, Menu, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconRoute } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { changeHook, deleteHook, type Hook, refreshHooks } from '../api/hooks.ts'
+import { useMay } from '../app/may.ts'
+import { ConfirmDialog } from '../ui/confirm-button.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { isolated } from '../ui/text.tsx'
+import { useMenuButton } from '../ui/use-menu-button.ts'
+import { RenameDialog, RotateDialog, SecretDialog } from './hook-dialogs.tsx'
+import { needsSecret } from './hooks-page.tsx'
+import { text } from './text.ts'
+
+/** The actions for a hook, for people who may use them. */
+export function HookActions({ hook }: { hook: Hook }) {
+  const { hook_id: hookId, enabled, name } = hook
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const { button, afterFocus } = useMenuButton()
+  const [dialog, setDialog] = useState<'rename' | 'secret' | 'rotate' | 'delete' | null>(null)
+  const mayWrite = useMay('settings:write')
+  const toggle = useMutation({
+    mutationFn: () => changeHook(hookId, { enabled: !enabled }),
+    onSuccess: () => refreshHooks(queryClient),
+    onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
+  })
+  const close = () => setDialog(null)
+  const mapping = (
+    <Button
+      variant={mayWrite ? 'filled' : 'default'}
+      leftSection={<IconRoute size={16} aria-hidden />}
+      renderRoot={(props) => <Link to="/hooks/$hookId/mapping" params={{ hookId }} {...props} />}
+    >
+      {mayWrite ? text.actions.editMapping : text.actions.viewMapping}
+    </Button>
+  )
+  if (!mayWrite) return mapping
+  const icon = enabled ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />
+  return (
+    <>
+      {mapping}
+      {needsSecret(hook) ? (
+        <Button variant="default" onClick={() => setDialog('secret')}>
+          {text.one.addSecret}
+        </Button>
+      ) : (
+        <Button variant="default" leftSection={icon} loading={toggle.isPending} onClick={() => toggle.mutate()}>
+          {enabled ? text.actions.turnOff : text.actions.turnOn}
+        </Button>
+      )}
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button ref={button} variant="default" px="xs" aria-label={text.actions.more}>
+            <IconDots size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={afterFocus(() => setDialog('rename'))}>{text.actions.rename}</Menu.Item>
+          <Menu.Item onClick={afterFocus(() => setDialog('secret'))}>{text.actions.secret}</Menu.Item>
+          <Menu.Item onClick={afterFocus(() => setDialog('rotate'))}>{text.actions.rotate}</Menu.Item>
+          <Menu.Item color="red" onClick={afterFocus(() => setDialog('delete'))}>
+            {text.actions.remove}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === 'rename' ? <RenameDialog hook={hook} onClose={close} /> : null}
+      {dialog === 'secret' ? <SecretDialog hook={hook} onClose={close} /> : null}
+      {dialog === 'rotate' ? <RotateDialog hook={hook} onClose={close} /> : null}
+      <ConfirmDialog
+        opened={dialog === 'delete'}
+        onClose={close}
+        title={text.remove.title(isolated(name.slice(0, 80)))}
+        explanation={<Text size="sm">{text.remove.explanation}</Text>}
+        confirmLabel={text.remove.confirm}
+        onConfirm={async () => {
+          await deleteHook(hookId)
+          await navigate({ to: '/hooks' })
+          await refreshHooks(queryClient)
+        }}
+      />
+    </>
+  )
+}

@@ -1,0 +1,110 @@
+import { Alert, Anchor, Button, Card, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { createHook, type Hook, refreshHooks } from '../api/hooks.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
+import { text } from './text.ts'
+import { UrlShown } from './url-shown.tsx'
+
+const words = text.create
+const KINDS = Object.keys(text.kinds) as Hook['kind'][]
+
+/** Creates an incoming webhook, whose URL is then shown once. */
+export function NewHookPage() {
+  const queryClient = useQueryClient()
+  const [kind, setKind] = useState<Hook['kind']>('custom')
+  const [name, setName] = useState<string | null>(null)
+  const [secret, setSecret] = useState('')
+  const [header, setHeader] = useState('')
+  const saving = useMutation({ mutationFn: createHook, onSuccess: () => refreshHooks(queryClient) })
+  const shownName = name ?? (kind === 'custom' ? '' : text.kinds[kind])
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
+    saving.mutate({
+      name: shownName.trim(),
+      kind,
+      ...(secret.trim() === '' ? {} : { signing_secret: secret.trim() }),
+      ...(kind === 'custom' && header.trim() !== '' ? { signature_header: header.trim() } : {}),
+    })
+  }
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/hooks" {...props} />}>
+      {text.title}
+    </Anchor>
+  )
+  if (saving.data) {
+    const { hook, url } = saving.data
+    return (
+      <>
+        <PageHeader title={words.created} breadcrumb={breadcrumb} />
+        <Stack gap="md" maw={820}>
+          <UrlShown url={url} kind={hook.kind} />
+          <div>
+            <Button renderRoot={(props) => <Link to="/hooks/$hookId" params={{ hookId: hook.hook_id }} {...props} />}>
+              {words.open}
+            </Button>
+          </div>
+        </Stack>
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader title={words.title} breadcrumb={breadcrumb} />
+      <Card component="form" onSubmit={submit} maw={720}>
+        <Stack gap="md">
+          <Radio.Group label={words.kind} value={kind} onChange={(value) => setKind(value as Hook['kind'])}>
+            <Stack gap="xs" mt="xs">
+              {KINDS.map((each) => (
+                <Radio key={each} value={each} label={text.kinds[each]} description={words.kindDescriptions[each]} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          <TextInput
+            label={words.name}
+            description={words.nameDescription}
+            required
+            {...upTo(200)}
+            value={shownName}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label={words.secret}
+            description={words.secretDescriptions[kind]}
+            autoComplete="off"
+            {...upTo(500)}
+            value={secret}
+            onChange={(event) => setSecret(event.currentTarget.value)}
+          />
+          {kind === 'custom' && secret !== '' ? (
+            <TextInput
+              label={words.header}
+              description={words.headerDescription}
+              required
+              placeholder={words.headerPlaceholder}
+              {...upTo(100)}
+              value={header}
+              onChange={(event) => setHeader(event.currentTarget.value)}
+            />
+          ) : null}
+          {saving.isError ? (
+            <Alert color="red" role="alert" title={words.failed}>
+              {messageOf(saving.error)}
+            </Alert>
+          ) : null}
+          <Group gap="xs">
+            <Button type="submit" loading={saving.isPending}>
+              {words.submit}
+            </Button>
+            <Button variant="default" renderRoot={(props) => <Link to="/hooks" {...props} />}>
+              {words.cancel}
+            </Button>
+          </Group>
+        </Stack>
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+import { createRoute } from '@tanstack/react-router'
+import { hookBodiesQuery, hookBodyQuery, hookQuery, hooksQuery } from '../api/hooks.ts'
+import { lazyPage } from '../app/lazy-page.ts'
+import { requireRole, shellRoute } from '../app/root-routes.tsx'
+import { searchParams, text } from '../app/search-params.ts'
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hooks',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(hooksQuery),
+  component: lazyPage(() => import('./hooks-page.tsx'), 'HooksPage'),
+})
+
+const create = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hooks/new',
+  beforeLoad: ({ context }) => requireRole(context, 'admin', '/hooks'),
+  component: lazyPage(() => import('./new-hook-page.tsx'), 'NewHookPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hooks/$hookId',
+  loader: ({ context: { queryClient }, params: { hookId } }) => {
+    void queryClient.prefetchQuery(hookQuery(hookId))
+    void queryClient.prefetchQuery(hookBodiesQuery(hookId))
+  },
+  component: lazyPage(() => import('./hook-page.tsx'), 'HookPage'),
+})
+
+const mapping = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hooks/$hookId/mapping',
+  /** The body to work on; the newest without one. */
+  validateSearch: searchParams({ body: text }),
+  loader: ({ context: { queryClient }, params: { hookId } }) => {
+    void queryClient.prefetchQuery(hookQuery(hookId))
+    void queryClient.prefetchQuery(hookBodiesQuery(hookId))
+  },
+  component: lazyPage(() => import('./mapping-page.tsx'), 'MappingPage'),
+})
+
+const body = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/hooks/$hookId/bodies/$bodyId',
+  loader: ({ context, params: { hookId, bodyId } }) =>
+    void context.queryClient.prefetchQuery(hookBodyQuery(hookId, bodyId)),
+  component: lazyPage(() => import('./body-page.tsx'), 'BodyPage'),
+})
+
+export const hookRoutes = [list, create, one, mapping, body] as const

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHook, send } from '../../test/hooks.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService({
+    CDS_RATE_LIMITS: 'on',
+    CDS_RATE_LIMIT_HOOK_PER_MINUTE: '2',
+    CDS_RATE_LIMIT_HOOK_PER_TENANT_PER_MINUTE: '3',
+    CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE: '4',
+  })
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+test('a hook, and all hooks of a tenant, take so many bodies a minute; other tenants are not affected', async () => {
+  const [first, second] = [await createHook(tenant), await createHook(tenant)]
+  const statuses = async (hook: { url: string }, times: number) => {
+    const answers = []
+    for (let time = 0; time < times; time++) answers.push(await send(service, hook, {}))
+    return answers.map(({ status }) => status)
+  }
+  expect(await statuses(first, 3)).toEqual([200, 200, 429])
+  expect(await statuses(second, 2)).toEqual([200, 429])
+  const refused = await send(service, second, {})
+  expect([refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
+    'rate_limited',
+    expect.stringMatching(/^\d+$/),
+  ])
+  expect(await statuses(await createHook(await createTestTenant(service)), 1)).toEqual([200])
+})
+
+test('whoever guesses tokens is stopped, and known tokens of the same address still work', async () => {
+  const hook = await createHook(await createTestTenant(service))
+  expect((await send(service, hook, {})).status).toBe(200)
+  const guess = async (number: number) => (await send(service, { url: `/v1/public/hooks/hk_${number}` }, {})).status
+  const statuses = []
+  for (let number = 0; number < 5; number++) statuses.push(await guess(number))
+  expect(statuses).toEqual([404, 404, 404, 404, 429])
+  expect((await send(service, hook, {})).status).toBe(200)
+})
