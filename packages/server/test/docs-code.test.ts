@@ -42,6 +42,15 @@ withCurl('the introduction: the check of the URL and the key', async () => {
   expect(JSON.parse(answer)).toEqual({ status: 'success', count: 0 })
 })
 
+withCurl('hooks: a hook is created, and a body becomes an event', async () => {
+  const tenant = await createTestTenant(service)
+  const [, sent = '', read = ''] = await follow('hooks.md', tenant)
+  expect(JSON.parse(sent)).toMatchObject({ state: 'recorded', event: 'order_paid' })
+  expect(JSON.parse(read).events).toMatchObject([
+    { event: 'order_paid', timestamp: '2026-01-31T08:00:00.000Z', data: { total: 49.9, first_item: 'Engine' } },
+  ])
+})
+
 test('quick start Node', async () => {
   const tenant = await createTestTenant(service)
   await visit(tenant, 'visitor-of-ada')

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
-import classes from './json-tree.module.css'
+import classes from './mapping.module.css'
 import { pathWithin } from './mapping-draft.ts'
 import { text } from './text.ts'
 

@@ -8,6 +8,7 @@ import { useMay } from '../app/may.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import classes from './mapping.module.css'
 import { type Draft, draftOf, keyOfPath, nameOf, toMapping } from './mapping-draft.ts'
 import { MappingFields } from './mapping-fields.tsx'
 import { MappingPreview } from './mapping-preview.tsx'
@@ -65,7 +66,7 @@ function Editor({ hook, bodies }: { hook: Hook; bodies: readonly HookBody[] }) {
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 6 }}>
-        <Stack gap="md">
+        <Stack gap="md" className={classes.beside}>
           {isReadOnly ? <Alert>{text.mapping.readOnly}</Alert> : null}
           <SamplePanel
             hookId={hookId}

@@ -196,7 +196,7 @@ export const text = {
 
   mapping: {
     title: 'Mapping',
-    description: 'Choose a field on the right, then click a value of the sample to put its path there.',
+    description: 'Choose a field, then click a value of the sample to put its path there.',
     readOnly: 'Only admins and owners can change the mapping.',
     sample: 'Sample',
     choose: 'Body',

@@ -35,6 +35,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'importing.md',
       'segments.md',
       'webhooks.md',
+      'hooks.md',
       'agents.md',
       'agents-actions.md',
       'mcp.md',
