@@ -82,6 +82,36 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByText('Previous secret valid until').waitFor()
   })
 
+  test('a chat message is written with a preview of the service, and its URL is not shown again', async () => {
+    const own = await createTestTenant(service)
+    const page = await browser.signedIn(own, { path: '/webhooks/new' })
+    await page.getByText('Chat message', { exact: true }).click()
+    await page.getByRole('combobox', { name: 'Event' }).fill('segment_entered')
+    await page.getByText('Ada Lovelace entered the segment Trial users').waitFor()
+    const template = page.getByRole('textbox', { name: 'Text' })
+    await template.fill('{{contact.unknown}}')
+    await page.getByRole('alert').getByText('unknown placeholder').waitFor()
+    await template.fill('Look: {{contact.firstname}} <3 {{event.data.segment_name}}')
+    await page.getByText('Look: Ada <3 Trial users').waitFor()
+    await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url('/services/a-secret', 'hooks.example'))
+    expect(await checkPage(page, 'webhook-message')).toEqual([])
+    receiver.answer = (response) => response.end('ok')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByRole('link', { name: 'I have saved it' }).click()
+    await page.getByText('Look: {{contact.firstname}}').waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Edit webhook' }).click()
+    await page.getByRole('button', { name: 'Use the default text' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('default text for the event').waitFor()
+    expect(await page.content()).not.toContain('a-secret')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('delivered').waitFor()
+    expect(JSON.parse(String(receiver.received.at(-1)?.body))).toEqual({
+      text: 'Ada Lovelace entered the segment Trial users: ada@example.com',
+    })
+  })
+
   test('a viewer sees webhooks but no controls to change them', async () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
     await page.getByRole('link', { name: 'page_view' }).click()

@@ -12,6 +12,9 @@ export interface WebhookSettings {
   url: string
   url_filter: UrlFilter | null
   headers: { name: string; value: string }[]
+  format: Webhook['format']
+  /** null: the default text. */
+  template: string | null
 }
 
 /** A tenant's limit. */
@@ -65,11 +68,26 @@ export const webhookEventTypesQuery = queryOptions({
   staleTime: 5 * 60_000,
 })
 
+/** The message for an event, as the service writes it. */
+export const webhookPreviewQuery = (event: string, template: string | null) =>
+  queryOptions({
+    queryKey: ['webhooks', 'preview', event, template],
+    queryFn: ({ signal }) =>
+      get<{ template: string; text: string }>(
+        '/v1/webhooks/preview',
+        { event, ...(template === null ? {} : { template }) },
+        signal,
+      ),
+    enabled: event !== '',
+    retry: false,
+    placeholderData: keepPreviousData,
+  })
+
 export function createWebhook(settings: WebhookSettings) {
   return send<{ webhook: Webhook; signing_secret: string }>('POST', '/v1/webhooks', settings)
 }
 
-export function changeWebhook(id: string, changes: Partial<Omit<WebhookSettings, 'event'>>) {
+export function changeWebhook(id: string, changes: Partial<Omit<WebhookSettings, 'event' | 'format'>>) {
   return send<{ webhook: Webhook }>('PATCH', path(id), changes)
 }
 

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import type { changeWebhook, Webhook } from '../api/webhooks.ts'
 import { messageOf } from '../ui/states.tsx'
 import { HeaderFields } from './header-fields.tsx'
+import { MessageFields } from './message-fields.tsx'
 import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
 
@@ -12,27 +13,37 @@ interface EditWebhookProps {
   onSave: (changes: Parameters<typeof changeWebhook>[1]) => Promise<void>
 }
 
-/** URL, filter and headers. Header values are never shown again, so the headers are kept or replaced as a whole. */
+/** URL, text, filter and headers. A message's URL is a secret that is not shown. Header values are never shown again, so the headers are kept or replaced as a whole. */
 export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
-  const [url, setUrl] = useState(webhook.url)
+  const isMessage = webhook.format === 'slack'
+  const [url, setUrl] = useState(isMessage ? '' : webhook.url)
   const [urlFilter, setUrlFilter] = useState(webhook.url_filter)
+  const [template, setTemplate] = useState(webhook.template)
   const [replacesHeaders, setReplacesHeaders] = useState(false)
   const [headers, setHeaders] = useState(webhook.header_names.map((name) => ({ name, value: '' })))
   const saving = useMutation({ mutationFn: onSave })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    saving.mutate({ url: url.trim(), url_filter: urlFilter, ...(replacesHeaders ? { headers } : {}) })
+    const kept = isMessage && url.trim() === ''
+    saving.mutate({
+      ...(kept ? {} : { url: url.trim() }),
+      url_filter: urlFilter,
+      ...(replacesHeaders ? { headers } : {}),
+      ...(isMessage ? { template } : {}),
+    })
   }
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
         label={text.url}
         type="url"
-        required
+        required={!isMessage}
+        {...(isMessage ? { description: text.edit.urlKept(webhook.url) } : {})}
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
         maxLength={2_000}
       />
+      {isMessage ? <MessageFields event={webhook.event} value={template} onChange={setTemplate} /> : null}
       <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
       <Checkbox
         label={

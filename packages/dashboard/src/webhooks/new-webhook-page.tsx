@@ -8,6 +8,7 @@ import {
   Grid,
   Group,
   ScrollArea,
+  SegmentedControl,
   Stack,
   Text,
   TextInput,
@@ -16,11 +17,18 @@ import {
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { createWebhook, refreshWebhooks, type UrlFilter, webhookEventTypesQuery } from '../api/webhooks.ts'
+import {
+  createWebhook,
+  refreshWebhooks,
+  type UrlFilter,
+  type Webhook,
+  webhookEventTypesQuery,
+} from '../api/webhooks.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { HeaderFields } from './header-fields.tsx'
+import { MessageFields } from './message-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
 import { UrlFilterFields } from './url-filter-fields.tsx'
@@ -33,10 +41,19 @@ export function NewWebhookPage() {
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
   const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])
+  const [format, setFormat] = useState<Webhook['format']>('json')
+  const [template, setTemplate] = useState<string | null>(null)
   const saving = useMutation({ mutationFn: createWebhook, onSuccess: () => refreshWebhooks(queryClient) })
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()
-    saving.mutate({ event: event.trim(), url: url.trim(), url_filter: urlFilter, headers })
+    saving.mutate({
+      event: event.trim(),
+      url: url.trim(),
+      url_filter: urlFilter,
+      headers,
+      format,
+      template: format === 'slack' ? template : null,
+    })
   }
   const breadcrumb = (
     <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
@@ -82,14 +99,31 @@ export function NewWebhookPage() {
               />
               <TextInput
                 label={text.url}
-                description={text.create.urlDescription}
+                description={format === 'slack' ? text.create.slackUrlDescription : text.create.urlDescription}
                 type="url"
                 required
-                placeholder={text.create.urlPlaceholder}
+                placeholder={format === 'slack' ? text.create.slackUrlPlaceholder : text.create.urlPlaceholder}
                 value={url}
                 onChange={(changed) => setUrl(changed.currentTarget.value)}
                 {...upTo(2_000)}
               />
+              <div>
+                <Text size="sm" fw={550} mb={4} id="webhook-format">
+                  {text.create.format}
+                </Text>
+                <SegmentedControl
+                  aria-labelledby="webhook-format"
+                  value={format}
+                  onChange={setFormat}
+                  data={[
+                    { value: 'json', label: text.formats.json },
+                    { value: 'slack', label: text.formats.slack },
+                  ]}
+                />
+              </div>
+              {format === 'slack' ? (
+                <MessageFields event={event.trim()} value={template} onChange={setTemplate} />
+              ) : null}
               <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
               <HeaderFields value={headers} onChange={setHeaders} />
               {saving.isError ? (
@@ -108,26 +142,28 @@ export function NewWebhookPage() {
             </Stack>
           </Card>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 6 }}>
-          <Card>
-            <Title order={2} size="h5" mb="xs">
-              {text.create.payload}
-            </Title>
-            {error ? <ErrorState error={error} onRetry={refetch} /> : null}
-            {isPending ? <LoadingState lines={4} /> : null}
-            <Text size="sm" c="dimmed" mb="sm">
-              {chosen?.summary ?? text.create.chooseEvent}
-            </Text>
-            {chosen ? (
-              <ScrollArea.Autosize
-                mah={560}
-                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.create.sample }}
-              >
-                <Code block>{JSON.stringify(chosen.sample, null, 2)}</Code>
-              </ScrollArea.Autosize>
-            ) : null}
-          </Card>
-        </Grid.Col>
+        {format === 'json' ? (
+          <Grid.Col span={{ base: 12, lg: 6 }}>
+            <Card>
+              <Title order={2} size="h5" mb="xs">
+                {text.create.payload}
+              </Title>
+              {error ? <ErrorState error={error} onRetry={refetch} /> : null}
+              {isPending ? <LoadingState lines={4} /> : null}
+              <Text size="sm" c="dimmed" mb="sm">
+                {chosen?.summary ?? text.create.chooseEvent}
+              </Text>
+              {chosen ? (
+                <ScrollArea.Autosize
+                  mah={560}
+                  viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.create.sample }}
+                >
+                  <Code block>{JSON.stringify(chosen.sample, null, 2)}</Code>
+                </ScrollArea.Autosize>
+              ) : null}
+            </Card>
+          </Grid.Col>
+        ) : null}
       </Grid>
     </>
   )

@@ -14,11 +14,13 @@ export const text = {
   url: 'URL',
   states: { paused: 'paused', failing: 'failing', someFail: 'some fail', active: 'active' },
   deliveryStates: { pending: 'waiting', succeeded: 'delivered', failed: 'failed' },
+  formats: { json: 'JSON', slack: 'Chat message' },
   noAnswer: 'no answer',
   milliseconds: (count: number) => `${formatNumber(count)} ms`,
 
   list: {
-    description: 'Each webhook sends one type of event to your URL, signed, as it happens.',
+    description:
+      'Each webhook sends one type of event, as it happens: signed JSON to your URL, or a message to a chat channel.',
     create: 'New webhook',
     empty: 'No webhooks yet',
     emptyExplanation:
@@ -46,6 +48,9 @@ export const text = {
     or: ' or ',
     headers: 'Headers',
     noHeaders: 'none',
+    format: 'Format',
+    template: 'Text',
+    defaultText: 'default text for the event',
     created: 'Created',
     previousSecret: 'Previous secret valid until',
   },
@@ -95,6 +100,10 @@ export const text = {
     eventDescription: 'An event from the list, or any custom event that you record.',
     urlDescription: 'It must start with https:// and be reachable from the internet.',
     urlPlaceholder: 'https://example.com/hooks/customers',
+    format: 'Format',
+    slackUrlDescription:
+      'The URL of an incoming webhook of Slack, Mattermost or Rocket.Chat, or of a Discord webhook with /slack at the end. It is not shown again.',
+    slackUrlPlaceholder: 'https://hooks.slack.com/services/…',
     failed: 'The webhook was not created',
     submit: 'Create webhook',
     cancel: 'Cancel',
@@ -103,8 +112,19 @@ export const text = {
     sample: 'Sample payload',
   },
 
+  message: {
+    label: 'Message',
+    template: 'Text',
+    templateDescription: 'Placeholders such as {{contact.email}} and {{event.data.segment_name}} stand for values.',
+    useDefault: 'Use the default text',
+    preview: 'Preview',
+    chooseEvent: 'Choose an event to see its message.',
+    previewNote: 'With an invented contact. Values never become links or mentions.',
+  },
+
   edit: {
     title: 'Edit webhook',
+    urlKept: (shown: string) => `Leave it empty to keep the current one, ${shown}`,
     addHeaders: 'Add headers',
     replaceHeaders: (names: string) => `Replace the headers (${names})`,
     submit: 'Save changes',
@@ -139,7 +159,7 @@ export const text = {
     pause: 'Pause',
     resume: 'Resume',
     more: 'More',
-    edit: 'Edit URL, filter and headers',
+    edit: 'Edit webhook',
     rotate: 'New signing secret',
     remove: 'Delete',
     removeTitle: 'Delete the webhook?',

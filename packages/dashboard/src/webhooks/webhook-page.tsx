@@ -78,6 +78,15 @@ function Settings({ webhook }: { webhook: Webhook }) {
       text.one.headers,
       headers.length === 0 ? text.one.noHeaders : <Foreign key="headers">{headers.join(', ')}</Foreign>,
     ],
+    [text.one.format, text.formats[webhook.format]],
+    ...(webhook.format === 'slack'
+      ? [
+          [
+            text.one.template,
+            webhook.template === null ? text.one.defaultText : <Foreign key="text">{webhook.template}</Foreign>,
+          ] as [string, ReactNode],
+        ]
+      : []),
     [text.one.created, formatMoment(webhook.created_at)],
     ...(webhook.previous_secret_until === null
       ? []

@@ -37,6 +37,12 @@ export async function joinedContacts(tenant: Tenant, ids: readonly string[]): Pr
   )
 }
 
+/** The properties of contacts, by id. */
+export async function propertiesOfContacts(tenant: Tenant, ids: readonly string[]) {
+  const rows = await findContacts(tenant, ids)
+  return new Map(rows.map(({ contact_id, properties }) => [contact_id, properties as Record<string, unknown>]))
+}
+
 /** Companies by id. */
 export async function joinedCompanies(tenant: Tenant, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, never>()

@@ -1,7 +1,7 @@
 import { toEventObject } from '../events/event-object.ts'
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { renderPayload, toRow } from './payload.ts'
+import { type Content, type Recipient, renderBody, toRow } from './payload.ts'
 import type { WebhookEventType } from './schema.ts'
 
 const CONTACT = {
@@ -19,7 +19,7 @@ const AGENT_ACTION = {
   identity_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6076',
 }
 const REFUSED = { code: 'mail_refused', message: 'The mail server refused this mail: 550 no such user' }
-const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', name: 'Trial users' }
+const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', segment_name: 'Trial users' }
 
 const MESSAGE = {
   source: 'intercom',
@@ -103,7 +103,7 @@ export function eventCatalogue(tenantId: string, now: Date): WebhookEventType[] 
     event,
     summary,
     is_system: isSystem,
-    sample: JSON.parse(samplePayload(tenantId, newId(), event, newId(), now)),
+    sample: JSON.parse(samplePayload(tenantId, { ...PLAIN, subscriptionId: newId() }, event, newId(), now)),
   }))
 }
 
@@ -112,14 +112,21 @@ export function isSystemEvent(event: string): boolean {
   return Object.hasOwn(ENTRIES, event) && ENTRIES[event]?.isSystem === true
 }
 
-/** A body for an event that did not happen, marked by `data.data.test`. */
+const PLAIN = { format: 'json', template: null } as const
+
+/** A body for an event that did not happen, marked by `data.data.test` if it is JSON. */
 export function samplePayload(
   tenantId: string,
-  subscriptionId: string,
+  recipient: Recipient,
   event: string,
   eventId: string,
   now: Date,
 ): string {
+  return renderBody(tenantId, recipient, sampleContent(tenantId, event, eventId, now))
+}
+
+/** An event that did not happen, of an invented contact. */
+export function sampleContent(tenantId: string, event: string, eventId: string, now: Date): Content {
   const known = Object.hasOwn(ENTRIES, event) ? ENTRIES[event] : undefined
   const at = now.getTime()
   const common = { ...EMPTY_RECORD, tenant_id: tenantId, event_id: eventId, event, timestamp: at, received_at: at }
@@ -127,11 +134,12 @@ export function samplePayload(
   const record: EventRecord = known?.isSystem
     ? { ...common, is_system: true, owner_id: CONTACT._id, is_anonymous: false, data }
     : { ...common, ...(known?.isOfPage === false ? {} : PAGE), owner_id: CONTACT._id, is_anonymous: false, data }
-  return renderPayload(tenantId, subscriptionId, {
+  return {
     event: { ...toEventObject(toRow(record), CONTACT._id), contact: CONTACT, company: COMPANY },
     title: record.title,
     path: record.url_path,
-  })
+    properties: { firstname: CONTACT.firstname, lastname: CONTACT.lastname, company: COMPANY.name },
+  }
 }
 
 const PAGE = {

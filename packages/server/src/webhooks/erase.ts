@@ -29,7 +29,10 @@ export async function eraseFromDeliveries(tx: Tenant, contactId: string, mention
         eb.or([
           hasAddress('payload'),
           hasAddress('record'),
-          eb.and([eb('event', '<>', 'contact_deleted'), eb.or([hasId('payload'), hasId('record')])]),
+          eb.and([
+            eb('event', '<>', 'contact_deleted'),
+            eb.or([hasId('payload'), hasId('record'), eb('contact_id', '=', contactId)]),
+          ]),
         ]),
       )
       .limit(BATCH)

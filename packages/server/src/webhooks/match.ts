@@ -4,27 +4,35 @@ import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSystemEvent } from './catalogue.ts'
-import { payloadWithoutContact } from './payload.ts'
+import { payloadWithoutContact, type Recipient } from './payload.ts'
 import type { NewDelivery } from './queue/add.ts'
+import type { WebhookFormat } from './schema.ts'
 import { passes, type UrlFilter } from './url-filter.ts'
 
 /** An active subscription, and what decides which events it receives. */
-export interface ActiveSubscription {
-  subscriptionId: string
+export interface ActiveSubscription extends Recipient {
   event: string
   urlFilter: UrlFilter | null
 }
 
 /** The columns that `toSubscription` reads. */
-export const SUBSCRIPTION_COLUMNS = ['subscription_id', 'event', 'url_filter'] as const
+export const SUBSCRIPTION_COLUMNS = ['subscription_id', 'event', 'url_filter', 'format', 'template'] as const
 
 /** Converts a row of `webhook_subscriptions`. */
 export function toSubscription({
   subscription_id,
   event,
   url_filter,
+  format,
+  template,
 }: Pick<Selectable<TenantTables['webhook_subscriptions']>, (typeof SUBSCRIPTION_COLUMNS)[number]>): ActiveSubscription {
-  return { subscriptionId: subscription_id, event, urlFilter: url_filter as UrlFilter | null }
+  return {
+    subscriptionId: subscription_id,
+    event,
+    urlFilter: url_filter as UrlFilter | null,
+    format: format as WebhookFormat,
+    template,
+  }
 }
 
 /** Reads a tenant's active subscriptions. */
@@ -49,14 +57,14 @@ export function deliveriesOf(
     if (matching.length === 0 || (isSystemEvent(event.event) && !event.is_system)) return []
     const hasContact = !event.is_anonymous
     const record = hasContact ? JSON.stringify(event) : null
-    return matching.map(({ subscriptionId }) => ({
+    return matching.map((subscription) => ({
       tenantId: event.tenant_id,
       deliveryId: newId(),
-      subscriptionId,
+      subscriptionId: subscription.subscriptionId,
       eventId: event.event_id,
       event: event.event,
       record,
-      payload: hasContact ? null : payloadWithoutContact(event.tenant_id, subscriptionId, event),
+      payload: hasContact ? null : payloadWithoutContact(event.tenant_id, subscription, event),
       isTest: false,
       createdAt: new Date(event.received_at),
     }))

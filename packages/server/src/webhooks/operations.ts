@@ -11,7 +11,8 @@ import { parseHeader } from './custom-headers.ts'
 import { subscriptionHealth } from './health.ts'
 import { sendTest } from './resend.ts'
 import { OVERLAP_SECONDS_MAX, rotateSecret } from './rotate-secret.ts'
-import { Webhook, WebhookEventType, WebhookHealth } from './schema.ts'
+import { Webhook, WebhookEventType, WebhookFormat, WebhookHealth } from './schema.ts'
+import { EventName, PREVIEW_OPERATION, Template } from './slack/operation.ts'
 import {
   changeSubscription,
   checkSettings,
@@ -68,10 +69,12 @@ export const WEBHOOK_OPERATIONS = [
     scope: 'webhooks:write',
     summary: 'Subscribe a URL to an event type; the signing secret is shown this once',
     input: {
-      event: Type.String({ minLength: 1, maxLength: 200, examples: ['page_view'] }),
+      event: EventName,
       url: Url,
       url_filter: Type.Optional(UrlFilter),
       headers: Type.Optional(Headers),
+      format: Type.Optional(WebhookFormat),
+      template: Type.Optional(Nullable(Template)),
     },
     output: { subscription_id: Id, webhook: Webhook, signing_secret: SigningSecret },
     status: 201,
@@ -84,8 +87,8 @@ export const WEBHOOK_OPERATIONS = [
       return { subscription_id: subscriptionId, webhook, signing_secret: signingSecret }
     },
     // The rest of a URL can be a secret.
-    audit: ({ webhook: { subscription_id, event, url } }) =>
-      entryOf('webhook.created', subscription_id, { event, host: new URL(url).host }),
+    audit: ({ webhook: { subscription_id, event, url, format } }) =>
+      entryOf('webhook.created', subscription_id, { event, host: new URL(url).host, format }),
   }),
   operation({
     name: 'listWebhooks',
@@ -113,6 +116,7 @@ export const WEBHOOK_OPERATIONS = [
     output: { event_types: Type.Array(WebhookEventType) },
     run: async ({ tenant, now }) => ({ event_types: eventCatalogue(tenant.id, now) }),
   }),
+  PREVIEW_OPERATION,
   operation({
     name: 'listWebhookHealth',
     tag,
@@ -161,13 +165,15 @@ export const WEBHOOK_OPERATIONS = [
     http: 'PATCH /v1/webhooks/:subscription_id',
     command: 'webhook update',
     scope: 'webhooks:write',
-    summary: 'Change the URL, the URL filter or the headers of a webhook subscription',
-    description: 'Pending deliveries are sent to the new URL. `headers` replaces all earlier ones.',
+    summary: 'Change the URL, the URL filter, the headers or the text of a webhook subscription',
+    description:
+      'Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change.',
     input: {
       ...SubscriptionPath,
       url: Type.Optional(Url),
       url_filter: Type.Optional(Nullable(UrlFilter)),
       headers: Type.Optional(Headers),
+      template: Type.Optional(Nullable(Template)),
     },
     output: { webhook: Webhook, changed: Changed },
     errors: ['400 url_not_allowed'],

@@ -1,38 +1,86 @@
 import { type EventRow, type EventWithContact, toEventObject, toEventObjects } from '../events/event-object.ts'
-import { joinContacts } from '../events/join.ts'
+import { joinContacts, propertiesOfContacts } from '../events/join.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { defaultText } from './default-texts.ts'
+import type { WebhookFormat } from './schema.ts'
+import { renderMessage } from './slack/message.ts'
+
+/** What decides how a subscription's bodies look. */
+export interface Recipient {
+  subscriptionId: string
+  format: WebhookFormat
+  /** The text of a message; null: the default one of the event. */
+  template: string | null
+}
 
 /** An event to send, and the subscription that receives it. */
 interface ToSend {
-  subscriptionId: string
+  recipient: Recipient
   record: EventRecord
 }
 
+/** A body, and the contact that it is about if only this says so. */
+interface Payload {
+  payload: string
+  contactId: string | null
+}
+
 /** The bodies of deliveries of one tenant, in the same order, with contacts and companies as they are now. */
-export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<string[]> {
+export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<Payload[]> {
   const rows = deliveries.map(({ record }) => toRow(record))
   const events = await joinContacts(tenant, await toEventObjects(tenant, rows))
-  return deliveries.flatMap(({ subscriptionId, record }, index) => {
+  const inMessages = deliveries.flatMap(({ recipient }, index) =>
+    recipient.format === 'slack' ? (events[index]?.internal_contact_id ?? []) : [],
+  )
+  const properties = await propertiesOfContacts(tenant, [...new Set(inMessages)])
+  return deliveries.flatMap(({ recipient, record }, index) => {
     const event = events[index]
-    return event ? renderPayload(tenant.id, subscriptionId, { event, title: record.title, path: record.url_path }) : []
+    if (!event) return []
+    const contactId = event.internal_contact_id
+    const content = {
+      event,
+      title: record.title,
+      path: record.url_path,
+      properties: properties.get(contactId ?? '') ?? {},
+    }
+    return {
+      payload: renderBody(tenant.id, recipient, content),
+      contactId: recipient.format === 'slack' ? contactId : null,
+    }
   })
 }
 
 /** The body of an event without a contact. It needs no query, so it is created when the event is recorded. */
-export function payloadWithoutContact(tenantId: string, subscriptionId: string, record: EventRecord): string {
+export function payloadWithoutContact(tenantId: string, recipient: Recipient, record: EventRecord): string {
   const event = { ...toEventObject(toRow(record), null), contact: null, company: null }
-  return renderPayload(tenantId, subscriptionId, { event, title: record.title, path: record.url_path })
+  return renderBody(tenantId, recipient, { event, title: record.title, path: record.url_path, properties: {} })
 }
 
-interface Content {
+export interface Content {
   event: EventWithContact
   title: string
   path: string
+  /** The contact's. */
+  properties: Record<string, unknown>
+}
+
+/** A body in the format of its subscription. */
+export function renderBody(
+  tenantId: string,
+  { subscriptionId, format, template }: Recipient,
+  content: Content,
+): string {
+  if (format === 'json') return renderPayload(tenantId, subscriptionId, content)
+  return renderMessage(template ?? defaultText(content.event.event), content)
 }
 
 /** A body: the event as in GET /v1/events/:event_id under `data`, with the most important fields beside it. */
-export function renderPayload(tenantId: string, subscriptionId: string, { event, title, path }: Content): string {
+export function renderPayload(
+  tenantId: string,
+  subscriptionId: string,
+  { event, title, path }: Omit<Content, 'properties'>,
+): string {
   return JSON.stringify({
     event: event.event,
     subscription_id: subscriptionId,

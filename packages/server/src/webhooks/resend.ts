@@ -6,6 +6,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
 import { hasStatus, requireDelivery } from './deliveries.ts'
 import { addDeliveries, NOTIFY_WORKERS, wakeWorkers } from './queue/add.ts'
+import type { WebhookFormat } from './schema.ts'
 import { requireSubscription } from './subscriptions.ts'
 
 /** A worker moves a delivery when it claims it and when it records an attempt, so rarely twice in a row. */
@@ -59,7 +60,8 @@ export async function resendFailed(
 
 /** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
 export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
-  const { subscription_id, event } = await requireActive(tenant, subscriptionId)
+  const { subscription_id, event, format, template } = await requireActive(tenant, subscriptionId)
+  const recipient = { subscriptionId: subscription_id, format: format as WebhookFormat, template }
   const [deliveryId, eventId] = [newId(), newId()]
   const added = await addDeliveries(tenant, [
     {
@@ -69,7 +71,7 @@ export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date
       eventId,
       event,
       record: null,
-      payload: samplePayload(tenant.id, subscription_id, event, eventId, now),
+      payload: samplePayload(tenant.id, recipient, event, eventId, now),
       isTest: true,
       createdAt: now,
     },

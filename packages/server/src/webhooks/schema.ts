@@ -2,12 +2,27 @@ import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { UrlFilter } from './url-filter.ts'
 
+const FORMATS = ['json', 'slack'] as const
+export type WebhookFormat = (typeof FORMATS)[number]
+export const WebhookFormat = Type.Unsafe<WebhookFormat>({
+  type: 'string',
+  enum: FORMATS,
+  description:
+    '`json`: the whole event. `slack`: a message for an incoming webhook of Slack, or of Mattermost, Rocket.Chat or Discord (its URL with /slack at the end).',
+})
+
 /** A subscription in a response. */
 export const Webhook = Type.Object(
   {
     subscription_id: Id,
     event: Type.String(),
-    url: Type.String(),
+    url: Type.String({
+      description: 'With the format `slack`, only its beginning: whoever knows the whole URL can post to the channel.',
+    }),
+    format: WebhookFormat,
+    template: Type.Union([Type.String(), Type.Null()], {
+      description: 'The text of a message; null: the default text for the event, or the format `json`.',
+    }),
     url_filter: Nullable(UrlFilter),
     header_names: Type.Array(Type.String(), {
       description: 'Names of the custom headers. Their values are never returned.',

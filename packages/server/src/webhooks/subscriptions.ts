@@ -11,8 +11,9 @@ import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { wakeWorkers } from './queue/add.ts'
 import { deleteDeliveriesOf } from './queue/delete.ts'
-import type { Webhook } from './schema.ts'
+import type { Webhook, WebhookFormat } from './schema.ts'
 import { newSigningSecret } from './signature.ts'
+import { checkTemplate, requireSlack } from './slack/template.ts'
 import type { UrlFilter } from './url-filter.ts'
 
 /** Active subscriptions of a tenant. */
@@ -24,6 +25,8 @@ export interface SubscriptionSettings {
   url: string
   url_filter?: UrlFilter | undefined
   headers?: readonly CustomHeader[] | undefined
+  format?: WebhookFormat | undefined
+  template?: string | null | undefined
 }
 
 /** Changes to a subscription; an undefined setting stays as it is. */
@@ -33,14 +36,17 @@ export interface SubscriptionChanges {
   url_filter?: UrlFilter | null | undefined
   /** Replace all earlier headers. Values are never returned, so a caller could not repeat some of them. */
   headers?: readonly CustomHeader[] | undefined
+  /** null: the default text for the event. */
+  template?: string | null | undefined
 }
 
 /** Validates what the schema cannot. Call it outside a transaction, because DNS may be slow. @throws ServiceError 400 */
 export async function checkSettings(
   { outbound }: { outbound: Pick<Outbound, 'check'> },
-  { url, headers }: SubscriptionChanges,
+  { url, headers, template }: SubscriptionChanges,
 ): Promise<void> {
   if (headers) checkHeaders(headers)
+  if (typeof template === 'string') checkTemplate(template)
   if (url === undefined) return
   await outbound.check(url).catch((error) => {
     // Most people who meet this error are trying webhooks on their own machine.
@@ -62,9 +68,10 @@ interface Dependencies {
 export async function createSubscription(
   tenant: Tenant,
   { secrets }: Dependencies,
-  { event, url, url_filter: filter, headers = [] }: SubscriptionSettings,
+  { event, url, url_filter: filter, headers = [], format = 'json', template = null }: SubscriptionSettings,
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
+  requireSlack(format, template)
   const subscriptionId = newId()
   const signingSecret = newSigningSecret()
   const sealed = {
@@ -79,6 +86,8 @@ export async function createSubscription(
         subscription_id: subscriptionId,
         event,
         url: new URL(url).href,
+        format,
+        template,
         url_filter: filter ? JSON.stringify(filter) : null,
         ...sealed,
         created_at: now,
@@ -99,16 +108,18 @@ export async function changeSubscription(
   tenant: Tenant,
   { secrets }: Dependencies,
   subscriptionId: string,
-  { url: newUrl, url_filter: filter, headers }: SubscriptionChanges,
+  { url: newUrl, url_filter: filter, headers, template }: SubscriptionChanges,
   now: Date,
 ): Promise<string[]> {
   const id = idOf(subscriptionId)
   const url = newUrl === undefined ? undefined : new URL(newUrl).href
   const before = await requireSubscription(tenant, id)
+  requireSlack(before.format, template)
   const changed = [
     ...(url === undefined || url === before.url ? [] : ['url']),
     ...(filter === undefined || isDeepStrictEqual(filter, before.url_filter) ? [] : ['url_filter']),
     ...(headers === undefined ? [] : ['headers']),
+    ...(template === undefined || template === before.template ? [] : ['template']),
   ]
   if (changed.length === 0) return []
   await tenant.db
@@ -117,6 +128,7 @@ export async function changeSubscription(
       ...(url === undefined ? {} : { url }),
       ...(filter === undefined ? {} : { url_filter: filter === null ? null : JSON.stringify(filter) }),
       ...(headers === undefined ? {} : headerColumns(tenant, secrets, id, headers)),
+      ...(template === undefined ? {} : { template }),
       updated_at: now,
     })
     .where('subscription_id', '=', id)
@@ -159,7 +171,7 @@ function selectSubscriptions(tenant: Tenant) {
   return tenant.db
     .selectFrom('webhook_subscriptions')
     .select(['subscription_id', 'event', 'url', 'url_filter', 'header_names', 'paused_at', 'previous_until'])
-    .select(['created_at', 'updated_at'])
+    .select(['created_at', 'updated_at', 'format', 'template'])
 }
 
 type SubscriptionRow = Awaited<ReturnType<ReturnType<typeof selectSubscriptions>['executeTakeFirstOrThrow']>>
@@ -168,7 +180,9 @@ function toWebhook(row: SubscriptionRow): Webhook {
   return {
     subscription_id: row.subscription_id,
     event: row.event,
-    url: row.url,
+    url: row.format === 'slack' ? `${new URL(row.url).origin}/…` : row.url,
+    format: row.format as WebhookFormat,
+    template: row.template,
     url_filter: row.url_filter as UrlFilter | null,
     header_names: row.header_names,
     status: row.paused_at === null ? 'active' : 'paused',

@@ -1,10 +1,12 @@
 -- Headers and secrets are ciphertexts. A rotation keeps the previous secret until previous_until; from switch_at on,
--- X-Service-Signature uses the new one.
+-- X-Service-Signature uses the new one. `format` never changes: a URL of Slack's is a secret, and is not shown.
 CREATE TABLE webhook_subscriptions (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   subscription_id uuid NOT NULL,
   event text NOT NULL,
   url text NOT NULL,
+  format text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack')),
+  template text,
   url_filter jsonb,
   header_names text[] NOT NULL,
   headers_sealed text,
@@ -22,7 +24,7 @@ CREATE TABLE webhook_subscriptions (
 -- key to its subscription: the check would cost more than the row and could make an event fail. `record` is the event
 -- until the first attempt, which turns it into the `payload` that every attempt sends. A delivery's state derives from
 -- the queue and the attempts; its own row is written when it is added, when its payload is built, and when it is
--- re-sent.
+-- re-sent. `contact_id`: the contact that a message for Slack is about, because its text need not contain the id.
 CREATE TABLE webhook_deliveries (
   tenant_id uuid NOT NULL,
   delivery_id uuid NOT NULL,
@@ -31,6 +33,7 @@ CREATE TABLE webhook_deliveries (
   event text NOT NULL,
   record text,
   payload text,
+  contact_id uuid,
   is_test boolean NOT NULL DEFAULT false,
   attempts_before integer NOT NULL DEFAULT 0,
   due_at timestamptz NOT NULL,

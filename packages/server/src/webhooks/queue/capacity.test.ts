@@ -4,6 +4,8 @@ import type { Claimed } from './claim.ts'
 
 const target = {
   url: 'https://hooks.example/',
+  format: 'json' as const,
+  template: null,
   headersSealed: null,
   secretSealed: '',
   previousSecretSealed: null,

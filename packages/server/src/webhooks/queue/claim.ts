@@ -3,10 +3,13 @@ import type { EventRecord } from '../../journal/event-record.ts'
 import { leaseMs } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
+import type { WebhookFormat } from '../schema.ts'
 
 /** Where a subscription's deliveries are sent, and what signs them. */
 export interface Target {
   url: string
+  format: WebhookFormat
+  template: string | null
   headersSealed: string | null
   secretSealed: string
   previousSecretSealed: string | null
@@ -60,6 +63,8 @@ interface SubscriptionRow {
   tenant_id: string
   subscription_id: string
   url: string
+  format: WebhookFormat
+  template: string | null
   headers_sealed: string | null
   secret_sealed: string
   previous_secret_sealed: string | null
@@ -136,7 +141,7 @@ async function dueSubscriptions(
         WHERE (tenant_id, subscription_id) > (known.tenant_id, known.subscription_id)
         ORDER BY tenant_id, subscription_id LIMIT 1) AS next
     )
-    SELECT tenant_id, subscription_id, url, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
+    SELECT tenant_id, subscription_id, url, format, template, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
       switch_at
     FROM known JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
     CROSS JOIN LATERAL (
@@ -228,13 +233,13 @@ async function storePayloads(
 ): Promise<Map<string, string>> {
   const missing = claimed.filter(({ row }) => row.payload === null)
   if (missing.length === 0) return new Map()
-  const payloads: string[] = []
+  const payloads: Awaited<ReturnType<typeof buildPayloads>> = []
   const byTenant = [...Map.groupBy(missing, ({ batch }) => batch.tenantId)]
   for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
       openTenant(stores, tenantId),
-      entries.map(({ row, batch: { subscriptionId } }) => ({
-        subscriptionId,
+      entries.map(({ row, batch: { subscriptionId, target } }) => ({
+        recipient: { subscriptionId, format: target.format, template: target.template },
         record: JSON.parse(row.record ?? '{}') as EventRecord,
       })),
     )
@@ -242,9 +247,10 @@ async function storePayloads(
   }
   const inOrder = byTenant.flatMap(([, entries]) => entries)
   const stored = await sql<{ delivery_id: string; payload: string }>`UPDATE webhook_deliveries AS delivery
-    SET payload = coalesce(delivery.payload, built.payload), record = NULL
+    SET payload = coalesce(delivery.payload, built.payload), record = NULL, contact_id = built.contact_id
     FROM unnest(${inOrder.map(({ batch }) => batch.tenantId)}::uuid[], ${inOrder.map(({ row }) => row.delivery_id)}::uuid[],
-      ${payloads}::text[]) AS built (tenant_id, delivery_id, payload)
+      ${payloads.map(({ payload }) => payload)}::text[], ${payloads.map(({ contactId }) => contactId)}::uuid[])
+      AS built (tenant_id, delivery_id, payload, contact_id)
     WHERE delivery.tenant_id = built.tenant_id AND delivery.delivery_id = built.delivery_id
     RETURNING delivery.delivery_id, delivery.payload`.execute(stores.database)
   return new Map(stored.rows.map(({ delivery_id, payload }) => [delivery_id, payload]))
@@ -253,6 +259,8 @@ async function storePayloads(
 function toTarget(row: SubscriptionRow): Target {
   return {
     url: row.url,
+    format: row.format,
+    template: row.template,
     headersSealed: row.headers_sealed,
     secretSealed: row.secret_sealed,
     previousSecretSealed: row.previous_secret_sealed,

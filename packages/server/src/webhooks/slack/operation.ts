@@ -1,0 +1,37 @@
+import Type from 'typebox'
+import { operation } from '../../operations/declare.ts'
+import { newId } from '../../platform/ids.ts'
+import { sampleContent } from '../catalogue.ts'
+import { defaultText } from '../default-texts.ts'
+import { renderText } from './message.ts'
+import { checkTemplate, TEMPLATE_LENGTH_MAX } from './template.ts'
+
+export const EventName = Type.String({ minLength: 1, maxLength: 200, examples: ['page_view'] })
+export const Template = Type.String({
+  minLength: 1,
+  maxLength: TEMPLATE_LENGTH_MAX,
+  description:
+    'The text of a message, with placeholders such as {{contact.email}}. Only with the format `slack`. Default: a text for the event.',
+  examples: ['{{contact.name}} entered {{event.data.segment_name}}'],
+})
+
+/** Shows a message before a webhook sends it. */
+export const PREVIEW_OPERATION = operation({
+  name: 'previewWebhookMessage',
+  tag: 'Webhooks',
+  http: 'GET /v1/webhooks/preview',
+  command: 'webhook preview',
+  scope: 'webhooks:read',
+  summary: 'Show the message that a webhook with the format slack sends for an event',
+  description: 'The contact and the event are invented.',
+  input: { event: EventName, template: Type.Optional(Template) },
+  output: {
+    template: Type.String({ description: 'The given one, or the default text for the event.' }),
+    text: Type.String(),
+  },
+  example: { event: 'segment_entered', template: '{{contact.name}} entered {{event.data.segment_name}}' },
+  async run({ tenant, now }, { event, template = defaultText(event) }) {
+    checkTemplate(template)
+    return { template, text: renderText(template, sampleContent(tenant.id, event, newId(), now)) }
+  },
+})
