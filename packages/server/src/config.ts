@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   authSecretOf,
@@ -58,6 +59,10 @@ export interface Config {
   secretKeys: Buffer[]
   /** Development and tests: webhooks may go to private addresses. */
   webhookAllowPrivate: boolean
+  /** Where exports to folders are written, a folder per tenant; null: no destination can be a folder. */
+  warehouseDirectory: string | null
+  /** Exports may go to storage at private addresses, and without TLS. */
+  warehouseAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
   /** Signs sessions and encrypts second factors; null: the service makes one. */
@@ -260,6 +265,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       '32 random bytes in base64, or several such keys with commas between',
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
+    warehouseDirectory: read<string | null>(
+      'CDS_WAREHOUSE_DIR',
+      null,
+      (value) => (isAbsolute(value) ? value : undefined),
+      'the absolute path of a folder',
+    ),
+    warehouseAllowPrivate: onOff('CDS_WAREHOUSE_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
     authSecret: secret<string | null>(
       'CDS_AUTH_SECRET',

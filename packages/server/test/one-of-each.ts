@@ -19,6 +19,15 @@ import { addDelivery, until } from './webhooks.ts'
 /** The email of the contact and its visitor, in `oneOfEach`. */
 export const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
 
+/** A bucket that does not exist. */
+const BUCKET = {
+  type: 's3',
+  endpoint: 'https://storage.example.com',
+  bucket: 'exports',
+  access_key_id: 'key',
+  secret_access_key: 'a-secret',
+}
+
 /**
  * Creates one of everything that a path can name.
  * @param text is in all names and texts.
@@ -59,6 +68,21 @@ export async function oneOfEach(
   const { exportId } = await tenant.handle.transaction((tx) =>
     requestExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
+  const { destination_id } = (await make('/v1/warehouse', { ...BUCKET, name: text })).destination
+  const warehouse_run_id = newId()
+  const now = new Date()
+  await tenant.handle.db
+    .insertInto('warehouse_runs')
+    .values({
+      run_id: warehouse_run_id,
+      destination_id,
+      trigger: 'manual',
+      is_full: false,
+      status: 'succeeded',
+      created_at: now,
+      finished_at: now,
+    })
+    .execute()
   const member = { email: `${text}@example.com`, name: text, role: 'member' } as const
   const invited = { email: `invited-${text}@example.com`, role: 'viewer' }
   const user_id = await createPerson(service.stores, tenant.id, member)
@@ -83,6 +107,8 @@ export async function oneOfEach(
     erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
     export_id: exportId,
     import_id: (await tenant.upload(`email,${text}\n${text}@example.com,${text}\n`)).body.import.import_id,
+    destination_id,
+    warehouse_run_id,
     user_id,
     grant_id: await insertGrant(service, tenant.id, user_id, text),
     invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,

@@ -50,6 +50,7 @@ import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
 import { SOURCE_OPERATIONS } from '../sources/operations.ts'
 import { SOURCE_PUSH_OPERATIONS } from '../sources/push-operations.ts'
 import { EXPORT_OPERATIONS, type ExportServices } from '../tenant-export/operations.ts'
+import { WAREHOUSE_OPERATIONS, type WarehouseServices } from '../warehouse/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 
@@ -79,6 +80,7 @@ export type Services = ActionServices &
   TrackerServices &
   SocialServices &
   TenantServices &
+  WarehouseServices &
   WebhookServices &
   MergeServices
 
@@ -109,6 +111,7 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...VIEW_OPERATIONS,
   ...ERASURE_OPERATIONS,
   ...EXPORT_OPERATIONS,
+  ...WAREHOUSE_OPERATIONS,
   ...IMPORT_OPERATIONS,
   ...AGENT_OPERATIONS,
   ...RUN_OPERATIONS,

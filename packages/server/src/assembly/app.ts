@@ -41,6 +41,7 @@ import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { SitePages } from '../platform/outbound/site-pages.ts'
+import type { Transfer } from '../platform/outbound/transfer.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -93,6 +94,7 @@ export interface AppDependencies
   recordCalls: RecordCalls
   invalidation: Pick<Invalidation, 'caughtUp'>
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
+  storageTransfer: Transfer
   outbound: Pick<Outbound, 'check'>
   /** Why the service is not ready. */
   findProblems(): Promise<string[]>

@@ -6,11 +6,12 @@ import { createOutbound, type OutboundOptions } from '../platform/outbound/clien
 import { createConnector } from '../platform/outbound/connect.ts'
 import { createJsonApi } from '../platform/outbound/json-api.ts'
 import { createSitePages, type SitePagesOptions } from '../platform/outbound/site-pages.ts'
+import { createTransfer } from '../platform/outbound/transfer.ts'
 import type { Clock } from '../platform/time.ts'
 
 /**
  * Everything that connects to other hosts: webhook receivers, mail servers, token endpoints, the social network,
- * messaging tools and model providers. Each refuses private addresses unless the configuration allows them.
+ * connected systems, storage and model providers. Each refuses private addresses unless the configuration allows them.
  */
 export function openConnections(
   config: Config,
@@ -31,6 +32,11 @@ export function openConnections(
     ...options,
     ...(sitePort === undefined ? {} : { sitePort }),
   })
+  const storageTransfer = createTransfer({
+    ...options,
+    allowPrivate: config.warehouseAllowPrivate,
+    allowHttp: config.warehouseAllowPrivate,
+  })
   const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
   const { social, close: closeSocial } = openConnector(config, clock, options)
   const cleanup: Cleanup = [
@@ -41,7 +47,7 @@ export function openConnections(
     connectorApi.close,
     sitePages.close,
   ]
-  cleanup.push(llmOutbound.close, providerApi.close)
+  cleanup.push(llmOutbound.close, providerApi.close, storageTransfer.close)
   return {
     outbound,
     connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
@@ -50,6 +56,7 @@ export function openConnections(
     messagingApi,
     connectorApi,
     sitePages,
+    storageTransfer,
     llmOutbound,
     social,
     close: () => undoAll(cleanup),

@@ -28,6 +28,7 @@ const BASELINE = [
   'imports/tables.sql',
   'event-imports/tables.sql',
   'tenant-export/tables.sql',
+  'warehouse/tables.sql',
   'sites/problems/tables.sql',
 ]
 

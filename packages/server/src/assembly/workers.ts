@@ -19,6 +19,7 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import type { ProviderDependencies } from '../providers/clients.ts'
 import { EXPORT_QUEUES, startExportWorkers } from '../tenant-export/workers.ts'
+import { startWarehouseWorkers, WAREHOUSE_QUEUES } from '../warehouse/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
@@ -34,6 +35,7 @@ export const QUEUES: readonly JobQueue<object>[] = [
   ...EXPORT_QUEUES,
   ...IDENTITY_QUEUES,
   ...IMPORT_QUEUES,
+  ...WAREHOUSE_QUEUES,
 ]
 
 /** What workers can use; each feature's workers take what they need. */
@@ -65,6 +67,7 @@ const WORKERS: readonly ((context: Context) => Repeated | Promise<Repeated>)[] =
   startConversationWorkers,
   startConnectorWorkers,
   startHookWorkers,
+  startWarehouseWorkers,
 ]
 
 /** Starts everything that works in the background. */

@@ -93,6 +93,14 @@ const LOOKUPS: Record<string, (tenant: Tenant, ids: string[], stores: Stores) =>
       .execute()
     return mapOf(rows.map(({ id, first_name, last_name }) => ({ id, name: `${first_name} ${last_name}`.trim() })))
   },
+  warehouse_destination: async ({ db }, ids) =>
+    mapOf(
+      await db
+        .selectFrom('warehouse_destinations')
+        .select(['destination_id as id', 'name'])
+        .where('destination_id', 'in', ids)
+        .execute(),
+    ),
   webhook: async ({ db }, ids) => {
     const rows = await db
       .selectFrom('webhook_subscriptions')

@@ -44,6 +44,7 @@ import { PROBLEM_OPERATIONS } from '../sites/problems/operations.ts'
 import { SOURCE_OPERATIONS } from '../sources/operations.ts'
 import { SOURCE_PUSH_OPERATIONS } from '../sources/push-operations.ts'
 import { EXPORT_OPERATIONS } from '../tenant-export/operations.ts'
+import { WAREHOUSE_OPERATIONS } from '../warehouse/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS } from '../webhooks/operations.ts'
 import { type CommandOnce, existingTenant, tenant } from './command.ts'
@@ -70,6 +71,7 @@ import {
   withSocial,
   withStores,
   withTenantServices,
+  withWarehouseServices,
   withWebhookServices,
   withWriting,
 } from './operation-services.ts'
@@ -103,6 +105,7 @@ export const OPERATION_COMMANDS: Record<string, CommandOnce> = {
   ...commandsOf(ERASURE_OPERATIONS, withJobs),
   ...commandsOf(EXPORT_OPERATIONS, withJobs),
   ...commandsOf(IMPORT_OPERATIONS, withJobs),
+  ...commandsOf(WAREHOUSE_OPERATIONS, withWarehouseServices),
   ...commandsOf(AGENT_OPERATIONS, withAgentServices),
   ...commandsOf(RUN_OPERATIONS, withJobs),
   ...commandsOf(ACTION_OPERATIONS, withActionServices),

@@ -33,12 +33,14 @@ import { createOutbound } from '../platform/outbound/client.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
 import { createJsonApi, type JsonApi } from '../platform/outbound/json-api.ts'
 import { createSitePages } from '../platform/outbound/site-pages.ts'
+import { createTransfer } from '../platform/outbound/transfer.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
 import type { ProviderServices } from '../providers/operations.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import type { IngestionServices } from '../sites/ingestion/operations.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
+import type { WarehouseServices } from '../warehouse/operations.ts'
 import type { WebhookServices } from '../webhooks/operations.ts'
 import type { Session } from './session.ts'
 
@@ -261,5 +263,20 @@ export async function withWebhookServices<Answer>(
     return await use({ secrets: await openSecretBox(config), outbound })
   } finally {
     await outbound.close()
+  }
+}
+
+export async function withWarehouseServices<Answer>(
+  session: Session,
+  use: (services: WarehouseServices) => Promise<Answer>,
+): Promise<Answer> {
+  const { config } = session
+  const { warehouseAllowPrivate: allowPrivate } = config
+  const storageTransfer = createTransfer({ allowPrivate, allowHttp: allowPrivate })
+  try {
+    const secrets = await openSecretBox(config)
+    return await withJobs(session, ({ jobs }) => use({ jobs, secrets, storageTransfer, config }))
+  } finally {
+    await storageTransfer.close()
   }
 }

@@ -9,6 +9,7 @@ import { answerPlace } from '../operations/idempotency.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { verifierPlace } from '../providers/authorizations.ts'
 import { clientSecretPlace } from '../providers/clients.ts'
+import { secretPlace as warehouseSecretPlace } from '../warehouse/destination.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
@@ -83,6 +84,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column,
     place: ({ tenant_id = '' }) => identitySecretPlace(tenant_id),
   })),
+  {
+    table: 'warehouse_destinations',
+    key: ['tenant_id', 'destination_id'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', destination_id = '' }) => warehouseSecretPlace(tenant_id, destination_id),
+  },
   {
     table: 'idempotency_keys',
     key: ['tenant_id', 'caller', 'key'],

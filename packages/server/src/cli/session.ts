@@ -109,6 +109,7 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
     clickhouse: {
       query: unavailable,
       stream: unavailable,
+      parquet: unavailable,
       command: unavailable,
       insert: unavailable,
       ping: unavailable,

@@ -1,4 +1,5 @@
 import { EVENT_COLUMNS } from '../journal/event-record.ts'
+import { SEQUENCE_COLUMN } from '../platform/clickhouse/sequence.ts'
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
 /** The number of distinct visitors, as a mergeable state. Events without a visitor do not count. */
@@ -40,6 +41,8 @@ export const EVENTS_TABLE: TableDefinition = {
   name: 'events',
   elements: [
     ...Object.entries(EVENT_COLUMNS).map(([name, type]) => `${name} ${type}`),
+    SEQUENCE_COLUMN,
+    'INDEX by_sequence sequence TYPE minmax GRANULARITY 8',
     'INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 8',
     'INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 8',
@@ -67,7 +70,7 @@ export const EVENTS_TABLE: TableDefinition = {
 /** The contacts of events' owners: a copy of PostgreSQL's table. The highest version of a row counts. */
 export const OWNER_LINKS_TABLE: TableDefinition = {
   name: 'owner_links',
-  elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32'],
+  elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32', SEQUENCE_COLUMN],
   orderBy: '(tenant_id, owner_id)',
   latestBy: 'version',
   // The shard of the owner's events.

@@ -17,6 +17,8 @@ export interface JournalRow {
   journalId: string
   table: JournalTable
   rows: string
+  /** The number of its batch; undefined until it is part of one. */
+  sequence?: number
 }
 
 export interface SystemEvent {

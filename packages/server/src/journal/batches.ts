@@ -10,6 +10,8 @@ export interface BatchRow {
   journalId: string
   table: JournalTable
   rowCount: number
+  /** The number of the batch that it was first part of. */
+  sequence: number
   /** Whether its events are inserted one by one. */
   isDivided: boolean
 }
@@ -80,14 +82,21 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
   // A power failure may undo the deletion. The rows are then looked up in ClickHouse before they are inserted again.
-  const { rows } = await sql<{ journal_id: string; table_name: string; row_count: number; is_divided: boolean }>`
+  const { rows } = await sql<{
+    journal_id: string
+    table_name: string
+    row_count: number
+    sequence: number | null
+    is_divided: boolean
+  }>`
     WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))
-    SELECT journal_id, table_name, row_count, is_divided FROM journal, unsynced WHERE batch_id = ${batchId}
+    SELECT journal_id, table_name, row_count, sequence, is_divided FROM journal, unsynced WHERE batch_id = ${batchId}
     ORDER BY journal_id FOR UPDATE OF journal`.execute(transaction)
-  return rows.map(({ journal_id, table_name, row_count, is_divided }) => ({
+  return rows.map(({ journal_id, table_name, row_count, sequence, is_divided }) => ({
     journalId: journal_id,
     table: table_name as JournalTable,
     rowCount: row_count,
+    sequence: Number(sequence ?? 0),
     isDivided: is_divided,
   }))
 }

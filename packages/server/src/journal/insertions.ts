@@ -1,3 +1,4 @@
+import { withSequence } from '../platform/clickhouse/sequence.ts'
 import type { JournalRow, JournalTable } from './append.ts'
 
 /** The rows of one insertion into ClickHouse. */
@@ -26,7 +27,14 @@ export function insertionsOf(batchId: string, rows: readonly JournalRow[]): Batc
     const names = namesOf(first)
     const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
     const journalIds = group.map(({ journalId }) => journalId)
-    return [{ table: first.table, body, token: `${batchId}/${first.journalId}`, journalIds }]
+    return [
+      {
+        table: first.table,
+        body,
+        token: withSequence(`${batchId}/${first.journalId}`, first.sequence ?? 0),
+        journalIds,
+      },
+    ]
   })
 }
 

@@ -1,4 +1,5 @@
 import { isDiskFull, refusalCode } from '../platform/clickhouse/refusal.ts'
+import { withSequence } from '../platform/clickhouse/sequence.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -67,7 +68,7 @@ export async function insertDivided(
 
 async function insertEach(
   lock: BatchLock,
-  { journalId, table, rows }: JournalRow,
+  { journalId, table, rows, sequence = 0 }: JournalRow,
   isBatchFault: (error: unknown) => boolean,
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
@@ -76,7 +77,7 @@ async function insertEach(
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
-      await lock.insert({ table, body: row, token: `${journalId}/${line}` })
+      await lock.insert({ table, body: row, token: withSequence(`${journalId}/${line}`, sequence) })
     } catch (error) {
       if (!isBatchFault(error)) throw error
       await setAside(lock, { journalId, table, line, row, error: String(error) })

@@ -39,8 +39,8 @@ export async function textsOf(
     unknown.map(({ journalId }) => journalId),
   )
   const complete = new Map<string, JournalRow>()
-  for (const { journalId, table, rowCount } of rows) {
-    const row = { journalId, table, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
+  for (const { journalId, table, rowCount, sequence } of rows) {
+    const row = { journalId, table, sequence, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
     if (read.has(journalId) && (await setAsideIncomplete(lock, row, rowCount))) continue
     complete.set(journalId, row)
   }

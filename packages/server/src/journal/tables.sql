@@ -1,5 +1,7 @@
 -- Accepted events that are not yet in ClickHouse. A row has the events of many requests and tenants, in exactly the
--- bytes to send to ClickHouse. Rows with the same batch_id are inserted together.
+-- bytes to send to ClickHouse. Rows with the same batch_id are inserted together. `sequence` numbers the batches in the
+-- order in which they are formed; ClickHouse stores it with each row, and a split batch keeps it.
+CREATE SEQUENCE journal_sequence;
 CREATE TABLE journal (
   journal_id uuid PRIMARY KEY,
   table_name text NOT NULL DEFAULT 'events',
@@ -8,6 +10,7 @@ CREATE TABLE journal (
   row_count integer NOT NULL,
   rows text NOT NULL,
   batch_id uuid,
+  sequence bigint,
   -- Its events are inserted one by one. Committed before the first of them is: from then on, finding an event of the row
   -- in ClickHouse does not prove that it has the others.
   is_divided boolean NOT NULL DEFAULT false
@@ -21,20 +24,31 @@ ALTER TABLE journal ALTER COLUMN rows SET STORAGE EXTERNAL;
 -- waited for.
 CREATE FUNCTION form_batch(new_batch_id uuid, rows_max integer, bytes_max bigint, OUT is_full boolean, OUT open_batches uuid[])
 LANGUAGE plpgsql VOLATILE AS $$
+  DECLARE
+    next_sequence bigint;
   BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('journal', 0));
+    -- Within the lock, which lasts until the commit: whoever gets it later sees every batch with a lower number.
+    next_sequence := nextval('journal_sequence');
     WITH waiting AS (
       SELECT journal_id, octet_length(rows) AS bytes FROM journal WHERE batch_id IS NULL ORDER BY journal_id LIMIT rows_max
     ), sized AS (
       SELECT journal_id, bytes, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before FROM waiting
     ), formed AS (
-      UPDATE journal SET batch_id = new_batch_id FROM sized
+      UPDATE journal SET batch_id = new_batch_id, sequence = next_sequence FROM sized
       WHERE journal.journal_id = sized.journal_id AND bytes_before < bytes_max
       RETURNING bytes
     )
     SELECT count(*) = rows_max OR coalesce(sum(bytes), 0) >= bytes_max INTO is_full FROM formed;
     SELECT coalesce(array_agg(DISTINCT batch_id ORDER BY batch_id), '{}') INTO open_batches
       FROM journal WHERE batch_id IS NOT NULL;
+  END $$;
+
+-- A number such that every batch with this or a lower one is committed, and later ones have higher numbers.
+CREATE FUNCTION journal_cut() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('journal', 0));
+    RETURN (SELECT last_value FROM journal_sequence);
   END $$;
 
 -- Events that ClickHouse never accepts, set aside so that they do not block others.

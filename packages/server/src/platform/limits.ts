@@ -10,7 +10,18 @@ import type { Tenant } from './tenant.ts'
 export async function requireFewer(
   tx: Tenant,
   name: LockName &
-    ('agents' | 'api_keys' | 'domains' | 'hooks' | 'identities' | 'invitations' | 'runs' | 'sources' | 'views'),
+    (
+      | 'agents'
+      | 'api_keys'
+      | 'domains'
+      | 'hooks'
+      | 'identities'
+      | 'invitations'
+      | 'runs'
+      | 'sources'
+      | 'views'
+      | 'warehouse_destinations'
+    ),
   max: number,
   count: () => Promise<{ count: number }>,
   message: string,

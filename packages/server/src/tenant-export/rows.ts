@@ -50,7 +50,7 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
       tenant.events.select<Row & EventKey>({
         name: 'export.events',
         lane: 'export',
-        columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+        columns: `* EXCEPT (tenant_id, timestamp, received_at, sequence), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
         where: [
           `is_system = ${isSystem}`,

@@ -9,6 +9,7 @@ import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
 import { clusterSettings } from './cluster.ts'
 import { embeddedStatement, type QueryParameters, type Statement, serverStatement } from './parameters.ts'
+import { PARQUET_FORMAT, readParquet } from './parquet.ts'
 import { isDiskFull, refusalCode } from './refusal.ts'
 
 /**
@@ -26,6 +27,8 @@ export interface ClickHouse {
   query<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): Promise<Row[]>
   /** Runs a SELECT whose result is too long for memory, some rows at a time. */
   stream<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): AsyncIterable<Row[]>
+  /** Runs a SELECT whose rows it returns as a Parquet file, in memory. @throws Error if it is larger than `bytesMax`. */
+  parquet(sql: string, parameters: QueryParameters, bounds: QueryBounds & { bytesMax: number }): Promise<Buffer>
   /** Runs a statement without a result. */
   command(sql: string, parameters?: QueryParameters): Promise<void>
   /** Inserts rows in a text format, once per token. @param body the text after `FORMAT <format>`. */
@@ -97,10 +100,16 @@ export async function connectClickHouse(
     }
   }
 
-  async function send(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
+  async function send<Result>(
+    sql: string,
+    parameters: QueryParameters,
+    { signal, ...bounds }: QueryBounds,
+    run: (idle: ClickHouseClient, asked: Statement & { abort_signal?: AbortSignal }) => Promise<Result>,
+    end = '',
+  ) {
     const id = newId()
     const settings = [...settingsOf(bounds), ...inCluster.read, `log_comment = '${id}'`]
-    const asked = statement(`${sql} SETTINGS ${settings.join(', ')}`, parameters)
+    const asked = statement(`${sql} SETTINGS ${settings.join(', ')}${end}`, parameters)
     const kill = () => {
       // Not a failure: the query may have just ended, and one that continues is limited.
       const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
@@ -108,21 +117,29 @@ export async function connectClickHouse(
     }
     signal?.addEventListener('abort', kill)
     try {
-      return await asUnavailable(() =>
-        lend(async (idle) => idle.query({ ...asked, ...abortOnSilence(), format: 'JSONEachRow' })),
-      )
+      return await asUnavailable(() => lend(async (idle) => run(idle, { ...asked, ...abortOnSilence() })))
     } finally {
       signal?.removeEventListener('abort', kill)
     }
   }
 
+  const sendForRows = (sql: string, parameters: QueryParameters, bounds: QueryBounds) =>
+    send(sql, parameters, bounds, (idle, asked) => idle.query({ ...asked, format: 'JSONEachRow' }))
+
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
-      const parts = await Array.fromAsync(rowsOf<Row>(await send(sql, parameters, bounds), bounds.resultBytesMax))
+      const parts = await Array.fromAsync(
+        rowsOf<Row>(await sendForRows(sql, parameters, bounds), bounds.resultBytesMax),
+      )
       return parts.flat()
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
-      yield* rowsOf<Row>(await send(sql, parameters, bounds))
+      yield* rowsOf<Row>(await sendForRows(sql, parameters, bounds))
+    },
+    parquet: async (sql, parameters, { bytesMax, ...bounds }) => {
+      const read = async (idle: ClickHouseClient, asked: Statement) =>
+        readParquet((await idle.exec(asked)).stream, bytesMax)
+      return send(sql, parameters, bounds, read, ` ${PARQUET_FORMAT}`)
     },
     command: async (sql, parameters = {}) => {
       await asUnavailable(() => lend((idle) => idle.command({ ...statement(sql, parameters), ...abortOnSilence() })))

@@ -17,7 +17,7 @@ export interface Statement {
 
 /**
  * A statement for a server, which reads parameters from the URL. It would also read them from a form, but none longer than
- * 128 KiB. So long lists become literals in the statement, whose length a request may choose itself.
+ * 128 KiB. So long lists and texts become literals in the statement, whose length a request may choose itself.
  */
 export function serverStatement(query: string, parameters: QueryParameters): Statement {
   const inUrl: QueryParameters = {}
@@ -25,12 +25,15 @@ export function serverStatement(query: string, parameters: QueryParameters): Sta
   for (const [name, value] of Object.entries(parameters)) {
     const list = typeof value === 'object' && value !== null ? encoded(value) : ''
     if (list.length > URL_LIST_LENGTH_MAX) inQuery.set(name, quoted(list))
+    else if (typeof value === 'string' && value.length > URL_LIST_LENGTH_MAX) inQuery.set(name, quoted(value))
     else inUrl[name] = value
   }
   if (inQuery.size === 0) return { query, query_params: parameters }
   const whole = query.replace(/\{(\w+) *: *([^{}]+)\}/g, (placeholder, name: string, type: string) => {
     const list = inQuery.get(name)
-    return list === undefined ? placeholder : `CAST(${list}, ${quoted(type)})`
+    if (list === undefined) return placeholder
+    // A text is a literal itself: a table function accepts no cast.
+    return type.trim() === 'String' ? list : `CAST(${list}, ${quoted(type)})`
   })
   return { query: whole, query_params: inUrl, clickhouse_settings: { max_query_size: `${SERVER_STATEMENT_BYTES_MAX}` } }
 }

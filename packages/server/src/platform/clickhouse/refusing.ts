@@ -9,6 +9,7 @@ export function refusingClickHouse(error: Error, close: () => Promise<void>): Cl
     stream: async function* () {
       throw error
     },
+    parquet: refuse,
     command: refuse,
     insert: refuse,
     ping: refuse,

@@ -4,6 +4,15 @@ import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOpti
 import type { ClickHouse } from './connect.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
+import {
+  FILE_BYTES_MAX,
+  FILE_SECONDS_MAX,
+  renderFile,
+  renderSizes,
+  type SequenceSize,
+  type SizeRange,
+  type TenantFile,
+} from './tenant-files.ts'
 
 /** A query of one tenant's events, as the parts of a SELECT; the table and the tenant are added. */
 export interface EventSelect {
@@ -62,6 +71,12 @@ export interface TenantEvents {
   select<Row>(selection: EventSelect): Promise<Row[]>
   /** The same, some rows at a time, for results too long for memory. */
   stream<Row>(selection: EventSelect): AsyncIterable<Row[]>
+  /** Resolves once ClickHouse has every event acknowledged before the call. Reads do this themselves. */
+  settle(): Promise<void>
+  /** How many rows some numbers of the journal have, in order: a file must not have too many. */
+  sizes(range: SizeRange): Promise<SequenceSize[]>
+  /** A file of the tenant's data. */
+  parquet(file: TenantFile): Promise<Buffer>
 }
 
 interface Engine {
@@ -98,7 +113,39 @@ export function tenantEvents(
     return caller ? { resultBytesMax: LOADED_BYTES_MAX } : {}
   }
 
+  async function parquet(file: TenantFile): Promise<Buffer> {
+    const { sql, parameters } = renderFile(file)
+    await barrier(tenantId)
+    const { share, end } = await reads.enter('export', tenantId, options)
+    const bounds = { ...share, secondsMax: FILE_SECONDS_MAX, signal: caller, bytesMax: FILE_BYTES_MAX }
+    try {
+      return await clickhouse.parquet(sql, { ...parameters, tenant_id: tenantId }, bounds)
+    } finally {
+      end()
+    }
+  }
+
+  async function sizes(range: SizeRange): Promise<SequenceSize[]> {
+    const { sql, parameters } = renderSizes(range)
+    await barrier(tenantId)
+    const { share, end } = await reads.enter('export', tenantId, options)
+    try {
+      const bounds = { ...share, secondsMax: FILE_SECONDS_MAX, signal: caller }
+      const rows = await clickhouse.query<SequenceSize>(sql, { ...parameters, tenant_id: tenantId }, bounds)
+      return rows.map(({ sequence, rows, bytes }) => ({
+        sequence: Number(sequence),
+        rows: Number(rows),
+        bytes: Number(bytes),
+      }))
+    } finally {
+      end()
+    }
+  }
+
   return {
+    settle: () => barrier(tenantId),
+    sizes,
+    parquet,
     select: async <Row>(selection: EventSelect) => {
       const { sql, parameters, bounds, end } = await inTurn(selection)
       try {

@@ -22,6 +22,7 @@ const LEASE_SECONDS = {
   mail_send: 300,
   mailbox: 60,
   segment: 120,
+  warehouse_run: 60,
   /** Not renewed: longer than any attempt. */
   webhook_batch: 20,
 } as const

@@ -24,6 +24,7 @@ export type LockName =
   | 'setup'
   | 'sources'
   | 'views'
+  | 'warehouse_destinations'
   | 'webhook_subscriptions'
 
 /** Waits until no other transaction has this lock, and keeps it until the caller's transaction ends. */

@@ -1,0 +1,80 @@
+import type { QueryParameters } from './parameters.ts'
+import { sentRows } from './parquet.ts'
+
+/** Of the whole file, which is in memory. A caller bounds what it asks for, so that no file comes near. */
+export const FILE_BYTES_MAX = 256 * 1024 * 1024
+export const FILE_SECONDS_MAX = 20
+
+/** The rows of a file. Columns are expressions with their names. */
+export type TenantFile = { name: string; columns: string } & (
+  | {
+      /** Rows that the service sends: the names and types of their fields, and a JSON object per line. */
+      from: 'rows'
+      structure: string
+      rows: string
+    }
+  | {
+      /**
+       * A part of the events, or of the links between owners and contacts, by their `sequence`. The columns of events may
+       * name `links.contact_id`, the contact of the owner, which is the zero UUID without a link.
+       */
+      from: 'events' | 'owner_links'
+      after: number
+      upTo: number
+      /** Of how many parts of about the same size this is which: rows without numbers are divided by their ids. */
+      share: { index: number; of: number }
+    }
+)
+
+const PART = `tenant_id = {tenant_id: UUID} AND sequence > {after: Int64} AND sequence <= {up_to: Int64}`
+const ID = { events: 'event_id', owner_links: 'owner_id' }
+
+export interface SizeRange {
+  from: 'events' | 'owner_links'
+  after: number
+  upTo: number
+  limit: number
+}
+
+/** The rows with a number, and about how many bytes they have as text. */
+export interface SequenceSize {
+  sequence: number
+  rows: number
+  bytes: number
+}
+
+const BYTES = {
+  events: `sum(400 + length(url) + length(referrer) + length(title) + length(text) + length(class) + length(user_agent)
+    + length(data))`,
+  owner_links: 'count() * 80',
+}
+
+export function renderSizes({ from, after, upTo, limit }: SizeRange): { sql: string; parameters: QueryParameters } {
+  const sql = `/* files.sizes */ SELECT sequence, count() AS rows, ${BYTES[from]} AS bytes FROM ${from} WHERE ${PART}
+    GROUP BY sequence ORDER BY sequence LIMIT ${Math.trunc(limit)}`
+  return { sql, parameters: { after, up_to: upTo } }
+}
+
+/** The statement of a file, restricted to the tenant. */
+export function renderFile(file: TenantFile): { sql: string; parameters: QueryParameters } {
+  const { name, columns } = file
+  if (file.from === 'rows') {
+    // The tenant is not used, but every statement of a tenant gets it.
+    const sql = `/* ${name} */ SELECT ${columns} FROM ${sentRows(file.structure)} WHERE {tenant_id: UUID} IS NOT NULL`
+    return { sql, parameters: { rows: file.rows } }
+  }
+  const { from, after, upTo, share } = file
+  const part = share.of === 1 ? PART : `${PART} AND cityHash64(${ID[from]}) % ${share.of} = ${share.index}`
+  const parameters = { after, up_to: upTo }
+  if (from === 'owner_links') {
+    const latest = `SELECT owner_id, argMax(owner_links.contact_id, owner_links.version) AS contact_id,
+      max(owner_links.version) AS newest FROM owner_links WHERE ${part} GROUP BY owner_id`
+    return { sql: `/* ${name} */ SELECT ${columns} FROM (${latest}) ORDER BY owner_id`, parameters }
+  }
+  const links = `SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
+    WHERE tenant_id = {tenant_id: UUID} AND owner_id GLOBAL IN (SELECT owner_id FROM events WHERE ${part}) GROUP BY owner_id`
+  const sql = `/* ${name} */ SELECT ${columns} FROM (SELECT * FROM events WHERE ${part}) AS found
+    LEFT JOIN (${links}) AS links ON links.owner_id = found.owner_id
+    ORDER BY found.timestamp, toUInt128(found.event_id)`
+  return { sql, parameters }
+}

@@ -1,0 +1,122 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+
+export type DestinationRow = Selectable<TenantTables['warehouse_destinations']>
+export type RunRow = Selectable<TenantTables['warehouse_runs']>
+
+const TYPES = ['folder', 's3'] as const
+export const DestinationType = Type.Unsafe<(typeof TYPES)[number]>({ type: 'string', enum: TYPES })
+
+const STATUSES = ['queued', 'running', 'retrying', 'succeeded'] as const
+/** The statuses of runs that have not ended. */
+export const OPEN = ['queued', 'running', 'retrying'] as const
+
+const Counts = Type.Record(
+  Type.String(),
+  Type.Object({ files: Type.Integer(), rows: Type.Integer(), bytes: Type.Integer() }),
+  {
+    description: 'What was written, by table.',
+  },
+)
+
+export const WarehouseRun = Type.Object(
+  {
+    run_id: Id,
+    destination_id: Id,
+    status: Type.Unsafe<(typeof STATUSES)[number]>({
+      type: 'string',
+      enum: STATUSES,
+      description: '`retrying`: it failed and will continue at next_attempt_at.',
+    }),
+    trigger: Type.Unsafe<'schedule' | 'manual'>({ type: 'string', enum: ['schedule', 'manual'] }),
+    is_full: Type.Boolean({ description: 'Whether it exports all events again.' }),
+    tables: Counts,
+    failures: Type.Integer({ description: 'How often it failed.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed the last time.' }),
+    next_attempt_at: Nullable(Timestamp),
+    manifest: Type.Union([Type.String(), Type.Null()], {
+      description: 'The path of its manifest, which is written last; null until then.',
+    }),
+    created_at: Timestamp,
+    started_at: Nullable(Timestamp),
+    finished_at: Nullable(Timestamp),
+  },
+  { title: 'WarehouseRun' },
+)
+export type WarehouseRun = Type.Static<typeof WarehouseRun>
+
+export const WarehouseDestination = Type.Object(
+  {
+    destination_id: Id,
+    name: Type.String(),
+    type: DestinationType,
+    location: Type.String({ description: 'Where the files are: a URL, or a path in the folder of the operator.' }),
+    prefix: Type.String(),
+    endpoint: Nullable(Type.String()),
+    region: Nullable(Type.String()),
+    bucket: Nullable(Type.String()),
+    access_key_id: Nullable(Type.String()),
+    schedule: Type.Union([Type.String(), Type.Null()], { description: 'null: it runs only when you start it.' }),
+    time_zone: Type.String(),
+    status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
+    next_run_at: Nullable(Timestamp),
+    last_run: Nullable(WarehouseRun),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'WarehouseDestination' },
+)
+export type WarehouseDestination = Type.Static<typeof WarehouseDestination>
+
+/** The place that a destination's secret access key is sealed for. */
+export function secretPlace(tenantId: string, destinationId: string): string {
+  return `${tenantId}/${destinationId}/warehouse`
+}
+
+/** The number of files, rows and bytes of each table. */
+export type TableCounts = WarehouseRun['tables']
+
+export function toRun(row: RunRow, tables: TableCounts): WarehouseRun {
+  return {
+    run_id: row.run_id,
+    destination_id: row.destination_id,
+    status: row.status as WarehouseRun['status'],
+    trigger: row.trigger as WarehouseRun['trigger'],
+    is_full: row.is_full,
+    tables,
+    failures: row.failures,
+    error: row.error,
+    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
+    manifest: row.manifest,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  }
+}
+
+export function toDestination(
+  tenantId: string,
+  row: DestinationRow,
+  lastRun: WarehouseRun | null,
+): WarehouseDestination {
+  return {
+    destination_id: row.destination_id,
+    name: row.name,
+    type: row.type as WarehouseDestination['type'],
+    location: row.type === 's3' ? `${row.place}/` : `${[tenantId, row.prefix].filter(Boolean).join('/')}/`,
+    prefix: row.prefix,
+    endpoint: row.endpoint,
+    region: row.region,
+    bucket: row.bucket,
+    access_key_id: row.access_key_id,
+    schedule: row.schedule,
+    time_zone: row.time_zone,
+    status: row.paused_at === null ? 'active' : 'paused',
+    next_run_at: row.next_run_at?.toISOString() ?? null,
+    last_run: lastRun,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

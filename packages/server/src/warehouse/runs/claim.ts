@@ -1,0 +1,173 @@
+import { sql } from 'kysely'
+import { newId } from '../../platform/ids.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { DestinationRow } from '../destination.ts'
+import { requireDestination } from '../destinations.ts'
+import { RUNS_KEPT, WAREHOUSE_QUEUE } from './requests.ts'
+
+/** Minutes until a run is tried again after each failure; later ones are like the last. */
+const PAUSES_MINUTES = [1, 5, 15, 60]
+const PAUSE_MINUTES_MAX = 240
+const ERROR_LENGTH_MAX = 1_000
+/** A contact that is erased while a run reads may be named by its manifest and by the next: better than by none. */
+const ERASED_OVERLAP_MS = 86_400_000
+
+/** A run that this process is working on. */
+export interface ClaimedRun {
+  runId: string
+  claim: string
+  isFull: boolean
+  failures: number
+  startedAt: Date
+  /** null until it is chosen. */
+  upTo: number | null
+  after: number | null
+  destination: DestinationRow
+}
+
+/** The run has ended or was deleted, or another process has claimed it. */
+export class NotOurs extends Error {}
+
+/** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
+export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
+  const claim = newId()
+  const row = await tenant.db
+    .updateTable('warehouse_runs')
+    .set({
+      status: 'running',
+      ...newClaim('warehouse_run', claim),
+      next_attempt_at: null,
+      started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
+    })
+    .where('run_id', '=', runId)
+    .where('status', 'in', ['queued', 'running'])
+    .where(isFree)
+    .returning(['destination_id', 'is_full', 'failures', 'started_at', 'after_sequence', 'up_to_sequence'])
+    .executeTakeFirst()
+  if (!row) return null
+  return {
+    runId,
+    claim,
+    isFull: row.is_full,
+    failures: row.failures,
+    startedAt: row.started_at ?? now,
+    after: row.after_sequence === null ? null : Number(row.after_sequence),
+    upTo: row.up_to_sequence === null ? null : Number(row.up_to_sequence),
+    destination: await requireDestination(tenant, row.destination_id),
+  }
+}
+
+/** An update of a run that applies only while this process has claimed it. */
+export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
+  return tenant.db
+    .updateTable('warehouse_runs')
+    .where('run_id', '=', runId)
+    .where(isClaimed(claim))
+    .where('status', '=', 'running')
+}
+
+/** Renews the claim. @returns false if this process has lost the run. */
+export async function renewRun(tenant: Tenant, run: ClaimedRun): Promise<boolean> {
+  const { numUpdatedRows } = await ours(tenant, run)
+    .set({ claimed_until: leaseEnd('warehouse_run') })
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Stores which rows the run exports, before it writes any. @throws NotOurs */
+export async function chooseRange(
+  tenant: Tenant,
+  run: ClaimedRun,
+  upTo: number,
+): Promise<{ after: number; upTo: number }> {
+  const after = run.isFull ? -1 : Number(run.destination.exported_sequence)
+  const { numUpdatedRows } = await ours(tenant, run)
+    .set({ after_sequence: after, up_to_sequence: upTo })
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new NotOurs()
+  return { after, upTo }
+}
+
+/** Ends a run whose manifest is written: the next one begins where it ended. @throws NotOurs */
+export async function finishRun(
+  tenant: Tenant,
+  run: ClaimedRun,
+  { upTo, manifest }: { upTo: number; manifest: string },
+  now: Date,
+): Promise<void> {
+  const { destination_id: id } = run.destination
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await ours(tx, run)
+      .set({ ...RELEASED, status: 'succeeded', error: null, manifest, finished_at: now })
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw new NotOurs()
+    await tx.db
+      .updateTable('warehouse_destinations')
+      .set({ exported_sequence: upTo, exported_at: run.startedAt })
+      .where('destination_id', '=', id)
+      .execute()
+    await deleteOldRuns(tx, id)
+  })
+}
+
+async function deleteOldRuns(tx: Tenant, destinationId: string): Promise<void> {
+  await tx.db
+    .deleteFrom('warehouse_runs')
+    .where('run_id', 'in', (eb) =>
+      eb
+        .selectFrom('warehouse_runs')
+        .select('run_id')
+        .where('destination_id', '=', destinationId)
+        .where('status', '=', 'succeeded')
+        .orderBy('created_at', 'desc')
+        .orderBy('run_id', 'desc')
+        .offset(RUNS_KEPT),
+    )
+    .execute()
+}
+
+/** Releases a run, so that any process can continue it: this one is stopping. */
+export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await ours(tx, run)
+      .set({ ...RELEASED, status: 'queued' })
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId: run.runId })
+  })
+}
+
+/** Records a failure. The run is tried again after a pause. */
+export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: string, now: Date): Promise<void> {
+  const error = message.slice(0, ERROR_LENGTH_MAX).replaceAll('\0', '').toWellFormed()
+  const minutes = PAUSES_MINUTES[run.failures] ?? PAUSE_MINUTES_MAX
+  await ours(tenant, run)
+    .set({
+      ...RELEASED,
+      status: 'retrying',
+      failures: run.failures + 1,
+      error,
+      next_attempt_at: new Date(now.getTime() + minutes * 60_000),
+    })
+    .execute()
+}
+
+/** From when on the manifest names erased contacts; null for the first run, whose files never had them. */
+export function erasedFrom({ destination: { exported_at } }: ClaimedRun): Date | null {
+  return exported_at === null ? null : new Date(exported_at.getTime() - ERASED_OVERLAP_MS)
+}
+
+/** The manifest of the latest run that succeeded; null before the first. */
+export async function previousManifest(tenant: Tenant, { destination, runId }: ClaimedRun): Promise<string | null> {
+  const row = await tenant.db
+    .selectFrom('warehouse_runs')
+    .select('manifest')
+    .where('destination_id', '=', destination.destination_id)
+    .where('status', '=', 'succeeded')
+    .where('run_id', '<>', runId)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.manifest ?? null
+}

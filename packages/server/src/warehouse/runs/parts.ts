@@ -1,0 +1,137 @@
+import { sql } from 'kysely'
+import { rowsOfParquet } from '../../platform/clickhouse/parquet.ts'
+import type { SequenceSize } from '../../platform/clickhouse/tenant-files.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
+import { companyRows, contactRows } from './records.ts'
+
+/** A file is written and sent as a whole, so its size bounds the memory of a run. The bytes are those of its rows as text. */
+const ROWS_MAX = 250_000
+const BYTES_MAX = 64 * 1024 * 1024
+/** Texts that the embedded engine gets with a statement block its other statements for as long as it reads them. */
+const SENT_BYTES_MAX = 8 * 1024 * 1024
+const SIZES_READ = 5_000
+
+/** Where a table continues: after a part of a range of numbers, or after an id. */
+export type Cursor = { after: number; up_to: number; index: number; of: number } | { last_id: string }
+
+/** The rows of a file. */
+export interface Part {
+  table: TableName
+  cursor: Cursor
+  file: Buffer
+  rows: number
+}
+
+/** The numbers of the journal that a run exports. */
+export interface Range {
+  after: number
+  upTo: number
+}
+
+/**
+ * The files of a run, one after the other. Which rows of the events a file has depends only on the range, so that an
+ * interrupted run can continue. @param last the last file that was written before.
+ */
+export async function* partsOf(
+  tenant: Tenant,
+  range: Range,
+  last: { table: TableName; cursor: Cursor } | null,
+): AsyncGenerator<Part> {
+  const names = Object.keys(TABLES) as TableName[]
+  for (const table of names.slice(last ? names.indexOf(last.table) : 0)) {
+    const cursor = last?.table === table ? last.cursor : null
+    if (table === 'events' || table === 'identity_links') yield* appended(tenant, table, range, cursor)
+    else yield* snapshot(tenant, table, cursor)
+  }
+}
+
+async function* appended(
+  tenant: Tenant,
+  table: 'events' | 'identity_links',
+  range: Range,
+  cursor: Cursor | null,
+): AsyncGenerator<Part> {
+  const from = table === 'events' ? 'events' : 'owner_links'
+  const make = async (part: Exclude<Cursor, { last_id: string }>): Promise<Part> => {
+    const { after, up_to: upTo, index, of } = part
+    const wanted = {
+      name: `warehouse.${table}`,
+      columns: selectOf(table),
+      from,
+      after,
+      upTo,
+      share: { index, of },
+    } as const
+    const file = await tenant.events.parquet(wanted)
+    return { table, cursor: part, file, rows: rowsOfParquet(file) }
+  }
+  let { after } = range
+  if (cursor && 'up_to' in cursor) {
+    for (let index = cursor.index + 1; index < cursor.of; index++) yield make({ ...cursor, index })
+    after = cursor.up_to
+  }
+  for (;;) {
+    const sizes = await tenant.events.sizes({ from, after, upTo: range.upTo, limit: SIZES_READ })
+    for (const { upTo, rows, bytes } of grouped(sizes)) {
+      const of = Math.max(1, Math.ceil(rows / ROWS_MAX), Math.ceil(bytes / BYTES_MAX))
+      for (let index = 0; index < of; index++) yield make({ after, up_to: upTo, index, of })
+      after = upTo
+    }
+    if (sizes.length < SIZES_READ) return
+  }
+}
+
+/** Joins consecutive numbers as long as their rows fit into a file. */
+function grouped(sizes: readonly SequenceSize[]): { upTo: number; rows: number; bytes: number }[] {
+  const groups: { upTo: number; rows: number; bytes: number }[] = []
+  for (const { sequence, rows, bytes } of sizes) {
+    const group = groups.at(-1)
+    if (group && group.rows + rows <= ROWS_MAX && group.bytes + bytes <= BYTES_MAX) {
+      group.upTo = sequence
+      group.rows += rows
+      group.bytes += bytes
+    } else groups.push({ upTo: sequence, rows, bytes })
+  }
+  return groups
+}
+
+async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor: Cursor | null): AsyncGenerator<Part> {
+  const after = cursor && 'last_id' in cursor ? cursor.last_id : null
+  const pages = table === 'contacts' ? contactRows(tenant, after) : companyRows(tenant, after)
+  let lines: string[] = []
+  let bytes = 0
+  let lastId = ''
+  const make = async (): Promise<Part> => {
+    const sent = { from: 'rows', structure: structureOf(table), rows: lines.join('\n') } as const
+    const file = await tenant.events.parquet({ name: `warehouse.${table}`, columns: selectOf(table), ...sent })
+    return { table, cursor: { last_id: lastId }, file, rows: lines.length }
+  }
+  for await (const page of pages) {
+    for (const { id, row } of page) {
+      const line = JSON.stringify(row)
+      if (lines.length > 0 && (bytes + line.length > SENT_BYTES_MAX || lines.length >= ROWS_MAX)) {
+        yield await make()
+        lines = []
+        bytes = 0
+      }
+      lines.push(line)
+      bytes += Buffer.byteLength(line)
+      lastId = id
+    }
+  }
+  if (lines.length > 0) yield await make()
+}
+
+/** Contacts that were erased since a time, or whose erasure is under way. */
+export async function erasedSince(tenant: Tenant, since: Date | null): Promise<string[]> {
+  const rows = await tenant.db
+    .selectFrom('erasures')
+    .select('contact_id')
+    .where(({ eb, or }) =>
+      or([eb('status', '=', 'running'), ...(since === null ? [] : [eb('erased_at', '>=', since)])]),
+    )
+    .orderBy(sql`requested_at`)
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
+}

@@ -1,0 +1,150 @@
+import { sql } from 'kysely'
+import { conflict, notFound } from '../../platform/errors.ts'
+import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import { isUuid, newId } from '../../platform/ids.ts'
+import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
+
+/** A job works on a run until it ends. The sweep sends another one if the process dies or the run is retried. */
+export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
+  retryLimit: 0,
+  heartbeatSeconds: 60,
+  expireInSeconds: 12 * 3_600,
+  deleteAfterSeconds: 3_600,
+})
+
+/** Ended runs of a destination that are kept. */
+export const RUNS_KEPT = 100
+
+/**
+ * Queues a run in the caller's transaction.
+ * @returns its id, and whether it is new: only one run of a destination is open at a time.
+ */
+export async function requestRun(
+  tx: Tenant,
+  jobs: Pick<Jobs, 'send'>,
+  destinationId: string,
+  { trigger, isFull }: { trigger: 'schedule' | 'manual'; isFull: boolean },
+  now: Date,
+): Promise<{ runId: string; isNew: boolean }> {
+  const open = await tx.db
+    .selectFrom('warehouse_runs')
+    .select(['run_id', 'is_full', 'status'])
+    .where('destination_id', '=', destinationId)
+    .where('status', 'in', OPEN)
+    .executeTakeFirst()
+  if (open && isFull && !open.is_full) {
+    const message = 'A run of this destination is under way. Wait until it has finished, then export everything again.'
+    throw conflict('warehouse_run_open', message)
+  }
+  if (open) {
+    // Whoever has repaired the storage does not want to wait for the next attempt.
+    if (open.status === 'retrying' && trigger === 'manual') await retryNow(tx, jobs, open.run_id)
+    return { runId: open.run_id, isNew: false }
+  }
+  const runId = newId()
+  await tx.db
+    .insertInto('warehouse_runs')
+    .values({
+      run_id: runId,
+      destination_id: destinationId,
+      trigger,
+      is_full: isFull,
+      status: 'queued',
+      created_at: now,
+    })
+    .execute()
+  await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+  return { runId, isNew: true }
+}
+
+async function retryNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Promise<void> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('warehouse_runs')
+    .set({ status: 'queued', next_attempt_at: null })
+    .where('run_id', '=', runId)
+    .where('status', '=', 'retrying')
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+}
+
+/** A page of a destination's runs, newest first, and how many there are. */
+export async function listRuns(
+  tenant: Tenant,
+  destinationId: string,
+  page: Page,
+): Promise<{ runs: WarehouseRun[]; total: number }> {
+  const ofDestination = tenant.db.selectFrom('warehouse_runs').where('destination_id', '=', destinationId)
+  const [rows, counted] = await Promise.all([
+    ofDestination
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    ofDestination.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+  ])
+  return { runs: await withCounts(tenant, rows), total: Number(counted.count) }
+}
+
+/** @throws ServiceError 404 */
+export async function readRun(tenant: Tenant, runId: string): Promise<WarehouseRun> {
+  const rows = isUuid(runId)
+    ? await tenant.db.selectFrom('warehouse_runs').selectAll().where('run_id', '=', runId.toLowerCase()).execute()
+    : []
+  const [run] = await withCounts(tenant, rows)
+  if (!run) throw notFound('warehouse run')
+  return run
+}
+
+/** The latest run of each destination. */
+export async function latestRuns(
+  tenant: Tenant,
+  destinationIds: readonly string[],
+): Promise<Map<string, WarehouseRun>> {
+  if (destinationIds.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('warehouse_runs')
+    .selectAll()
+    .distinctOn('destination_id')
+    .where('destination_id', 'in', destinationIds)
+    .orderBy('destination_id')
+    .orderBy('created_at', 'desc')
+    .orderBy('run_id', 'desc')
+    .execute()
+  const runs = await withCounts(tenant, rows)
+  return new Map(runs.map((run) => [run.destination_id, run]))
+}
+
+async function withCounts(tenant: Tenant, rows: readonly RunRow[]): Promise<WarehouseRun[]> {
+  const ids = rows.map(({ run_id }) => run_id)
+  const counts = await countsOf(tenant, ids)
+  return rows.map((row) => toRun(row, counts.get(row.run_id) ?? {}))
+}
+
+/** What runs have written. */
+async function countsOf(tenant: Tenant, runIds: readonly string[]): Promise<Map<string, TableCounts>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('warehouse_files')
+    .select(({ fn }) => [
+      'run_id',
+      'table_name',
+      fn.countAll<number>().as('files'),
+      fn.sum<number>('rows').as('rows'),
+      fn.sum<number>('bytes').as('bytes'),
+    ])
+    .where('run_id', '=', sql<string>`any(${[...runIds]}::uuid[])`)
+    .groupBy(['run_id', 'table_name'])
+    .orderBy('table_name')
+    .execute()
+  const counts = new Map<string, TableCounts>()
+  for (const { run_id, table_name, files, rows: count, bytes } of rows) {
+    const tables = counts.get(run_id) ?? {}
+    tables[table_name] = { files: Number(files), rows: Number(count), bytes: Number(bytes) }
+    counts.set(run_id, tables)
+  }
+  return counts
+}

@@ -1,0 +1,92 @@
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Logger } from '../../platform/log.ts'
+import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
+import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { nextTimeOf } from '../schedule.ts'
+import { requestRun, WAREHOUSE_QUEUE } from './requests.ts'
+
+const AT_ONCE = 100
+
+export interface SweepDependencies {
+  stores: Stores
+  jobs: Pick<Jobs, 'send' | 'nextTime'>
+  clock: Clock
+  log: Logger
+}
+
+/**
+ * Queues the scheduled runs that are due, each once, however many processes do this. One run makes up for all times that
+ * were missed.
+ */
+export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
+  const now = clock()
+  const due = await stores.database
+    .selectFrom('warehouse_destinations')
+    .select(['tenant_id', 'destination_id'])
+    .where('next_run_at', '<=', now)
+    .orderBy('next_run_at')
+    .limit(AT_ONCE)
+    .execute()
+  for (const { tenant_id, destination_id } of due) {
+    const queue = (tx: Tenant) => queueDue(tx, jobs, destination_id, now)
+    await openTenant(stores, tenant_id)
+      .transaction(queue)
+      .catch((error) => log.warn({ err: error, tenant_id, destination_id }, 'a warehouse export could not be queued'))
+  }
+}
+
+async function queueDue(tx: Tenant, jobs: SweepDependencies['jobs'], id: string, now: Date): Promise<void> {
+  const row = await tx.db
+    .selectFrom('warehouse_destinations')
+    .selectAll()
+    .where('destination_id', '=', id)
+    .where('next_run_at', '<=', now)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+  if (!row) return
+  await tx.db
+    .updateTable('warehouse_destinations')
+    .set({ next_run_at: nextTimeOf(jobs, row, now) })
+    .where('destination_id', '=', id)
+    .execute()
+  await requestRun(tx, jobs, id, { trigger: 'schedule', isFull: false }, now)
+}
+
+/** Queues runs again whose process has died, and those whose pause after a failure is over. */
+export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
+  const now = clock()
+  const open = await stores.database
+    .selectFrom('warehouse_runs')
+    .select(['tenant_id', 'run_id'])
+    .where(({ eb, or, and }) =>
+      or([
+        and([eb('status', '=', 'running'), isFree]),
+        and([eb('status', '=', 'retrying'), eb('next_attempt_at', '<=', now)]),
+      ]),
+    )
+    .limit(AT_ONCE)
+    .execute()
+  for (const { tenant_id, run_id } of open) {
+    const queue = (tx: Tenant) => queueAgain(tx, jobs, run_id, now)
+    await openTenant(stores, tenant_id)
+      .transaction(queue)
+      .catch((error) => log.warn({ err: error, tenant_id, run_id }, 'a warehouse export could not be continued'))
+  }
+}
+
+async function queueAgain(tx: Tenant, jobs: SweepDependencies['jobs'], runId: string, now: Date): Promise<void> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('warehouse_runs')
+    .set({ status: 'queued', next_attempt_at: null, ...RELEASED })
+    .where('run_id', '=', runId)
+    .where(({ eb, or, and }) =>
+      or([
+        and([eb('status', '=', 'running'), isFree]),
+        and([eb('status', '=', 'retrying'), eb('next_attempt_at', '<=', now)]),
+      ]),
+    )
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+}

@@ -1,0 +1,134 @@
+import { cutOfJournal } from '../../journal/cut.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Logger } from '../../platform/log.ts'
+import { OutboundError } from '../../platform/outbound/client.ts'
+import { leaseEnd, whileClaimed } from '../../platform/postgres/lease.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { openStorage, type StorageDependencies } from '../storage/open.ts'
+import { sha256 } from '../storage/sign.ts'
+import type { Storage } from '../storage/storage.ts'
+import {
+  type ClaimedRun,
+  chooseRange,
+  claimRun,
+  erasedFrom,
+  failAttempt,
+  finishRun,
+  NotOurs,
+  ours,
+  previousManifest,
+  releaseRun,
+  renewRun,
+} from './claim.ts'
+import type { TableName } from './columns.ts'
+import { manifestOf, manifestPath, nameOfRun } from './manifest.ts'
+import { type Cursor, erasedSince, type Part, partsOf } from './parts.ts'
+
+export interface RunDependencies extends StorageDependencies {
+  jobs: Pick<Jobs, 'send'>
+  log: Logger
+}
+
+const PARQUET = 'application/vnd.apache.parquet'
+const JSON_TYPE = 'application/json'
+
+/** Works on a run until it has ended or failed. When `stopping` aborts, another process can continue it. */
+export async function workOnRun(
+  tenant: Tenant,
+  dependencies: RunDependencies,
+  runId: string,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { jobs, clock, log } = dependencies
+  const run = await claimRun(tenant, runId, clock())
+  if (!run) return
+  try {
+    await whileClaimed(
+      'warehouse_run',
+      () => renewRun(tenant, run),
+      (lost) => exportRange(tenant, dependencies, run, AbortSignal.any([stopping, lost])),
+    )
+  } catch (error) {
+    if (error instanceof NotOurs) return
+    if (stopping.aborted) return releaseRun(tenant, jobs, run)
+    log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
+    await failAttempt(tenant, run, messageOf(error), clock())
+  }
+}
+
+async function exportRange(
+  tenant: Tenant,
+  dependencies: RunDependencies,
+  run: ClaimedRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const { destination, runId, startedAt, isFull } = run
+  const storage = openStorage(dependencies, tenant.id, destination)
+  const range =
+    run.upTo !== null && run.after !== null
+      ? { after: run.after, upTo: run.upTo }
+      : await chooseRange(tenant, run, await cutOfJournal(tenant))
+  const last = await lastFile(tenant, runId)
+  let number = last?.number ?? 0
+  for await (const part of partsOf(tenant, range, last)) {
+    signal.throwIfAborted()
+    await writePart(tenant, storage, run, { part, number: ++number }, signal)
+  }
+  const manifest = manifestPath(runId, startedAt)
+  const [erased, previous] = await Promise.all([erasedSince(tenant, erasedFrom(run)), previousManifest(tenant, run)])
+  const content = await manifestOf(tenant, destination, { runId, startedAt, isFull, range, erased, previous })
+  signal.throwIfAborted()
+  if (!(await renewRun(tenant, run))) throw new NotOurs()
+  // Last, so that whoever follows manifests sees only complete runs.
+  await storage.write(manifest, content, JSON_TYPE, signal)
+  await storage.write('latest.json', content, JSON_TYPE, signal)
+  await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
+}
+
+/**
+ * Writes a file and records it. Its name has the claim, so that a process that has lost the run without noticing never
+ * replaces a file that a manifest names.
+ */
+async function writePart(
+  tenant: Tenant,
+  storage: Storage,
+  run: ClaimedRun,
+  { part: { table, cursor, file, rows }, number }: { part: Part; number: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const name = `part-${String(number).padStart(5, '0')}-${run.claim.slice(-12)}.parquet`
+  const path = `${table}/${nameOfRun(run.runId, run.startedAt)}/${name}`
+  await storage.write(path, file, PARQUET, signal)
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await ours(tx, run)
+      .set({ claimed_until: leaseEnd('warehouse_run') })
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw new NotOurs()
+    const written = { table_name: table, path, rows, bytes: file.length, sha256: sha256(file) }
+    await tx.db
+      .insertInto('warehouse_files')
+      .values({ run_id: run.runId, number, ...written, cursor: JSON.stringify(cursor) })
+      .execute()
+  })
+}
+
+async function lastFile(tenant: Tenant, runId: string) {
+  const row = await tenant.db
+    .selectFrom('warehouse_files')
+    .select(['number', 'table_name', 'cursor'])
+    .where('run_id', '=', runId)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row
+    ? { number: row.number, table: row.table_name as TableName, cursor: row.cursor as unknown as Cursor }
+    : null
+}
+
+/** A message for the tenant. */
+function messageOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.message
+  if (error instanceof OutboundError) return `The storage cannot be reached (${error.code}: ${error.message})`
+  return 'The export failed for a reason that is in the log of the service.'
+}

@@ -1,0 +1,70 @@
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import { isDiskFull } from '../../platform/clickhouse/refusal.ts'
+import { newId } from '../../platform/ids.ts'
+import { type Storage, StorageError } from './storage.ts'
+
+/**
+ * A folder of the server: `directory/TENANT_ID/prefix`. A file appears under its name once it is complete and on disk.
+ */
+export function openFolder(directory: string, tenantId: string, prefix: string): Storage {
+  const root = join(directory, tenantId)
+  const placeOf = (path: string) => {
+    const place = join(root, prefix, path)
+    if (!place.startsWith(root + sep)) throw new Error('A path leaves the folder of its tenant.')
+    return place
+  }
+  return {
+    write: async (path, bytes, _contentType, signal) => {
+      const place = placeOf(path)
+      const unfinished = join(dirname(place), `.${newId()}.part`)
+      try {
+        await mkdir(dirname(place), { recursive: true })
+        await requireWithin(directory, tenantId, dirname(place))
+        const file = await open(unfinished, 'wx')
+        try {
+          await file.writeFile(bytes, { signal })
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(unfinished, place)
+        await syncDirectory(dirname(place))
+      } catch (error) {
+        await rm(unfinished, { force: true }).catch(() => {})
+        throw signal?.aborted ? signal.reason : problemOf(error)
+      }
+    },
+    remove: async (path) => {
+      await rm(placeOf(path), { force: true }).catch((error) => {
+        throw problemOf(error)
+      })
+    },
+  }
+}
+
+/** A symbolic link in a tenant's folder must not lead elsewhere. The operator's own directory may be one. */
+async function requireWithin(directory: string, tenantId: string, place: string): Promise<void> {
+  const [root, real] = [join(await realpath(directory), tenantId), await realpath(place)]
+  if (real !== root && !real.startsWith(root + sep)) {
+    throw new StorageError('A symbolic link leads out of the folder of this workspace. Ask the operator to remove it.')
+  }
+}
+
+/** Without this, a power failure could undo the renaming of a file that a manifest names. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path)
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+function problemOf(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (error instanceof StorageError || code === undefined) return error
+  if (code === 'ENOSPC' || isDiskFull(error)) return new StorageError('The disk of the folder is full.', error)
+  const message = `The folder cannot be written (${code}). Ask the operator to check CDS_WAREHOUSE_DIR and its permissions.`
+  return new StorageError(message, error)
+}

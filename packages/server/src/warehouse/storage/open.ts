@@ -1,0 +1,40 @@
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import type { Transfer } from '../../platform/outbound/transfer.ts'
+import type { Clock } from '../../platform/time.ts'
+import { type DestinationRow, secretPlace } from '../destination.ts'
+import { openFolder } from './folder.ts'
+import { openBucket } from './s3.ts'
+import { type Storage, StorageError } from './storage.ts'
+
+export interface StorageDependencies {
+  secrets: SecretBox
+  storageTransfer: Transfer
+  clock: Clock
+  /** null: no destination of the type folder can be used. */
+  warehouseDirectory: string | null
+}
+
+/** Opens the storage of a destination. @throws StorageError, ServiceError 503 `secret_key_missing` */
+export function openStorage(
+  { secrets, storageTransfer, clock, warehouseDirectory }: StorageDependencies,
+  tenantId: string,
+  destination: DestinationRow,
+): Storage {
+  const { destination_id: id, prefix, endpoint, region, bucket, access_key_id, secret_sealed } = destination
+  if (destination.type === 'folder') {
+    if (warehouseDirectory === null) {
+      throw new StorageError('This service writes no folders any more. Ask its operator to set CDS_WAREHOUSE_DIR.')
+    }
+    return openFolder(warehouseDirectory, tenantId, prefix)
+  }
+  if (endpoint === null || region === null || bucket === null || access_key_id === null || secret_sealed === null) {
+    throw new StorageError('The destination is incomplete. Delete it and create it again.')
+  }
+  const secretAccessKey = secrets.open(secret_sealed, secretPlace(tenantId, id))
+  return openBucket(
+    storageTransfer,
+    { endpoint, bucket, prefix },
+    { accessKeyId: access_key_id, secretAccessKey, region },
+    clock,
+  )
+}

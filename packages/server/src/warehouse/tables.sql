@@ -1,0 +1,73 @@
+-- Where a tenant's data is exported to. `place` is what the other columns lead to: no two destinations of a tenant may
+-- write to the same one. `exported_sequence`: every event and link up to this number is in files that a manifest names
+-- (see journal/tables.sql); -1 before the first run. `exported_at` is when the run that wrote them started.
+CREATE TABLE warehouse_destinations (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  destination_id uuid NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL CHECK (type IN ('folder', 's3')),
+  place text NOT NULL,
+  prefix text NOT NULL,
+  endpoint text,
+  region text,
+  bucket text,
+  access_key_id text,
+  secret_sealed text,
+  schedule text,
+  time_zone text NOT NULL,
+  paused_at timestamptz,
+  next_run_at timestamptz,
+  exported_sequence bigint NOT NULL DEFAULT -1,
+  exported_at timestamptz,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, destination_id),
+  UNIQUE (tenant_id, place)
+);
+CREATE INDEX warehouse_destinations_due ON warehouse_destinations (next_run_at) WHERE next_run_at IS NOT NULL;
+
+-- A run exports the rows with after_sequence < number <= up_to_sequence, which are chosen before it writes anything: if it
+-- is repeated after a crash, it writes the same rows, and its manifest has the same name. A run is never given up: its
+-- manifest may exist although that is not recorded, and another run would export its rows twice.
+CREATE TABLE warehouse_runs (
+  tenant_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
+  trigger text NOT NULL CHECK (trigger IN ('schedule', 'manual')),
+  is_full boolean NOT NULL,
+  status text NOT NULL CHECK (status IN ('queued', 'running', 'retrying', 'succeeded')),
+  after_sequence bigint,
+  up_to_sequence bigint,
+  failures integer NOT NULL DEFAULT 0,
+  error text,
+  next_attempt_at timestamptz,
+  manifest text,
+  claim uuid,
+  claimed_until timestamptz,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  finished_at timestamptz,
+  PRIMARY KEY (tenant_id, run_id),
+  FOREIGN KEY (tenant_id, destination_id) REFERENCES warehouse_destinations ON DELETE CASCADE
+);
+CREATE INDEX warehouse_runs_newest ON warehouse_runs (tenant_id, destination_id, created_at DESC, run_id DESC);
+CREATE UNIQUE INDEX warehouse_runs_open ON warehouse_runs (tenant_id, destination_id)
+  WHERE status IN ('queued', 'running', 'retrying');
+CREATE INDEX warehouse_runs_unfinished ON warehouse_runs (next_attempt_at)
+  WHERE status IN ('queued', 'running', 'retrying');
+
+-- The files that a run has written, in order. An interrupted run continues after the last one.
+CREATE TABLE warehouse_files (
+  tenant_id uuid NOT NULL,
+  run_id uuid NOT NULL,
+  number integer NOT NULL,
+  table_name text NOT NULL,
+  path text NOT NULL,
+  rows bigint NOT NULL,
+  bytes bigint NOT NULL,
+  sha256 text NOT NULL,
+  -- Where the table continues after this file: see runs/cursor.ts.
+  cursor jsonb NOT NULL,
+  PRIMARY KEY (tenant_id, run_id, number),
+  FOREIGN KEY (tenant_id, run_id) REFERENCES warehouse_runs ON DELETE CASCADE
+);

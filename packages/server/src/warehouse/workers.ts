@@ -1,0 +1,58 @@
+import type { Config } from '../config.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { every, type Repeated } from '../platform/every.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Transfer } from '../platform/outbound/transfer.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { WAREHOUSE_QUEUE } from './runs/requests.ts'
+import { sweepRuns, sweepSchedules } from './runs/sweep.ts'
+import { workOnRun } from './runs/work.ts'
+
+export const WAREHOUSE_QUEUES = [WAREHOUSE_QUEUE]
+
+/** Runs in this process at a time. Each has a file in memory. */
+const RUNS_AT_ONCE = 2
+const SWEEP_MS = 10_000
+
+/** Exports what is due, and continues exports of dead processes. */
+export async function startWarehouseWorkers({
+  stores,
+  jobs,
+  clock,
+  log,
+  secrets,
+  storageTransfer,
+  config,
+}: {
+  stores: Stores
+  jobs: Jobs
+  clock: Clock
+  log: Logger
+  secrets: SecretBox
+  storageTransfer: Transfer
+  config: Pick<Config, 'warehouseDirectory'>
+}): Promise<Repeated> {
+  const { warehouseDirectory } = config
+  const running = { jobs, clock, log, secrets, storageTransfer, warehouseDirectory }
+  const stopping = new AbortController()
+  await jobs.work(WAREHOUSE_QUEUE, RUNS_AT_ONCE, ({ tenantId, runId }, { signal }) =>
+    workOnRun(openTenant(stores, tenantId), running, runId, AbortSignal.any([signal, stopping.signal])),
+  )
+  const sweeping = every(SWEEP_MS, async () => {
+    try {
+      await sweepSchedules({ stores, jobs, clock, log })
+      await sweepRuns({ stores, jobs, clock, log })
+    } catch (error) {
+      log.warn({ err: error }, 'warehouse exports could not be checked; retrying shortly')
+    }
+  })
+  return {
+    // The queue waits for the jobs in progress, which release their runs.
+    stop: async () => {
+      stopping.abort()
+      await sweeping.stop()
+    },
+  }
+}
