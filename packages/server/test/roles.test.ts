@@ -28,6 +28,9 @@ const OWN_ACCOUNT = [
   // An application gets what the person has, and no more; a person may end what they began.
   '/api/oauth/authorization',
   '/v1/connected-apps/:grant_id',
+  // The purpose of a sign-in decides on the scope, which no viewer has: providers/operations.test.ts.
+  '/v1/authorizations',
+  '/v1/authorizations/complete',
 ]
 
 /** The scopes of each role according to the documentation. */

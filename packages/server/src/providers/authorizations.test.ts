@@ -176,6 +176,18 @@ test('a state works once, for whoever started it, in their workspace, for 10 min
   expect(await tenant.handle.db.selectFrom('authorizations').select('state_hash').execute()).toEqual([])
 })
 
+test('whoever has lost the scope of the purpose meanwhile cannot complete it', async () => {
+  const redirected = await signInAt(await start('google'))
+  const asked: string[] = []
+  const requireScope = (scope: string) => {
+    asked.push(scope)
+    throw new Error('the role was lowered')
+  }
+  await expect(complete(redirected, { ...contextOf(), requireScope })).rejects.toThrow('the role was lowered')
+  expect(asked).toEqual(['settings:write'])
+  expect(completed).toEqual([])
+})
+
 test('two requests with the same state at once complete it only once', async () => {
   const redirected = await signInAt(await start('google'))
   const outcomes = await Promise.allSettled([complete(redirected), complete(redirected), complete(redirected)])

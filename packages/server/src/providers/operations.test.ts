@@ -154,6 +154,11 @@ test('a denial is told to whoever started, once, with the words of the provider 
 
 test('members cannot connect a mailbox, and an API key completes only what it started', async () => {
   await setClient()
+  const viewer = await signedIn(service, tenant.id, 'viewer')
+  for (const purpose of [mailbox().purpose, { kind: 'connection' }]) {
+    const refused = await viewer.call('POST', '/v1/authorizations', { provider: 'google', purpose })
+    expect(outcome(refused)).toEqual([403, 'insufficient_role'])
+  }
   const member = await signedIn(service, tenant.id, 'member')
   expect(outcome(await member.call('POST', '/v1/authorizations', mailbox()))).toEqual([403, 'insufficient_role'])
   const key = await tenant.keyWith('identities:write', 'settings:read')
