@@ -36,6 +36,8 @@ const NEEDS_A_SERVER: Record<string, string> = {
   checkEmailAccount: MAIL_SERVERS,
   removeEmailAccount: MAIL_SERVERS,
   rereadMailbox: MAIL_SERVERS,
+  startAuthorization: 'a purpose that names an identity: providers/operations.test.ts',
+  completeAuthorization: 'a sign-in at a provider: provider-mailbox.test.ts',
   ask: 'a model: ask.test.ts',
   createConnection: 'a system that accepts the credentials: connections.test.ts',
   updateConnection: 'a system that accepts the credentials: connections.test.ts',
