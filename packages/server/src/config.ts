@@ -84,8 +84,8 @@ export interface Config {
   mailPollSeconds: number
   /** Mailboxes that one process reads at a time, shared out among the tenants. */
   mailMailboxesMax: number
-  /** How often a connected messaging tool is asked for what is new. */
-  messagingPullMinutes: number
+  /** How often a connected system is asked for what is new. */
+  pullMinutes: number
   llm: LlmConfig
 }
 
@@ -293,7 +293,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
     mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
     mailMailboxesMax: integer('CDS_MAIL_MAILBOXES_MAX', 500, 1, 10_000),
-    messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
+    pullMinutes: integer('CDS_PULL_MINUTES', 10, 1, 1_440),
     llm: {
       openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),
       anthropicApiKey: secret('CDS_ANTHROPIC_API_KEY', null, keyOf, 'an API key'),

@@ -107,7 +107,6 @@ export async function startTestService(
     | 'clock'
     | 'outbound'
     | 'dnsServers'
-    | 'intercomUrl'
     | 'connectorUrls'
     | 'providerUrls'
     | 'mailServers'

@@ -228,15 +228,6 @@ const hubspotSnippets = ({ origin, apiKey }: Filling): Snippet[] => [
   },
 ]
 
-const intercomSnippets = ({ tenantId }: Filling): Snippet[] => [
-  {
-    id: 'connect',
-    title: text.code.intercom,
-    code: `npx cdsctl source connect-intercom --tenant ${tenantId} --token-file token.txt --region us
-npx cdsctl source status --tenant ${tenantId} --source intercom`,
-  },
-]
-
 const mcpSnippets = ({ origin, apiKey }: Filling): Snippet[] => {
   const server = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${apiKey}` } }
   const program = {
@@ -276,7 +267,7 @@ export const SNIPPETS: Record<KindName, (filling: Filling) => Snippet[]> = {
   python: pythonSnippets,
   segment: segmentSnippets,
   hubspot: hubspotSnippets,
-  intercom: intercomSnippets,
+  intercom: () => [],
   mailbox: () => [],
   webhooks: () => [],
   mcp: mcpSnippets,

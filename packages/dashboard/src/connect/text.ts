@@ -42,7 +42,7 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
   intercom: {
     title: 'Intercom',
     description: 'Contacts and conversations, pulled every few minutes.',
-    steps: 'Connect Intercom from the command line. The token is stored encrypted.',
+    steps: 'Connect Intercom with POST /v1/connections or cdsctl connection create. The token is stored encrypted.',
   },
   mailbox: {
     title: 'Mailbox',
@@ -92,7 +92,6 @@ export const text = {
     cursor: '.cursor/mcp.json: Cursor, with a key',
     vscode: '.vscode/mcp.json: VS Code, with a key',
     stdio: 'claude_desktop_config.json: Claude Desktop, with a key. Replace /path/to.',
-    intercom: 'On the machine of the service, with an access token of your Intercom app in token.txt',
   },
   light: {
     waiting: 'Waiting…',

@@ -25,7 +25,6 @@ export function openConnections(
   // The URLs of providers are fixed, and public; tests replace them by ones on this machine.
   const arePrivate = Object.keys(providerUrls).length > 0
   const providerApi = createApiFetch({ ...options, allowPrivate: arePrivate, allowHttp: arePrivate })
-  const messagingApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
   const connectorApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
   const sitePages = createSitePages({
     allowPrivate: config.webhookAllowPrivate,
@@ -43,7 +42,6 @@ export function openConnections(
     closeSocial,
     outbound.close,
     tokenApi.close,
-    messagingApi.close,
     connectorApi.close,
     sitePages.close,
   ]
@@ -53,7 +51,6 @@ export function openConnections(
     connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
     tokenApi,
     providerApi,
-    messagingApi,
     connectorApi,
     sitePages,
     storageTransfer,

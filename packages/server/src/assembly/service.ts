@@ -62,8 +62,6 @@ export interface ServiceOptions extends EngineOptions {
   outbound?: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'>
   /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
   dnsServers?: string[]
-  /** Where Intercom is; for tests. */
-  intercomUrl?: string
   /** Base URLs in place of those of connected systems, by the connector's name; for tests. */
   connectorUrls?: Record<string, string>
   /** Base URLs in place of those of OAuth providers, by name; for tests. */
@@ -123,14 +121,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       recordCalls,
       recordHistory: createCallRecorder({ ...recorder, groupCommit: recording.historyCommit }),
       journalRows: async () => (await countRows(stores.database)).waiting,
-      pullMinutes: config.messagingPullMinutes,
+      pullMinutes: config.pullMinutes,
     }
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
     const hookServices = { ...writing, recordCalls }
     const own = { config, invalidation, jobs, secrets, providers, writing, mail, pulling, hookServices, clock, log, metrics }
-    const workers = await startWorkers({ ...engines, ...connections, ...own, intercomUrl: options.intercomUrl })
+    const workers = await startWorkers({ ...engines, ...connections, ...own })
     cleanup.push(workers.stop)
 
     const findClaimants = (host: string) => claimantsOfHost(stores.database, host)

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { PullServices } from '../connectors/pull.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { CONVERSATION_QUEUES, startConversationWorkers } from '../conversations/workers.ts'
+import { startConversationWorkers } from '../conversations/workers.ts'
 import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
 import { startHookWorkers } from '../hooks/pending.ts'
 import type { RecordServices } from '../hooks/record.ts'
@@ -30,7 +30,6 @@ import { startRetention } from './retention.ts'
 export const QUEUES: readonly JobQueue<object>[] = [
   ...AGENT_QUEUES,
   ...CONNECTOR_QUEUES,
-  ...CONVERSATION_QUEUES,
   ...ERASURE_QUEUES,
   ...EXPORT_QUEUES,
   ...IDENTITY_QUEUES,
@@ -52,8 +51,6 @@ interface Context extends Omit<Engines, 'close'>, Omit<Connections, 'close'> {
   clock: Clock
   log: Logger
   metrics: Metrics
-  /** Where Intercom is; for tests. */
-  intercomUrl: string | undefined
 }
 
 /** What each feature does in the background. */

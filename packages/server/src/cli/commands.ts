@@ -10,7 +10,6 @@ import { runEventImport } from './event-import-command.ts'
 import { FOLLOWING_COMMANDS } from './following/commands.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
-import { SOURCE_COMMANDS } from './source-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
@@ -19,7 +18,6 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
   ...TENANT_COMMANDS,
   ...USER_COMMANDS,
   ...OPERATION_COMMANDS,
-  ...SOURCE_COMMANDS,
   ...SECRET_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',

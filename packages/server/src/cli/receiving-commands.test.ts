@@ -29,21 +29,27 @@ const run = (name: string, values: Values) =>
 
 test('an invalid call returns an error and stores nothing', async () => {
   const file = join(directory, 'token')
-  await expect(run('source connect-intercom', { 'token-file': join(directory, 'none') })).rejects.toMatchObject({
+  const connection = { connector: 'intercom', 'credentials-file': file }
+  await expect(
+    run('connection create', { ...connection, 'credentials-file': join(directory, 'none') }),
+  ).rejects.toMatchObject({
     code: 'invalid_option',
     message: expect.stringContaining('ENOENT'),
   })
-  await writeFile(file, 'x y\n')
-  await expect(run('source connect-intercom', { 'token-file': file })).rejects.toMatchObject({
+  await writeFile(file, '{"access_token": "x y"}\n')
+  await expect(run('connection create', connection)).rejects.toMatchObject({
     code: 'validation_error',
+    details: [{ path: 'credentials.access_token' }],
   })
-  await writeFile(file, 'a-token-of-intercom\n')
-  await expect(run('source connect-intercom', { 'token-file': file, region: 'moon' })).rejects.toMatchObject({
+  await writeFile(file, '{"access_token": "a-token-of-intercom"}\n')
+  await expect(run('connection create', { ...connection, settings: '{"region": "moon"}' })).rejects.toMatchObject({
     code: 'validation_error',
+    details: [{ path: 'settings.region' }],
   })
-  for (const name of ['source status', 'source sync', 'source disconnect']) {
-    await expect(run(name, { source: 'intercom' })).rejects.toMatchObject({ code: 'not_found' })
+  for (const name of ['connection get', 'connection pull', 'connection delete']) {
+    await expect(run(name, { 'connection-id': newId() })).rejects.toMatchObject({ code: 'not_found' })
   }
+  await writeFile(file, 'a-token\n')
   const client = { 'token-url': 'https://example.com/token', 'client-id': 'c' }
   const identityId = await createIdentity(tenant)
   const unusable: [Values, string, string | undefined][] = [
@@ -87,34 +93,42 @@ test('a suppression is removed with the consent of the owner of the address', as
   expect(await run('suppression list', {})).toMatchObject({ suppressions: [] })
 })
 
-test('a connection is shown, synced and disconnected', async () => {
+test('a connection is shown, paused and deleted', async () => {
   const later = new Date(Date.now() + 3_600_000)
+  const id = newId()
   await tenant.handle.db
-    .insertInto('messaging_connections')
+    .insertInto('connections')
     .values({
+      connection_id: id,
+      connector: 'intercom',
       source: 'intercom',
-      settings: JSON.stringify({ region: 'eu', workspace: 'Ours' }),
+      account: 'Ours',
+      settings: JSON.stringify({ region: 'eu' }),
       sealed: 'sealed',
-      position: '{}',
+      position: JSON.stringify({ runId: null, objects: {} }),
       state: 'waiting',
+      error: null,
       next_pull_at: later,
       created_at: later,
       updated_at: later,
     })
     .execute()
-  const shown = { source: 'intercom', region: 'eu', workspace: 'Ours', state: 'waiting', error: null, synced_at: null }
-  expect(await run('source status', { source: 'intercom' })).toEqual({ ...shown, next_pull_at: later.toISOString() })
-  const { next_pull_at } = (await run('source sync', { source: 'intercom' })) as { next_pull_at: string }
-  expect(Date.parse(next_pull_at)).toBeLessThanOrEqual(Date.now())
-  expect(await run('source disconnect', { source: 'intercom' })).toEqual({ source: 'intercom', disconnected: true })
+  const options = { 'connection-id': id }
+  const shown = { source: 'intercom', settings: { region: 'eu' }, account: 'Ours', error: null, last_run: null }
+  expect(await run('connection get', options)).toMatchObject({
+    connection: { ...shown, state: 'waiting', next_pull_at: later.toISOString() },
+  })
+  expect(await run('connection pause', options)).toMatchObject({ connection: { state: 'paused' }, changed: true })
+  await expect(run('connection pull', options)).rejects.toMatchObject({ code: 'connection_paused' })
+  expect(await run('connection delete', options)).toMatchObject({ deleted: true, source: 'intercom' })
   const logged = await tenant.handle.db
     .selectFrom('audit_log')
     .select(['action', 'subject_id'])
-    .where('subject_kind', '=', 'source')
+    .where('subject_kind', '=', 'connection')
     .orderBy('entry_id')
     .execute()
   expect(logged).toEqual([
-    { action: 'source.pull_ordered', subject_id: 'intercom' },
-    { action: 'source.disconnected', subject_id: 'intercom' },
+    { action: 'connection.paused', subject_id: id },
+    { action: 'connection.deleted', subject_id: id },
   ])
 })

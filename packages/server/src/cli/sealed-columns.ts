@@ -1,7 +1,6 @@
 import { identitySecretPlace } from '../access/identification-settings.ts'
 import { serviceSecretPlace } from '../access/service-secrets.ts'
 import { sealedPlace } from '../connectors/connections.ts'
-import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { hookSecretPlace } from '../hooks/hooks.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
@@ -43,12 +42,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['tenant_id', 'identity_id'],
     column: 'sealed',
     place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
-  },
-  {
-    table: 'messaging_connections',
-    key: ['tenant_id', 'source'],
-    column: 'sealed',
-    place: ({ tenant_id = '', source = '' }) => connectionPlace(tenant_id, source),
   },
   {
     table: 'provider_clients',

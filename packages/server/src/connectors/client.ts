@@ -48,6 +48,8 @@ export interface Request {
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Record<string, string>
+  /** Whether a request with a body changes nothing, as a search does: it is repeated like a GET. */
+  isRead?: boolean
 }
 
 /** Calls the API of a connected system. */
@@ -83,17 +85,23 @@ export interface ClientOptions {
 export function openClient({ connector, settings, signIn, api, clock, signal, baseUrl }: ClientOptions): Client {
   const base = baseUrl ?? connector.baseUrl(settings)
   let nextAt = 0
+  let limitedUntil = new Date(0)
+
+  function waitUntil(until: Date): void {
+    limitedUntil = until
+    nextAt = Math.max(nextAt, Date.now() + until.getTime() - clock().getTime())
+  }
 
   async function waitForTurn(): Promise<void> {
     signal.throwIfAborted()
     const wait = nextAt - Date.now()
-    if (wait > WAIT_MS_MAX) throw new RateLimited(connector.label, new Date(clock().getTime() + wait))
+    if (wait > WAIT_MS_MAX) throw new RateLimited(connector.label, limitedUntil)
     nextAt = Math.max(nextAt, Date.now()) + connector.pauseMs
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
 
   async function send(request: Request, credentials: Credentials): Promise<JsonAnswer> {
-    const { method = request.body === undefined ? 'GET' : 'POST', body } = request
+    const { method = request.body === undefined ? 'GET' : 'POST', body, isRead = method === 'GET' } = request
     const headers = { ...connector.headers(credentials, settings), ...request.headers }
     const url = urlOf(base, request)
     for (let waits = 0, retries = 0; ; ) {
@@ -101,12 +109,14 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
       const answer = await api.call({ method, url, headers, signal, ...(body === undefined ? {} : { body }) })
       const until = (connector.retryAt ?? retryAfter)(answer, clock())
       if (until !== null) {
-        nextAt = Math.max(nextAt, Date.now() + until.getTime() - clock().getTime())
+        waitUntil(until)
         if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until)
         continue
       }
+      const next = connector.nextAt?.(answer, clock()) ?? null
+      if (next !== null) waitUntil(next)
       // A write may have been executed although its answer is an error, so only reads are repeated here.
-      if (answer.status < 500 || method !== 'GET' || retries === SERVER_RETRIES_MAX) return answer
+      if (answer.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return answer
       await sleep(SERVER_RETRY_MS * 2 ** retries++, undefined, { signal })
     }
   }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
+import { parseConversationSource } from '../conversations/push-requests.ts'
 import { type Actor, audit } from '../operations/audit.ts'
 import { conflict, type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { recordCheck } from '../platform/http/records.ts'
@@ -41,7 +43,8 @@ export interface NewConnection {
 /** @throws ServiceError 404 `unknown_connector`, 400 for settings or a name that are not valid. */
 export function parseConnection(name: string, source: string | undefined, settings: Record<string, unknown>) {
   const connector = connectorNamed(name)
-  return { connector, source: parseSourceName(source ?? connector.name), settings: parseSettings(connector, settings) }
+  const parseName = connector.kind === 'messaging' ? parseConversationSource : parseSourceName
+  return { connector, source: parseName(source ?? connector.name), settings: parseSettings(connector, settings) }
 }
 
 /** @throws ServiceError 400 */
@@ -158,7 +161,7 @@ export async function reconnect(
   const account = await accountOf(services, connection)
   await tenant.transaction(async (tx) => {
     const before = await lockConnection(tx, connectionId)
-    const isSame = before.account === account && JSON.stringify(before.settings) === JSON.stringify(settings)
+    const isSame = before.account === account && isDeepStrictEqual(before.settings, settings)
     const state = before.state === 'paused' ? 'paused' : 'waiting'
     const changes = {
       settings: JSON.stringify(settings),

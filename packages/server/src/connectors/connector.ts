@@ -41,6 +41,8 @@ export interface Connector {
   pauseMs: number
   /** When a refused request may be repeated; null: the answer is not a rate limit. Default: 429 with Retry-After. */
   retryAt?(answer: JsonAnswer, now: Date): Date | null
+  /** When the next request may be sent, if a good answer says that none is left; null: after the pause. */
+  nextAt?(answer: JsonAnswer, now: Date): Date | null
   /** What the API says of an error, if that is not in `message` or `error`. */
   explain?(answer: JsonAnswer): string
   /** The account that the credentials open, to show people what they connected. @throws ApiRefused */
@@ -77,7 +79,7 @@ export interface RecordsPage {
   /** Events, and what they say of people. A failed one is listed among the connection's errors. */
   calls?: readonly SourceCall[]
   /** The messages of conversations, each oldest first. */
-  conversations?: readonly (readonly IncomingMessage[])[]
+  conversations?: readonly (readonly Omit<IncomingMessage, 'source'>[])[]
   /** The source's ids of contacts that were deleted there. */
   deleted?: readonly string[]
   /** The source's ids of companies that were deleted there. The companies stay here. */

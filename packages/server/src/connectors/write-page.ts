@@ -75,7 +75,8 @@ export async function writePage(
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
     await record(tenant, services, writer, some, isHistory, result)
   }
-  for (const messages of page.conversations ?? []) {
+  for (const sent of page.conversations ?? []) {
+    const messages = sent.map((message) => ({ ...message, source: writer.source }))
     for (const { status } of await recordMessages(tenant, services, messages)) add(result, status, 1)
   }
   return result

@@ -114,19 +114,3 @@ CREATE TABLE mailbox_skipped (
   PRIMARY KEY (tenant_id, identity_id, role, uid_validity, uid),
   FOREIGN KEY (tenant_id, identity_id) REFERENCES mailboxes ON DELETE CASCADE
 );
--- A connected messaging tool. `position` lets a pull resume after an interruption.
-CREATE TABLE messaging_connections (
-  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
-  source text NOT NULL,
-  settings jsonb NOT NULL,
-  sealed text NOT NULL,
-  position jsonb NOT NULL,
-  state text NOT NULL,
-  error text,
-  next_pull_at timestamptz NOT NULL,
-  synced_at timestamptz,
-  created_at timestamptz NOT NULL,
-  updated_at timestamptz NOT NULL,
-  PRIMARY KEY (tenant_id, source)
-);
-CREATE INDEX messaging_connections_due ON messaging_connections (next_pull_at);

@@ -152,12 +152,8 @@ describe('the command line', () => {
   })
 
   test('declares for each command whether it writes an entry', () => {
-    const lines = [
-      ...['tenant create', 'user create', 'user reset-password'],
-      // Tested in receiving-commands.test.ts.
-      ...['source connect-intercom', 'source sync', 'source disconnect'],
-    ]
-    const reads = ['tenant list', 'source status', 'doctor']
+    const lines = [...['tenant create', 'user create', 'user reset-password']]
+    const reads = ['tenant list', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
     const others = ['seed', 'import contacts', 'import events', 'migrate', 'secrets rotate', 'events retry']
     // The operation declares whether it writes an entry; walk.test.ts tests it.

@@ -53,7 +53,6 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   email_suppressions: { key: ['address'] },
   mail_sends: { key: ['message_id'], without: ['claimed_until', 'unsubscribe_hash'] },
   social_profiles: { key: ['identity_id'] },
-  messaging_connections: { key: ['source'], without: ['sealed'] },
   connections: { key: ['connection_id'], without: ['sealed'] },
   connection_runs: { key: ['connection_id', 'run_id'] },
   connection_errors: { key: ['connection_id', 'error_id'] },

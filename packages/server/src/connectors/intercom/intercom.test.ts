@@ -9,25 +9,21 @@ import {
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
-import { createJsonApi, type JsonApi } from '../../platform/outbound/json-api.ts'
-import { connectIntercom, describeConnection, disconnectSource, syncSource } from './connection.ts'
-import { pullIntercom } from './pull.ts'
+import { createJsonApi } from '../../platform/outbound/json-api.ts'
+import { intercom as connector } from './intercom.ts'
 
-const ACTOR = { kind: 'service' } as const
 const WITHIN = { timeout: 120_000, interval: 100 }
 const NOW = Math.floor(Date.now() / 1000)
 
 let intercom: IntercomFixture
 let service: TestService
-let api: JsonApi
 let tenant: TestTenant
 
 beforeAll(async () => {
   const certificate = makeCertificate()
   intercom = await startIntercom(certificate)
   const outbound = { allowPrivate: true, ca: certificate.certificate }
-  api = createJsonApi(outbound)
-  service = await startTestService({}, { outbound, intercomUrl: intercom.url })
+  service = await startTestService({}, { outbound, connectorUrls: { intercom: intercom.url } })
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
@@ -42,7 +38,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   await service?.close()
-  await api?.close()
   await intercom?.close()
 })
 
@@ -83,14 +78,38 @@ const conversation = (n: number, parts: object[] = [], more: object = {}) => ({
   ...more,
 })
 
-const dependencies = () => ({ secrets: service.secrets, api, intercomUrl: intercom.url })
-const connect = (token = intercom.token) =>
-  connectIntercom(tenant.handle, dependencies(), ACTOR, { token, region: 'us' }, new Date())
-const status = () => describeConnection(tenant.handle, 'intercom')
+const create = (more: object = {}) =>
+  tenant.call('POST', '/v1/connections', {
+    connector: 'intercom',
+    credentials: { access_token: intercom.token },
+    ...more,
+  })
 
-/** Waits until a running service has pulled everything. */
-async function pulled(after: string | null = null): Promise<void> {
-  await expect.poll(async () => ((await status()).synced_at ?? '') > (after ?? ''), WITHIN).toBe(true)
+/** @returns the path of the new connection. */
+async function connect(more: object = {}): Promise<string> {
+  const { status, body } = await create(more)
+  expect(status).toBe(201)
+  return `/v1/connections/${body.connection.connection_id}`
+}
+
+async function read(connection: string) {
+  return (await tenant.call('GET', connection)).body.connection
+}
+
+/** Waits until the service has pulled everything in another run than `before`. @returns the connection. */
+async function pulled(connection: string, before: string | null = null) {
+  await expect
+    .poll(async () => {
+      const { last_run, state } = await read(connection)
+      return state === 'waiting' && last_run?.finished_at && last_run.run_id !== before
+    }, WITHIN)
+    .toBeTruthy()
+  return read(connection)
+}
+
+async function inState(connection: string, state: string) {
+  await expect.poll(async () => (await read(connection)).state, WITHIN).toBe(state)
+  return read(connection)
 }
 
 async function byEmail(email: string): Promise<string> {
@@ -107,8 +126,12 @@ test('contacts and conversations are pulled over several pages, within the rate 
   intercom.limit = 60
   intercom.contacts = Array.from({ length: 310 }, (_, n) => contact(n))
   intercom.conversations = Array.from({ length: 160 }, (_, n) => conversation(n))
-  expect(await connect()).toMatchObject({ source: 'intercom', region: 'us', workspace: 'Workspace', error: null })
-  await pulled()
+  const { status, body: created } = await create({ settings: { region: 'us' } })
+  expect(status).toBe(201)
+  const described = { connector: 'intercom', source: 'intercom', settings: { region: 'us' }, account: 'Workspace' }
+  expect(created.connection).toMatchObject({ ...described, error: null })
+  const { last_run } = await pulled(`/v1/connections/${created.connection.connection_id}`)
+  expect(last_run.counts).toEqual({ contacts: { created: 310 }, conversations: { recorded: 160 } })
   expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(310)
   const id = await byEmail('person7@example.com')
   const { body } = await tenant.call('GET', `/v1/contacts/${id}?include=raw`)
@@ -148,8 +171,7 @@ test('a conversation has its messages without internal notes, with sanitised HTM
       source: { type: 'conversation', id: 's', subject: '<p>Sale</p>', body: '<p>Buy</p>', author: ADMIN },
     }),
   ]
-  await connect()
-  await pulled()
+  await pulled(await connect())
   const first = await byEmail('person1@example.com')
   const [thread] = await conversations(first)
   expect(thread).toMatchObject({ channel: 'chat', source: 'intercom', subject: null, message_count: 4 })
@@ -179,17 +201,17 @@ test('a conversation has its messages without internal notes, with sanitised HTM
 test('the next pull requests only changes and creates no duplicates', async () => {
   intercom.contacts = [contact(1)]
   intercom.conversations = [conversation(1)]
-  await connect()
-  await pulled()
-  const { synced_at } = await status()
+  const connection = await connect()
+  const { last_run } = await pulled(connection)
   intercom.asked = []
   intercom.conversations = [
     conversation(1, [part('1', user(1))], { updated_at: NOW + 60 }),
     conversation(2, [], { updated_at: NOW - 90_000 }),
   ]
   intercom.contacts = [contact(1, { updated_at: NOW + 60, name: 'Ada Lovelace' })]
-  await syncSource(tenant.handle, 'intercom', new Date())
-  await pulled(synced_at)
+  expect((await tenant.call('POST', `${connection}/pull`)).status).toBe(202)
+  const { counts } = (await pulled(connection, last_run.run_id)).last_run
+  expect(counts).toEqual({ contacts: { updated: 1 }, conversations: { known: 1, recorded: 1 } })
   const searches = intercom.asked.filter(({ path }) => path.endsWith('/search'))
   expect(searches.map(({ body }) => (body.query?.value ?? 0) > NOW - 100_000)).toEqual([true, true])
   expect(intercom.asked.map(({ path }) => path)).toContain('/conversations/1001')
@@ -200,98 +222,145 @@ test('the next pull requests only changes and creates no duplicates', async () =
   expect(body.contact.properties.firstname).toBe('Ada')
 })
 
-describe('a manual pull', () => {
-  const pull = () =>
-    pullIntercom(
-      tenant.handle,
-      { writing: service.writing, ...dependencies(), pullMinutes: 10 },
-      new AbortController().signal,
-    )
+test('everything read again changes nothing', async () => {
+  intercom.contacts = [contact(1)]
+  intercom.conversations = [conversation(1, [part('1', ADMIN)])]
+  const connection = await connect()
+  const { last_run } = await pulled(connection)
+  expect((await tenant.call('POST', `${connection}/reread`, {})).status).toBe(202)
+  const { counts } = (await pulled(connection, last_run.run_id)).last_run
+  expect(counts).toEqual({ contacts: { unchanged: 1 }, conversations: { known: 2 } })
+  const events = await tenant.call('GET', `/v1/contacts/events/${await byEmail('person1@example.com')}`)
+  expect(events.body.events).toHaveLength(2)
+})
 
-  /** Connects without a due pull, so that the running service does nothing. */
-  async function connectQuietly(): Promise<void> {
-    const later = new Date(Date.now() + 3_600_000)
-    await connectIntercom(tenant.handle, dependencies(), ACTOR, { token: intercom.token, region: 'eu' }, later)
+test('the messages of a second workspace belong to its own source', async () => {
+  intercom.contacts = [contact(1, { email: null })]
+  const person = { ...user(1), email: null }
+  const source = { type: 'conversation', id: 's', subject: '', body: '<p>Hi</p>', author: person }
+  intercom.conversations = [conversation(1, [], { source })]
+  await pulled(await connect())
+  await pulled(await connect({ source: 'intercom-eu', settings: { region: 'eu' } }))
+  const known = await tenant.handle.db.selectFrom('contact_sources').select(['contact_id', 'source']).execute()
+  expect(known.map(({ source: name }) => name).sort()).toEqual(['intercom', 'intercom-eu'])
+  for (const { contact_id, source: name } of known) {
+    expect(await conversations(contact_id)).toMatchObject([{ source: name, message_count: 1 }])
   }
+})
 
+describe('a pull', () => {
   test('resumes where it was interrupted', async () => {
     intercom.contacts = Array.from({ length: 320 }, (_, n) => contact(n))
     intercom.conversations = [conversation(1)]
-    await connectQuietly()
     intercom.intercept = ({ path, body }, response) => {
       const isThird = path === '/contacts/search' && intercom.asked.filter((each) => each.path === path).length === 3
       if (isThird && body.pagination?.starting_after) response.destroy()
       return isThird
     }
-    await expect(pull()).rejects.toThrow()
-    expect(await status()).toMatchObject({ state: 'failed', error: expect.stringMatching(/could not be reached/) })
+    const connection = await connect()
+    expect(await inState(connection, 'failed')).toMatchObject({ error: expect.stringMatching(/could not be reached/) })
     const cursors = () => intercom.asked.map(({ body }) => body.pagination?.starting_after)
     const brokenOffAt = cursors().at(-1)
+    expect(brokenOffAt).toEqual(expect.any(String))
     Object.assign(intercom, { asked: [], intercept: () => false })
-    await pull()
+    await tenant.call('POST', `${connection}/pull`)
+    expect(await pulled(connection)).toMatchObject({
+      error: null,
+      last_run: { counts: { contacts: { created: 320 }, conversations: { recorded: 1 } } },
+    })
     expect(cursors()[0]).toBe(brokenOffAt)
-    expect(await status()).toMatchObject({ state: 'waiting', error: null, synced_at: expect.any(String) })
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(320)
+  })
+
+  test('repeats a search that a server error answers', async () => {
+    intercom.contacts = [contact(1)]
+    let failures = 1
+    intercom.intercept = ({ path }, response) => {
+      if (path !== '/contacts/search' || failures-- <= 0) return false
+      fail(response, 503, 'service_unavailable', 'Try again later')
+      return true
+    }
+    await pulled(await connect())
+    expect(await byEmail('person1@example.com')).toBeDefined()
+    expect(intercom.asked.filter(({ path }) => path === '/contacts/search')).toHaveLength(2)
   })
 
   test('restarts its search if the cursor has expired', async () => {
     intercom.contacts = Array.from({ length: 200 }, (_, n) => contact(n))
-    await connectQuietly()
-    const run = { startedAt: NOW, phase: 'contacts', cursor: 'gone' }
-    const position = JSON.stringify({ contactsAfter: 0, conversationsAfter: 0, run })
-    await tenant.handle.db.updateTable('messaging_connections').set({ position }).execute()
-    await pull()
+    let refusals = 1
+    intercom.intercept = ({ body }, response) => {
+      if (body.pagination?.starting_after === undefined || refusals-- <= 0) return false
+      fail(response, 400, 'parameter_invalid', 'starting_after is not valid')
+      return true
+    }
+    const { last_run } = await pulled(await connect())
+    expect(last_run.counts.contacts).toEqual({ created: 200, unchanged: 150 })
+    const searches = intercom.asked.filter(({ path }) => path === '/contacts/search')
+    const hasCursor = searches.map(({ body }) => body.pagination?.starting_after !== undefined)
+    expect(hasCursor).toEqual([false, true, false, true])
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(200)
   })
 
-  test('waits when it is rate-limited, and is rescheduled if the wait is long', async () => {
+  test('waits when it is rate-limited', async () => {
     intercom.contacts = [contact(1)]
-    await connectQuietly()
     let refusals = 2
-    intercom.intercept = (_, response) => {
-      if (refusals-- <= 0) return false
+    intercom.intercept = ({ path }, response) => {
+      if (path === '/me' || refusals-- <= 0) return false
       response.setHeader('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000)))
       fail(response, 429, 'rate_limit_exceeded', 'Exceeded rate limit')
       return true
     }
-    await pull()
+    await pulled(await connect())
     expect(await byEmail('person1@example.com')).toBeDefined()
-    const reset = NOW + 600
-    intercom.intercept = (_, response) => {
+  })
+
+  test.for([429, 200])('is rescheduled if the wait that status %d asks for is long', async (status) => {
+    const reset = NOW + 3_600
+    intercom.intercept = ({ path }, response) => {
+      if (path === '/me') return false
+      response.setHeader('x-ratelimit-remaining', '0')
       response.setHeader('x-ratelimit-reset', String(reset))
-      fail(response, 429, 'rate_limit_exceeded', 'Exceeded rate limit')
+      if (status === 200) return false
+      fail(response, status, 'rate_limit_exceeded', 'Exceeded rate limit')
       return true
     }
-    await pull()
-    expect(await status()).toMatchObject({ state: 'waiting', next_pull_at: new Date(reset * 1000).toISOString() })
+    const connection = await connect()
+    await expect
+      .poll(async () => (await read(connection)).next_pull_at, WITHIN)
+      .toBe(new Date(reset * 1000).toISOString())
+    expect(await read(connection)).toMatchObject({ state: 'waiting', error: null, last_run: { finished_at: null } })
   })
 
   test("stores Intercom's reply to a rejected token, without the token", async () => {
-    await connectQuietly()
-    const before = intercom.token
-    intercom.token = 'another-token-of-the-workspace'
-    try {
-      await pull()
-      expect(await status()).toMatchObject({
-        state: 'failed',
-        error: 'Intercom responded with status 401: Access Token Invalid',
-      })
-    } finally {
-      intercom.token = before
+    const { token } = intercom
+    let reply = 'Access Token Invalid'
+    intercom.intercept = ({ path }, response) => {
+      if (path === '/me') return false
+      fail(response, 401, 'unauthorized', reply)
+      return true
     }
-    const row = await tenant.handle.db.selectFrom('messaging_connections').selectAll().executeTakeFirst()
-    expect(JSON.stringify(row) + service.logged.join()).not.toContain(before)
+    const connection = await connect()
+    const { error } = await inState(connection, 'signed_out')
+    expect(error).toBe('Intercom responded with status 401: Access Token Invalid')
+    reply = `The token ${token} is no longer valid`
+    await tenant.call('PATCH', connection, { credentials: { access_token: token } })
+    await expect.poll(async () => (await read(connection)).error, WITHIN).toContain('The token [secret] is no longer')
+    const answers = [(await tenant.call('GET', connection)).body, (await tenant.call('GET', '/v1/audit-log')).body]
+    const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify([answers, rows]) + service.logged.join()).not.toContain(token)
   })
 
   test('reports a token that was encrypted with a removed key', async () => {
-    await connectQuietly()
-    await tenant.handle.db.updateTable('messaging_connections').set({ sealed: 'v1.000000000000.AAAA' }).execute()
-    await pull()
-    expect(await status()).toMatchObject({ state: 'failed', error: expect.stringContaining('CDS_SECRET_KEY') })
+    const connection = await connect()
+    await pulled(connection)
+    await tenant.handle.db.updateTable('connections').set({ sealed: 'v1.000000000000.AAAA' }).execute()
+    await tenant.call('POST', `${connection}/pull`)
+    const { error } = await inState(connection, 'signed_out')
+    expect(error).toContain('CDS_SECRET_KEY')
   })
 
   test('survives invalid responses', async () => {
-    await connectQuietly()
     intercom.contacts = [
       { id: null, updated_at: NOW },
       { id: 'x'.repeat(300), updated_at: NOW },
@@ -305,42 +374,73 @@ describe('a manual pull', () => {
       }),
       conversation(2, [part('1', user(1), { created_at: 1e300 }), part('2', user(1), { author: null })]),
     ]
-    await pull()
-    expect((await status()).state).toBe('waiting')
+    const connection = await connect()
+    await pulled(connection)
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    const { errors } = (await tenant.call('GET', `${connection}/errors`)).body
+    expect(errors).toMatchObject([
+      { object: 'contacts', external_id: expect.stringMatching(/^x{200}/), code: 'validation_error' },
+    ])
+  })
+
+  test('skips a conversation that was deleted after the search found it', async () => {
+    intercom.conversations = [conversation(1), conversation(2)]
+    intercom.intercept = ({ path }, response) => {
+      if (path !== '/conversations/1001') return false
+      fail(response, 404, 'not_found', 'Resource Not Found')
+      return true
+    }
+    const { last_run } = await pulled(await connect())
+    expect(last_run.counts.conversations).toEqual({ recorded: 1 })
   })
 })
 
 test('a connection that the database refuses to change does not block others', async () => {
   const isScheduled = sql`old.tenant_id = ${sql.lit(tenant.id)} AND new.next_pull_at > old.next_pull_at`
-  const end = await refuseUpdates(service.stores.database, 'messaging_connections', isScheduled)
+  const end = await refuseUpdates(service.stores.database, 'connections', isScheduled)
   try {
     await connect()
     tenant = await createTestTenant(service)
-    await connect()
-    await pulled()
+    await pulled(await connect())
   } finally {
     await end()
   }
 })
 
 test('a token is checked before it is stored, and errors name the problem', async () => {
-  await expect(connect('wrong-token-of-somebody')).rejects.toMatchObject({
+  expect(await create({ credentials: { access_token: 'wrong-token-of-somebody' } })).toMatchObject({
     status: 400,
-    code: 'intercom_login_failed',
-    message: 'Intercom responded with status 401: Access Token Invalid',
+    body: {
+      error: { code: 'connection_refused', message: 'Intercom responded with status 401: Access Token Invalid' },
+    },
   })
-  await expect(connect('short')).rejects.toMatchObject({ code: 'validation_error' })
-  await expect(
-    connectIntercom(tenant.handle, dependencies(), ACTOR, { token: intercom.token, region: 'moon' }, new Date()),
-  ).rejects.toMatchObject({ code: 'validation_error' })
-  await expect(status()).rejects.toMatchObject({ status: 404 })
-  await connect()
+  for (const [wrong, path] of [
+    [{ credentials: { access_token: 'two words' } }, 'credentials.access_token'],
+    [{ credentials: {} }, 'credentials.access_token'],
+    [{ settings: { region: 'moon' } }, 'settings.region'],
+    [{ source: 'email' }, 'source'],
+  ] as const) {
+    const { status, body } = await create(wrong)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  }
+  expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+  const connection = await connect({ settings: { region: 'eu' } })
   const log = await tenant.handle.db.selectFrom('audit_log').select(['action', 'details']).execute()
-  expect(log).toEqual([{ action: 'source.connected', details: { region: 'us', workspace: 'Workspace' } }])
-  await disconnectSource(tenant.handle, ACTOR, 'intercom', new Date())
-  await expect(status()).rejects.toMatchObject({ status: 404 })
-  await expect(disconnectSource(tenant.handle, ACTOR, 'intercom', new Date())).rejects.toMatchObject({ status: 404 })
+  const details = { connector: 'intercom', source: 'intercom', account: 'Workspace' }
+  expect(log).toEqual([{ action: 'connection.created', details }])
+  expect((await tenant.call('DELETE', connection)).status).toBe(200)
+  expect((await tenant.call('GET', connection)).status).toBe(404)
+  expect((await tenant.call('DELETE', connection)).status).toBe(404)
+})
+
+test('each region has its own host', () => {
+  const regions = ['us', 'eu', 'au'].map((region) => ({ region }))
+  expect([{}, ...regions].map(connector.baseUrl)).toEqual([
+    'https://api.intercom.io',
+    'https://api.intercom.io',
+    'https://api.eu.intercom.io',
+    'https://api.au.intercom.io',
+  ])
 })
 
 test('calls to private addresses are refused, also after DNS resolution', async () => {

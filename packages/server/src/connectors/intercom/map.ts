@@ -1,23 +1,20 @@
-import { hasMoreCharacters } from '../../platform/characters.ts'
-import { ServiceError } from '../../platform/errors.ts'
-import type { IncomingRecord } from '../../sources/apply-records.ts'
-import { parseRecord } from '../../sources/requests.ts'
-import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
-import { isObject } from './api.ts'
-
-export const SOURCE = 'intercom'
+import type { IncomingMessage, MessageAttachment, Participant } from '../../conversations/message.ts'
+import { isObject, objectsOf, textOf } from '../client.ts'
+import type { ContactRecord } from '../connector.ts'
 
 /** Parts that are messages if they have a body. Notes are internal; other parts record actions such as assignments. */
 const MESSAGE_PARTS = ['comment', 'quick_reply', 'open', 'close']
 const CONTACT_AUTHORS = ['user', 'lead', 'contact']
-const ID_LENGTH_MAX = 200
 
 type Json = Record<string, unknown>
 
+/** A message without the name of its source, which is the connection's. */
+export type SourceMessage = Omit<IncomingMessage, 'source'>
+
 /** Converts an Intercom contact to a record of the source; null if it has no id. */
-export function contactRecord(contact: Json): IncomingRecord | ServiceError | null {
+export function contactRecord(contact: Json): ContactRecord | null {
   const id = textOf(contact.id)
-  if (id === null || hasMoreCharacters(id, ID_LENGTH_MAX)) return null
+  if (id === null) return null
   const [firstname, ...rest] = (textOf(contact.name) ?? '').split(/\s+/).filter(Boolean)
   const location = isObject(contact.location) ? contact.location : {}
   const properties = Object.entries({
@@ -29,20 +26,17 @@ export function contactRecord(contact: Json): IncomingRecord | ServiceError | nu
     country: textOf(location.country),
   }).filter(([, value]) => value)
   const updatedAt = secondsOf(contact.updated_at)
-  const record = {
+  return {
     external_id: id,
+    email: textOf(contact.email),
     properties: Object.fromEntries(properties),
     raw: contact,
     ...(updatedAt === null ? {} : { updated_at: updatedAt.toISOString() }),
   }
-  const email = textOf(contact.email)
-  const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
-  // Intercom accepts invalid addresses. The contact is kept without its address.
-  return parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
 }
 
 /** The messages of a conversation, oldest first. */
-export function conversationMessages(conversation: Json): IncomingMessage[] {
+export function conversationMessages(conversation: Json): SourceMessage[] {
   const id = textOf(conversation.id)
   if (id === null) return []
   const source = isObject(conversation.source) ? conversation.source : {}
@@ -72,17 +66,15 @@ interface Common {
   contacts: Participant[]
 }
 
-function toMessage(messageId: string, part: Json, { threadKey, subject, contacts }: Common): IncomingMessage | null {
+function toMessage(messageId: string, part: Json, { threadKey, subject, contacts }: Common): SourceMessage | null {
   const body = textOf(part.body)
-  const attachments = Array.isArray(part.attachments) ? part.attachments.filter(isObject).map(toAttachment) : []
+  const attachments = objectsOf(part.attachments).map(toAttachment)
   const sentAt = secondsOf(part.created_at)
-  if (((body === null || body === '') && attachments.length === 0) || sentAt === null || part.redacted === true)
-    return null
+  if ((body === null && attachments.length === 0) || sentAt === null || part.redacted === true) return null
   const author = isObject(part.author) ? part.author : {}
   const isInbound = isContact(author)
   return {
     channel: 'chat',
-    source: SOURCE,
     messageId,
     threadKey,
     inReplyTo: null,
@@ -132,14 +124,7 @@ function toAttachment(attachment: Json): MessageAttachment {
 
 /** Lists are wrapped in an object with a field of the same name. */
 function listOf(value: unknown, name: string): Json[] {
-  const list = isObject(value) ? value[name] : value
-  return Array.isArray(list) ? list.filter(isObject) : []
-}
-
-/** A string; numbers are converted, because some ids are numbers. */
-function textOf(value: unknown): string | null {
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? value : null
+  return objectsOf(isObject(value) ? value[name] : value)
 }
 
 function secondsOf(value: unknown): Date | null {

@@ -1,0 +1,125 @@
+import Type from 'typebox'
+import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
+import type { Connector, ReadRange, Settings } from '../connector.ts'
+import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
+
+/** The API version that this code uses. Intercom supports old versions. */
+const VERSION = '2.14'
+const CONTACTS_PER_PAGE = 150
+/** Fewer than contacts, because each is read with its messages. */
+const CONVERSATIONS_PER_PAGE = 50
+/** Contact searches have a resolution of one day. */
+const CONTACTS_OVERLAP_SECONDS = 86_400
+/** It may take minutes until a search finds a change. */
+const CONVERSATIONS_OVERLAP_SECONDS = 900
+/** The length of Intercom's window, if it does not say when it ends. */
+const WINDOW_MS = 10_000
+
+/** The API's base URL in each hosting region. */
+const REGIONS: Readonly<Record<string, string>> = {
+  us: 'https://api.intercom.io',
+  eu: 'https://api.eu.intercom.io',
+  au: 'https://api.au.intercom.io',
+}
+
+/**
+ * Intercom's REST API: https://developers.intercom.com/docs/references/2.14/rest-api/api.intercom.io
+ * Its search finds no deletions, and tells of no merges.
+ */
+export const intercom: Connector = {
+  name: 'intercom',
+  label: 'Intercom',
+  kind: 'messaging',
+  credentials: {
+    access_token: 'The access token of your Intercom app: Developer Hub → your app → Authentication.',
+  },
+  settings: {
+    region: Type.Optional(
+      Type.Enum(Object.keys(REGIONS), {
+        title: 'Region',
+        description: 'Where Intercom hosts your workspace. Default: us.',
+        default: 'us',
+      }),
+    ),
+  },
+  baseUrl: ({ region }: Settings) => REGIONS[String(region ?? 'us')] ?? '',
+  headers: ({ access_token = '' }) => ({ authorization: `Bearer ${access_token}`, 'intercom-version': VERSION }),
+  pauseMs: 0,
+  retryAt: (answer, now) => (answer.status === 429 ? (windowEnd(answer) ?? new Date(now.getTime() + WINDOW_MS)) : null),
+  nextAt: (answer) => (answer.headers['x-ratelimit-remaining'] === '0' ? windowEnd(answer) : null),
+  explain: ({ body }) => (isObject(body) && textOf(objectsOf(body.errors)[0]?.message)) || '',
+  account: async (client) => {
+    const { app } = await client.call({ path: '/me' })
+    return (isObject(app) && textOf(app.name)) || 'Intercom'
+  },
+  objects: [
+    {
+      name: 'contacts',
+      overlapSeconds: CONTACTS_OVERLAP_SECONDS,
+      read: async (client, range) => {
+        const { items, next } = await search(client, 'contacts', CONTACTS_PER_PAGE, range)
+        return { contacts: items.flatMap((item) => contactRecord(item) ?? []), next }
+      },
+    },
+    {
+      name: 'conversations',
+      overlapSeconds: CONVERSATIONS_OVERLAP_SECONDS,
+      read: async (client, range) => {
+        const { items, next } = await search(client, 'conversations', CONVERSATIONS_PER_PAGE, range)
+        const conversations: SourceMessage[][] = []
+        for (const { id } of items) {
+          // Search results do not contain the messages.
+          const conversation = await readConversation(client, textOf(id))
+          if (conversation) conversations.push(conversationMessages(conversation))
+        }
+        return { conversations, next }
+      },
+    },
+  ],
+}
+
+/** The next page of those that changed after `since`, in the order of their changes. */
+async function search(
+  client: Client,
+  what: 'contacts' | 'conversations',
+  perPage: number,
+  { since, cursor }: ReadRange,
+): Promise<{ items: Record<string, unknown>[]; next: string | null }> {
+  const from = (startingAfter: string | null) =>
+    client.call({
+      method: 'POST',
+      path: `/${what}/search`,
+      isRead: true,
+      body: {
+        query: { field: 'updated_at', operator: '>', value: since === null ? 0 : Math.floor(since.getTime() / 1_000) },
+        sort: { field: 'updated_at', order: 'ascending' },
+        pagination: { per_page: perPage, ...(startingAfter === null ? {} : { starting_after: startingAfter }) },
+      },
+    })
+  const startingAfter = textOf(cursor)
+  const answer = await from(startingAfter).catch((error: unknown) => {
+    // An old cursor may have expired. The search restarts, and what was already read changes nothing.
+    if (error instanceof ApiRefused && error.status === 400 && startingAfter !== null) return from(null)
+    throw error
+  })
+  const next = isObject(answer.pages) && isObject(answer.pages.next) ? answer.pages.next.starting_after : null
+  return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
+}
+
+/** A conversation with its parts; null if it no longer exists. */
+async function readConversation(client: Client, id: string | null): Promise<Record<string, unknown> | null> {
+  if (id === null) return null
+  try {
+    return await client.call({ path: `/conversations/${encodeURIComponent(id)}` })
+  } catch (error) {
+    if (error instanceof ApiRefused && error.status === 404) return null
+    throw error
+  }
+}
+
+/** When calls are left again: a time in seconds since 1970. */
+function windowEnd({ headers }: JsonAnswer): Date | null {
+  const date = new Date(Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000)
+  return Number.isNaN(date.getTime()) ? null : date
+}
