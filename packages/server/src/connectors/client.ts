@@ -8,8 +8,9 @@ import type { Connector, Credentials, Settings } from './connector.ts'
 /** A longer wait ends the job; another one continues then. */
 const WAIT_MS_MAX = 60_000
 const RETRY_MS_UNKNOWN = 10_000
-/** Waits of one request for a rate limit. */
+/** Waits of one request for a rate limit. After that, nothing is sent for a while: some systems block who keeps asking. */
 const WAITS_MAX = 10
+const BLOCKED_MS = 600_000
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300
@@ -60,6 +61,16 @@ export interface Client {
    * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
    */
   call(request: Request): Promise<Json>
+  /** The same for an answer that is not JSON, such as CSV of at most 32 MiB. */
+  callText(request: Request): Promise<TextAnswer>
+  /** Waits, for work that takes the system a while. */
+  pause(milliseconds: number): Promise<void>
+}
+
+export interface TextAnswer {
+  /** By name in lower case. */
+  headers: Record<string, string>
+  text: string
 }
 
 type Json = Record<string, unknown>
@@ -100,17 +111,18 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
 
-  async function send(request: Request, credentials: Credentials): Promise<JsonAnswer> {
+  async function send(request: Request, credentials: Credentials, isText: boolean): Promise<JsonAnswer> {
     const { method = request.body === undefined ? 'GET' : 'POST', body, isRead = method === 'GET' } = request
     const headers = { ...connector.headers(credentials, settings), ...request.headers }
     const url = urlOf(base, request)
     for (let waits = 0, retries = 0; ; ) {
       await waitForTurn()
-      const answer = await api.call({ method, url, headers, signal, ...(body === undefined ? {} : { body }) })
+      const answer = await api.call({ method, url, headers, isText, signal, ...(body === undefined ? {} : { body }) })
       const until = (connector.retryAt ?? retryAfter)(answer, clock())
       if (until !== null) {
         waitUntil(until)
-        if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until)
+        const blockedUntil = new Date(clock().getTime() + BLOCKED_MS)
+        if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until > blockedUntil ? until : blockedUntil)
         continue
       }
       const next = connector.nextAt?.(answer, clock()) ?? null
@@ -121,22 +133,32 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     }
   }
 
+  /** The answer that `read` understands. @param read null: not the expected answer. */
+  async function signedIn<Read>(request: Request, isText: boolean, read: (answer: JsonAnswer) => Read | null) {
+    let credentials = await signIn.current()
+    let answer = await send(request, credentials, isText)
+    if (answer.status === 401) {
+      const renewed = await signIn.renew(credentials)
+      if (renewed === null) throw new SignedOut(explain(connector, answer, credentials))
+      credentials = renewed
+      answer = await send(request, credentials, isText)
+      if (answer.status === 401) throw new SignedOut(explain(connector, answer, credentials))
+    }
+    const isSuccess = answer.status >= 200 && answer.status < 300
+    const result = isSuccess ? read(answer) : null
+    if (result !== null) return result
+    throw new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
+  }
+
   return {
-    call: async (request) => {
-      let credentials = await signIn.current()
-      let answer = await send(request, credentials)
-      if (answer.status === 401) {
-        const renewed = await signIn.renew(credentials)
-        if (renewed === null) throw new SignedOut(explain(connector, answer, credentials))
-        credentials = renewed
-        answer = await send(request, credentials)
-        if (answer.status === 401) throw new SignedOut(explain(connector, answer, credentials))
-      }
-      const isSuccess = answer.status >= 200 && answer.status < 300
-      if (isSuccess && answer.status === 204) return {}
-      if (isSuccess && isObject(answer.body)) return storableTree(answer.body) as Json
-      throw new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
-    },
+    call: (request) =>
+      signedIn(request, false, ({ status, body }) => {
+        if (status === 204) return {}
+        return isObject(body) ? (storableTree(body) as Json) : null
+      }),
+    callText: (request) =>
+      signedIn(request, true, ({ headers, body }) => (typeof body === 'string' ? { headers, text: body } : null)),
+    pause: (milliseconds) => sleep(milliseconds, undefined, { signal }),
   }
 }
 

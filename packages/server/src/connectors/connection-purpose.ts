@@ -2,7 +2,7 @@ import { validationError } from '../platform/errors.ts'
 import { pathId } from '../platform/http/responses.ts'
 import type { Authorized, Purpose, PurposeHandler } from '../providers/purpose.ts'
 import { type ConnectServices, connect, connectorOf, parseConnection, parseSettings, reconnect } from './connect.ts'
-import type { Settings } from './connector.ts'
+import type { Connector, Settings } from './connector.ts'
 import { enteredCredentials } from './sign-in.ts'
 
 /**
@@ -23,15 +23,17 @@ export function connectionPurpose(services: ConnectServices): PurposeHandler {
     },
     complete: async ({ tenant, actor, now }, purpose, authorized) => {
       if (purpose.connection_id) {
-        const { connector, settings, connectionId } = await known(tenant, purpose.connection_id)
-        const signIn = signInOf(authorized)
-        await reconnect(tenant, services, actor, connectionId, { connector, settings, ...signIn }, now)
+        const { connector, settings: before, connectionId } = await known(tenant, purpose.connection_id)
+        const connection = {
+          connector,
+          settings: settingsAfter(connector, before, authorized),
+          ...signInOf(authorized),
+        }
+        await reconnect(tenant, services, actor, connectionId, connection, now)
         return { path: `/connections/${connectionId}` }
       }
       const { connector, source, settings: sent } = fromPurpose(purpose)
-      const settings = connector.settingsOfAnswer
-        ? parseSettings(connector, { ...sent, ...connector.settingsOfAnswer(authorized.answer) })
-        : sent
+      const settings = settingsAfter(connector, sent, authorized)
       const connection = { connector, source, settings, ...signInOf(authorized), since: null }
       const connectionId = await connect(tenant, services, actor, connection, now)
       return { path: `/connections/${connectionId}` }
@@ -48,6 +50,12 @@ async function known(tenant: Parameters<typeof connectorOf>[0], id: string) {
 /** @throws ServiceError 404 `unknown_connector`, 400 for other fields. */
 function fromPurpose({ kind: _, connector, source, ...settings }: Purpose) {
   return parseConnection(connector ?? '', source, settings)
+}
+
+/** The settings with those that the provider's answer has. @throws ServiceError 400 */
+function settingsAfter(connector: Connector, sent: Settings, { answer }: Authorized): Settings {
+  if (!connector.settingsOfAnswer) return sent
+  return parseSettings(connector, { ...sent, ...connector.settingsOfAnswer(answer) })
 }
 
 function signInOf({ provider, tokens, settings }: Authorized) {

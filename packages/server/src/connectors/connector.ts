@@ -64,7 +64,10 @@ export interface ConnectorObject {
 export interface ReadRange {
   /** Records changed since then; null: all of them. */
   since: Date | null
-  /** When this read began. */
+  /**
+   * When this run began, the same for all its objects: what refers to other records, such as an event, is read until then,
+   * because those records have been read by then. What changed later is read in the next run.
+   */
   until: Date
   /** From the page before; null for the first one. */
   cursor: Json
@@ -80,9 +83,9 @@ export interface RecordsPage {
   calls?: readonly SourceCall[]
   /** The messages of conversations, each oldest first. */
   conversations?: readonly (readonly Omit<IncomingMessage, 'source'>[])[]
-  /** The source's ids of contacts that were deleted there. */
+  /** The source's ids of contacts that were deleted there. Those that are also in `merged` count as merged. */
   deleted?: readonly string[]
-  /** The source's ids of companies that were deleted there. The companies stay here. */
+  /** The source's ids of companies that were deleted or merged there. The companies stay. */
   deletedCompanies?: readonly string[]
   /** The source's ids of contacts that were merged there. */
   merged?: readonly { from: string; into: string }[]
@@ -102,7 +105,9 @@ export interface ContactRecord {
 }
 
 export interface SourceCall {
-  /** The source's id of the event, for the list of errors. */
+  /** The source's id of the event, for the list of errors. An event without an id of its own gets one from it. */
   id: string
+  /** The source's id of the contact whom the call is about, if the call names nobody itself. */
+  contact?: string
   call: Call | ServiceError
 }

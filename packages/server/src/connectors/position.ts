@@ -4,6 +4,8 @@ import type { Connector, Json } from './connector.ts'
 export interface Position {
   /** The run that this read belongs to; null between runs. */
   runId: string | null
+  /** When that run began (ISO 8601). */
+  runAt: string | null
   objects: Record<string, ObjectPosition>
 }
 
@@ -23,7 +25,7 @@ const NEW_OBJECT: ObjectPosition = { since: null, isHistory: true, read: null, i
 /** @param since where the first read begins; null: at the start. */
 export function startPosition({ objects }: Connector, since: Date | null): Position {
   const start = { ...NEW_OBJECT, since: since?.toISOString() ?? null }
-  return { runId: null, objects: Object.fromEntries(objects.map(({ name }) => [name, start])) }
+  return { runId: null, runAt: null, objects: Object.fromEntries(objects.map(({ name }) => [name, start])) }
 }
 
 export function objectPosition(position: Position, name: string): ObjectPosition {
@@ -31,13 +33,13 @@ export function objectPosition(position: Position, name: string): ObjectPosition
 }
 
 /** A run reads every object once. */
-export function withRun({ objects }: Position, runId: string): Position {
+export function withRun({ objects }: Position, runId: string, now: Date): Position {
   const waiting = Object.entries(objects).map(([name, each]) => [name, { ...each, isDone: false }] as const)
-  return { runId, objects: Object.fromEntries(waiting) }
+  return { runId, runAt: now.toISOString(), objects: Object.fromEntries(waiting) }
 }
 
 export function withoutRun({ objects }: Position): Position {
-  return { runId: null, objects }
+  return { runId: null, runAt: null, objects }
 }
 
 /** The position after a page. @param next null: the object is read. */

@@ -124,7 +124,8 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
     })
   if (position.runId === null) {
     await tenant.transaction(async (tx) => {
-      position = withRun(position, await startRun(tx, connectionId, clock()))
+      const now = clock()
+      position = withRun(position, await startRun(tx, connectionId, now), now)
     })
     await store(position, async () => {})
   }
@@ -135,7 +136,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
       if (performance.now() > endsAt) return false
       await untilJournalHasRoom(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
-      const until = read === null ? clock() : new Date(read.until)
+      const until = new Date(read?.until ?? position.runAt ?? clock())
       const page = await object.read(client, {
         since: since === null ? null : new Date(Date.parse(since) - (isHistory ? 0 : object.overlapSeconds * 1_000)),
         until,

@@ -3,6 +3,7 @@ import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
 import { unknownEventIds } from '../events/read.ts'
+import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
@@ -73,7 +74,7 @@ export async function writePage(
   const forgotten = await forgetSourceCompanies(tenant, writer.source, page.deletedCompanies ?? [])
   if (deleted + forgotten > 0) add(result, 'deleted', deleted + forgotten)
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
-    await record(tenant, services, writer, some, isHistory, result)
+    await record(tenant, services, writer, await addressed(tenant, writer, some), isHistory, result)
   }
   for (const sent of page.conversations ?? []) {
     const messages = sent.map((message) => ({ ...message, source: writer.source }))
@@ -108,6 +109,30 @@ async function merge(
     add(result, 'failed', 1)
     result.errors.push({ externalId: from, code: error.code, message: `Not merged into ${into}: ${error.message}` })
   }
+}
+
+/** The calls with their contacts and the ids of their events. A call about a contact that is not here fails. */
+async function addressed(
+  tenant: Tenant,
+  { source, sourceId }: Writer,
+  calls: readonly SourceCall[],
+): Promise<SourceCall[]> {
+  const contacts = calls.flatMap(({ contact }) => contact ?? [])
+  const { byExternalId } = await findContactsByKeys(tenant, source, contacts, [])
+  return calls.map(({ id, contact, call }) => {
+    if (call instanceof ServiceError) return { id, call }
+    const event = call.event && {
+      ...call.event,
+      sentId: call.event.sentId ?? eventIdOf(sourceId, `${call.event.event} ${id}`),
+    }
+    if (contact === undefined) return { id, call: { ...call, event } }
+    const contactId = byExternalId.get(contact)
+    if (contactId !== undefined) return { id, call: { ...call, contactId, event } }
+    return {
+      id,
+      call: new ServiceError(404, 'unknown_contact', `It is about the contact ${contact}, who is not here.`),
+    }
+  })
 }
 
 /** Ids of events are remembered for a day; older ones are looked up, so that a repeated read doubles nothing. */

@@ -20,7 +20,7 @@ export interface JsonAnswer {
   status: number
   /** By name in lower case; the first value of each. */
   headers: Record<string, string>
-  /** undefined if the response was not JSON. */
+  /** The JSON; undefined if the response was not JSON. */
   body: unknown
 }
 
@@ -29,6 +29,8 @@ export interface JsonCall {
   url: string
   headers: Record<string, string>
   body?: unknown
+  /** The body of a successful response is a text, such as CSV. */
+  isText?: boolean
   signal?: AbortSignal
 }
 
@@ -53,7 +55,7 @@ export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): Js
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   })
   return {
-    call: async ({ method, url, headers, body, signal }) => {
+    call: async ({ method, url, headers, body, isText = false, signal }) => {
       const limit = AbortSignal.timeout(EXCHANGE_MS_MAX)
       try {
         const answer = await request(checkUrl(url, { allowPrivate }), {
@@ -63,7 +65,10 @@ export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): Js
           signal: signal ? AbortSignal.any([signal, limit]) : limit,
           dispatcher: agent,
         })
-        return { status: answer.statusCode, headers: firstOfEach(answer.headers), body: parse(await read(answer.body)) }
+        const { statusCode: status } = answer
+        const text = await read(answer.body)
+        const isKept = isText && status >= 200 && status < 300
+        return { status, headers: firstOfEach(answer.headers), body: isKept ? text : parse(text) }
       } catch (error) {
         if (error instanceof RefusedAddress || error instanceof OutboundError) throw error
         if (signal?.aborted) throw signal.reason
