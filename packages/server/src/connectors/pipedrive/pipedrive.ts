@@ -1,70 +1,92 @@
-import { type Client, isObject, objectsOf, textOf } from '../client.ts'
-import type { Connector, ReadRange } from '../connector.ts'
+import Type from 'typebox'
+import { validationError } from '../../platform/errors.ts'
+import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { isObject, retryAfter, textOf } from '../client.ts'
+import type { Connector, ConnectorObject } from '../connector.ts'
+import { readActivities } from './activities.ts'
+import { readDeals } from './deals.ts'
+import { fieldsOf } from './fields.ts'
+import { toCompany, toContact } from './map.ts'
+import { readDeletions, readPage, splitDeleted } from './read.ts'
 
-const PAGE_SIZE = 500
+const ANY_HOST = 'https://api.pipedrive.com'
+const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.pipedrive\.com$/
 /** Changes may be found a little late. */
 const OVERLAP_SECONDS = 300
+/** The lowest limit is 20 requests in 2 seconds. */
+const PAUSE_MS = 125
+/** The daily budget is renewed at midnight of a time zone that Pipedrive does not tell. */
+const DAILY_RETRY_MS = 3_600_000
 
-/** Pipedrive's API v2: https://developers.pipedrive.com/docs/api/v1 */
+const objectOf = (name: string, read: ConnectorObject['read']): ConnectorObject => ({
+  name,
+  overlapSeconds: OVERLAP_SECONDS,
+  read,
+})
+
+/**
+ * Pipedrive by its API v2 (https://developers.pipedrive.com/docs/api/v1, with v2 where it has an endpoint), with an API
+ * token or OAuth (https://pipedrive.readme.io/docs/marketplace-oauth-authorization). Limits:
+ * https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting
+ */
 export const pipedrive: Connector = {
   name: 'pipedrive',
   label: 'Pipedrive',
   kind: 'crm',
   credentials: { api_token: 'Your API token: Settings → Personal preferences → API.' },
-  settings: {},
-  baseUrl: () => 'https://api.pipedrive.com',
-  headers: ({ api_token = '' }) => ({ 'x-api-token': api_token }),
-  pauseMs: 100,
+  // The scopes are those of the app, as it is registered.
+  oauth: { provider: 'pipedrive', scopes: [] },
+  settingsOfAnswer: ({ api_domain }) => (api_domain === undefined ? {} : { api_domain }),
+  settings: {
+    api_domain: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: "The account's URL. A sign-in sets it.",
+        examples: ['https://acme.pipedrive.com'],
+      }),
+    ),
+  },
+  baseUrl: ({ api_domain }) => {
+    if (typeof api_domain !== 'string') return ANY_HOST
+    const url = URL.parse(api_domain)
+    const isPlain = url?.protocol === 'https:' && url.host === url.hostname && url.href === `${url.origin}/`
+    if (isPlain && HOST.test(url.hostname)) return url.origin
+    const message = 'must be the URL of a Pipedrive account, like https://acme.pipedrive.com'
+    throw validationError([{ path: 'settings.api_domain', message }])
+  },
+  headers: ({ api_token, access_token }): Record<string, string> =>
+    api_token === undefined ? { authorization: `Bearer ${access_token}` } : { 'x-api-token': api_token },
+  pauseMs: PAUSE_MS,
+  retryAt,
   account: async (client) => {
-    const { data } = await client.call({ path: '/v1/users/me' })
+    const { data } = await client.call({ path: '/api/v1/users/me' })
     return (isObject(data) && (textOf(data.company_name) ?? textOf(data.name))) || 'Pipedrive'
   },
   objects: [
-    {
-      name: 'organizations',
-      overlapSeconds: OVERLAP_SECONDS,
-      read: async (client, range) => {
-        const { items, next } = await readPage(client, '/api/v2/organizations', range)
-        const companies = items.flatMap((item) => {
-          const id = textOf(item.id)
-          if (id === null) return []
-          return { externalId: id, domain: textOf(item.website), name: textOf(item.name), properties: {} }
-        })
-        return { companies, next }
-      },
-    },
-    {
-      name: 'persons',
-      overlapSeconds: OVERLAP_SECONDS,
-      read: async (client, range) => {
-        const { items, next } = await readPage(client, '/api/v2/persons', range)
-        const contacts = items.flatMap((item) => {
-          const id = textOf(item.id)
-          if (id === null) return []
-          const [email] = objectsOf(item.emails)
-          return {
-            external_id: id,
-            email: textOf(email?.value),
-            properties: { firstname: textOf(item.first_name), lastname: textOf(item.last_name) },
-            raw: item,
-            company_id: textOf(item.org_id),
-            ...(textOf(item.update_time) === null ? {} : { updated_at: String(item.update_time) }),
-          }
-        })
-        return { contacts, next }
-      },
-    },
+    objectOf('organizations', async (client, range) => {
+      const { items, next } = await readPage(client, '/api/v2/organizations', range)
+      const [current, deletedCompanies] = splitDeleted(items)
+      const fields = await fieldsOf(client, 'organization', current)
+      return { companies: current.map((item) => toCompany(item, fields)), deletedCompanies, next }
+    }),
+    objectOf('persons', async (client, range) => {
+      const { items, next } = await readPage(client, '/api/v2/persons', range)
+      const [current, deleted] = splitDeleted(items)
+      const fields = await fieldsOf(client, 'person', current)
+      return { contacts: current.map((item) => toContact(item, fields)), deleted, next }
+    }),
+    objectOf('deals', readDeals),
+    objectOf('activities', readActivities),
+    objectOf('deletions', readDeletions),
   ],
 }
 
-async function readPage(client: Client, path: string, { since, cursor }: ReadRange) {
-  const query = {
-    limit: PAGE_SIZE,
-    sort_by: 'update_time',
-    updated_since: since?.toISOString().replace(/\.\d+Z$/, 'Z'),
-    cursor: typeof cursor === 'string' ? cursor : undefined,
-  }
-  const answer = await client.call({ path, query })
-  const more = isObject(answer.additional_data) ? answer.additional_data.next_cursor : null
-  return { items: objectsOf(answer.data), next: textOf(more) }
+/** A 429 without tokens for the day says so in a header; others end within seconds. */
+function retryAt(answer: JsonAnswer, now: Date): Date | null {
+  if (answer.status !== 429) return null
+  const { 'x-daily-ratelimit-token-remaining': tokens, 'x-ratelimit-reset': reset } = answer.headers
+  if (tokens !== undefined && Number(tokens) <= 0) return new Date(now.getTime() + DAILY_RETRY_MS)
+  const seconds = Number(reset)
+  const isKnown = reset !== undefined && Number.isFinite(seconds) && answer.headers['retry-after'] === undefined
+  return isKnown ? new Date(now.getTime() + Math.max(0, seconds) * 1_000) : retryAfter(answer, now)
 }

@@ -1,0 +1,91 @@
+import { type Client, isObject, objectsOf, textOf } from '../client.ts'
+import { type Item, readAll } from './read.ts'
+
+const KEY_LENGTH_MAX = 100
+/** Fields whose values are ids of other records. */
+const IDS = ['user', 'org', 'people', 'deal', 'deals', 'lead', 'project', 'activity', 'stage', 'picture', 'json']
+
+interface Field {
+  /** The name of its property. */
+  property: string
+  type: string
+  /** The labels of its options, by id. */
+  labels: ReadonlyMap<string, string>
+}
+
+/** The custom fields of an account, by their keys, which are hashes. */
+export type Fields = ReadonlyMap<string, Field>
+
+type Value = string | number | boolean | (string | number)[] | null
+
+/** Opened once for each pull, like the client. */
+const known = new WeakMap<Client, Map<string, Promise<Fields>>>()
+
+/** The custom fields, if some item has any. */
+export async function fieldsOf(
+  client: Client,
+  kind: 'person' | 'organization',
+  items: readonly Item[],
+): Promise<Fields> {
+  const isNeeded = items.some(({ custom_fields }) => isObject(custom_fields) && Object.keys(custom_fields).length > 0)
+  if (!isNeeded) return new Map()
+  const ofClient = known.get(client) ?? new Map<string, Promise<Fields>>()
+  known.set(client, ofClient)
+  const fields = ofClient.get(kind) ?? readFields(client, kind)
+  ofClient.set(kind, fields)
+  return fields
+}
+
+async function readFields(client: Client, kind: string): Promise<Fields> {
+  const fields = new Map<string, Field>()
+  const names = new Set<string>()
+  for (const field of await readAll(client, `/api/v2/${kind}Fields`)) {
+    const [key, name, type] = [textOf(field.field_code), textOf(field.field_name), textOf(field.field_type)]
+    if (field.is_custom_field !== true || key === null || name === null || type === null) continue
+    const plain = propertyOf(name)
+    // Two fields may have the same name.
+    const property = names.has(plain) ? `${plain}_${key.slice(0, 8)}` : plain
+    names.add(property)
+    const options = objectsOf(field.options).map(({ id, label }) => [String(id), String(label)] as const)
+    fields.set(key, { property, type, labels: new Map(options) })
+  }
+  return fields
+}
+
+/** `Lead score (%)` is `pipedrive_lead_score`: a field of the account never replaces a property that others write. */
+function propertyOf(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_+|_+$/g, '')
+  return `pipedrive_${plain === '' ? 'field' : plain}`.slice(0, KEY_LENGTH_MAX).toWellFormed()
+}
+
+/** The properties of an item's custom fields. */
+export function customProperties(item: Item, fields: Fields): Record<string, Value> {
+  if (!isObject(item.custom_fields)) return {}
+  const entries = Object.entries(item.custom_fields).flatMap(([key, value]) => {
+    const field = fields.get(key)
+    return field && !IDS.includes(field.type) ? valuesOf(field, value) : []
+  })
+  return Object.fromEntries(entries)
+}
+
+function valuesOf({ property, labels }: Field, value: unknown): [string, Value][] {
+  if (isObject(value)) {
+    const { value: main, currency, until } = value
+    return [
+      [property, scalarOf(main)],
+      ...(currency === undefined ? [] : [[`${property}_currency`, scalarOf(currency)] as [string, Value]]),
+      ...(until === undefined ? [] : [[`${property}_until`, scalarOf(until)] as [string, Value]]),
+    ]
+  }
+  const label = (id: unknown) => labels.get(String(id)) ?? scalarOf(id)
+  if (!Array.isArray(value)) return [[property, label(value)]]
+  const all = value.map(label).filter((each) => typeof each === 'string' || typeof each === 'number')
+  return [[property, all]]
+}
+
+function scalarOf(value: unknown): string | number | boolean | null {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+}

@@ -1,0 +1,64 @@
+import type { SourceCompany } from '../../companies/source-companies.ts'
+import { isObject, objectsOf, textOf } from '../client.ts'
+import type { ContactRecord } from '../connector.ts'
+import { customProperties, type Fields } from './fields.ts'
+import type { Item } from './read.ts'
+
+/** An organization, with everything that Pipedrive says of it. */
+export function toCompany(item: Item, fields: Fields): SourceCompany {
+  const custom = customProperties(item, fields)
+  return {
+    externalId: String(item.id),
+    domain: textOf(item.website) ?? textOf(custom.pipedrive_website) ?? textOf(custom.pipedrive_domain),
+    name: textOf(item.name),
+    properties: {
+      ...custom,
+      ...addressOf(item.address),
+      industry: textOf(item.industry),
+      annualrevenue: numberOf(item.annual_revenue),
+      numberofemployees: numberOf(item.employee_count),
+      linkedin_url: textOf(item.linkedin),
+    },
+  }
+}
+
+/** A person. The job title and the postal address are there only in accounts that synchronize contacts. */
+export function toContact(item: Item, fields: Fields): ContactRecord {
+  const [firstname, lastname] = [textOf(item.first_name), textOf(item.last_name)]
+  return {
+    external_id: String(item.id),
+    email: primaryOf(item.emails),
+    properties: {
+      ...customProperties(item, fields),
+      firstname: firstname ?? (lastname === null ? textOf(item.name) : null),
+      lastname,
+      phone: primaryOf(item.phones),
+      ...('job_title' in item ? { jobtitle: textOf(item.job_title) } : {}),
+      ...('postal_address' in item ? addressOf(item.postal_address) : {}),
+    },
+    raw: item,
+    company_id: textOf(item.org_id),
+    ...(textOf(item.update_time) === null ? {} : { updated_at: String(item.update_time) }),
+  }
+}
+
+function primaryOf(values: unknown): string | null {
+  const all = objectsOf(values)
+  const primary = all.find((each) => each.primary === true && textOf(each.value) !== null)
+  return textOf(primary?.value) ?? all.map(({ value }) => textOf(value)).find((value) => value !== null) ?? null
+}
+
+function addressOf(value: unknown) {
+  const { locality, admin_area_level_1: state, country, postal_code, value: address } = isObject(value) ? value : {}
+  return {
+    address: textOf(address),
+    city: textOf(locality),
+    state: textOf(state),
+    country: textOf(country),
+    postal_code: textOf(postal_code),
+  }
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}

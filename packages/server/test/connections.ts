@@ -1,0 +1,114 @@
+import { expect } from 'vitest'
+import type { TestTenant } from './service.ts'
+
+/** Pulls begin within 5 seconds, on machines that may be busy. */
+export const WITHIN = { timeout: 120_000, interval: 100 }
+
+/** A tenant's connection to a system, as the API shows it. */
+export class TestConnection {
+  readonly id: string
+  readonly #tenant: TestTenant
+  #lastRun: string | undefined
+
+  constructor(tenant: TestTenant, id: string) {
+    this.#tenant = tenant
+    this.id = id
+  }
+
+  async read() {
+    return (await this.#tenant.call('GET', `/v1/connections/${this.id}`)).body.connection
+  }
+
+  /** Waits for the first run, or for the end of another one, which succeeds. @returns what it counted. */
+  async pulled(): Promise<Record<string, Record<string, number>>> {
+    await expect
+      .poll(async () => {
+        const { last_run, error } = await this.read()
+        expect(error).toBeNull()
+        return last_run !== null && last_run.finished_at !== null && last_run.run_id !== this.#lastRun
+      }, WITHIN)
+      .toBe(true)
+    const { last_run } = await this.read()
+    this.#lastRun = last_run.run_id
+    return last_run.counts
+  }
+
+  /** Orders a pull, and waits for its end. */
+  async pull() {
+    await this.order()
+    return this.pulled()
+  }
+
+  async order(): Promise<void> {
+    expect((await this.#tenant.call('POST', `/v1/connections/${this.id}/pull`)).status).toBe(202)
+  }
+
+  async reread(): Promise<Record<string, Record<string, number>>> {
+    expect((await this.#tenant.call('POST', `/v1/connections/${this.id}/reread`, {})).status).toBe(202)
+    return this.pulled()
+  }
+
+  async reaches(state: string): Promise<Record<string, unknown>> {
+    await expect.poll(async () => (await this.read()).state, WITHIN).toBe(state)
+    return this.read()
+  }
+
+  /** Waits for the end of a rate limit that the test does not want to wait for. */
+  async isLimited(): Promise<Date> {
+    const minute = () => new Date(Date.now() + 60_000).toISOString()
+    const isWaiting = async () => {
+      const { state, next_pull_at } = await this.read()
+      return state === 'waiting' && next_pull_at > minute()
+    }
+    await expect.poll(isWaiting, WITHIN).toBe(true)
+    return new Date((await this.read()).next_pull_at)
+  }
+
+  async errors() {
+    return (await this.#tenant.call('GET', `/v1/connections/${this.id}/errors`)).body.errors
+  }
+}
+
+/** Connects with credentials. */
+export async function connectWith(tenant: TestTenant, body: object): Promise<TestConnection> {
+  const answer = await tenant.call('POST', '/v1/connections', body)
+  expect(answer.body).toMatchObject({ status: 'success' })
+  return new TestConnection(tenant, answer.body.connection.connection_id)
+}
+
+/** Signs in at a provider, whose token URL answers any code. @returns the answer to the completion. */
+export async function signIn(tenant: TestTenant, provider: string, purpose: Record<string, string>) {
+  const client = { client_id: 'client-1', client_secret: 'client-secret' }
+  expect((await tenant.call('PUT', `/v1/oauth-clients/${provider}`, client)).status).toBe(200)
+  const started = await tenant.call('POST', '/v1/authorizations', { provider, purpose })
+  expect(started.status).toBe(201)
+  const state = new URL(started.body.authorization_url).searchParams.get('state')
+  return tenant.call('POST', '/v1/authorizations/complete', { state, code: 'a-code' })
+}
+
+/** Connects by a sign-in at the connector's provider. */
+export async function connectBySignIn(tenant: TestTenant, provider: string, settings: Record<string, string> = {}) {
+  const answer = await signIn(tenant, provider, { kind: 'connection', connector: provider, ...settings })
+  expect(answer.body).toMatchObject({ status: 'success' })
+  return new TestConnection(tenant, answer.body.path.split('/').at(-1))
+}
+
+/** The contact with an address, as a list shows it. */
+export async function contactOf(tenant: TestTenant, email: string) {
+  const { body } = await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}&limit=100`)
+  return body.contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
+}
+
+/** A contact's events that the service did not record itself, oldest first. */
+export async function eventsOf(tenant: TestTenant, contactId: string) {
+  const { body } = await tenant.call('GET', `/v1/contacts/events/${contactId}?limit=100`)
+  const own = body.events.filter(({ is_system }: { is_system?: boolean }) => is_system !== true)
+  return own.toSorted((a: { timestamp: string }, b: { timestamp: string }) => a.timestamp.localeCompare(b.timestamp))
+}
+
+/** Erases a contact, and waits for the receipt. */
+export async function erased(tenant: TestTenant, contact_id: string): Promise<void> {
+  const { body } = await tenant.call('POST', '/v1/erasures', { contact_id })
+  const path = `/v1/erasures/${body.receipt.erasure_id}`
+  await expect.poll(async () => (await tenant.call('GET', path)).body.receipt.status, WITHIN).not.toBe('running')
+}

@@ -1,0 +1,201 @@
+import type { SystemAnswer, SystemRequest } from './connected-system.ts'
+
+export const API_TOKEN = '0123456789abcdef0123456789abcdef01234567'
+
+type Item = Record<string, unknown> & { id: number; update_time: string }
+
+/**
+ * Pipedrive's API for one account, as https://developers.pipedrive.com/docs/api/v1 and the migration guide to v2 document
+ * it: lists with opaque cursors, filters and sorting, custom fields by hashes, deletions among the recent changes.
+ */
+export class PipedriveAccount {
+  persons: Item[] = []
+  organizations: Item[] = []
+  deals: Item[] = []
+  activities: Item[] = []
+  stages = [
+    { id: 1, name: 'Qualified' },
+    { id: 2, name: 'Offer' },
+  ]
+  personFields: object[] = []
+  organizationFields: object[] = []
+  recents: { item: string; id: number; data: object | null; at: string }[] = []
+  /** The largest page, so that a few items need several. */
+  pageSize = 500
+  apiToken = API_TOKEN
+  /** Valid after a sign-in. */
+  accessToken = ''
+  refreshToken = ''
+  #issued = 0
+
+  answer(request: SystemRequest): SystemAnswer {
+    const { path, query, headers } = request
+    if (path === '/oauth/token') return this.#issue(request)
+    const isKnown =
+      headers['x-api-token'] === this.apiToken ||
+      (this.accessToken !== '' && headers.authorization === `Bearer ${this.accessToken}`)
+    if (!isKnown) {
+      return { status: 401, body: { success: false, error: 'unauthorized access', errorCode: 401 } }
+    }
+    if (path === '/api/v1/users/me') return { body: { success: true, data: { id: 1, company_name: 'Engines' } } }
+    if (path === '/api/v1/recents') return this.#recents(query)
+    const lists: Record<string, () => object[]> = {
+      '/api/v2/persons': () => this.#persons(query),
+      '/api/v2/organizations': () => changed(this.organizations, query),
+      '/api/v2/deals': () => this.#deals(query),
+      '/api/v2/activities': () => changed(this.activities, query).filter((each) => isDone(each, query)),
+      '/api/v2/stages': () => this.stages,
+      '/api/v2/personFields': () => this.personFields,
+      '/api/v2/organizationFields': () => this.organizationFields,
+    }
+    const list = lists[path]
+    if (!list) return { status: 404, body: { success: false, error: 'Not found', code: 'ERR_NOT_FOUND' } }
+    const cursor = query.get('cursor')
+    const from = cursor === null ? 0 : Number(Buffer.from(cursor, 'base64').toString())
+    if (!Number.isInteger(from)) return { status: 400, body: { success: false, error: 'Invalid cursor' } }
+    const size = Math.min(this.pageSize, Number(query.get('limit') ?? 100))
+    const all = list()
+    const next = from + size < all.length ? Buffer.from(String(from + size)).toString('base64') : null
+    return { body: { success: true, data: all.slice(from, from + size), additional_data: { next_cursor: next } } }
+  }
+
+  /** Deletes as a person does: lists no longer have it. */
+  delete(item: 'person' | 'organization', id: number, at = new Date()): void {
+    const list = item === 'person' ? this.persons : this.organizations
+    const index = list.findIndex((each) => each.id === id)
+    const [deleted] = list.splice(index, 1)
+    this.recents.push({ item, id, data: { ...deleted, active_flag: false }, at: at.toISOString() })
+  }
+
+  #persons(query: URLSearchParams): object[] {
+    const ids = query.get('ids')?.split(',')
+    const some = changed(this.persons, query).filter(({ id }) => ids?.includes(String(id)) ?? true)
+    const countOf = (id: number, status: string) =>
+      this.deals.filter((deal) => deal.person_id === id && deal.status === status && deal.is_deleted !== true).length
+    if (query.get('include_fields') !== 'open_deals_count,won_deals_count') return some
+    return some.map((person) => ({
+      ...person,
+      open_deals_count: countOf(person.id, 'open'),
+      won_deals_count: countOf(person.id, 'won'),
+    }))
+  }
+
+  #deals(query: URLSearchParams): object[] {
+    const statuses = (query.get('status') ?? 'open,won,lost').split(',')
+    const person = query.get('person_id')
+    return changed(this.deals, query).filter((deal) => {
+      const status = deal.is_deleted === true ? 'deleted' : String(deal.status)
+      return statuses.includes(status) && (person === null || String(deal.person_id) === person)
+    })
+  }
+
+  #recents(query: URLSearchParams): SystemAnswer {
+    const since = query.get('since_timestamp') ?? ''
+    if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(since)) {
+      return { status: 400, body: { success: false, error: 'since_timestamp is not valid' } }
+    }
+    const items = query.get('items')?.split(',') ?? []
+    const all = this.recents.filter(({ item, at }) => items.includes(item) && at >= `${since.replace(' ', 'T')}Z`)
+    const start = Number(query.get('start') ?? 0)
+    const limit = Math.min(this.pageSize, Number(query.get('limit') ?? 100))
+    const page = all.slice(start, start + limit).map(({ item, id, data }) => ({ item, id, data }))
+    const hasMore = start + limit < all.length
+    const pagination = {
+      start,
+      limit,
+      more_items_in_collection: hasMore,
+      ...(hasMore ? { next_start: start + limit } : {}),
+    }
+    return { body: { success: true, data: page.length === 0 ? null : page, additional_data: { pagination } } }
+  }
+
+  /** https://pipedrive.readme.io/docs/marketplace-oauth-authorization: the client authenticates with HTTP Basic. */
+  #issue({ headers, body }: SystemRequest): SystemAnswer {
+    const form = new URLSearchParams(body)
+    const isClient = headers.authorization === `Basic ${Buffer.from('client-1:client-secret').toString('base64')}`
+    if (!isClient) return { status: 401, body: { success: false, error: 'invalid_client' } }
+    const isRenewal = form.get('grant_type') === 'refresh_token'
+    if (isRenewal && form.get('refresh_token') !== this.refreshToken) {
+      return {
+        status: 400,
+        body: { success: false, error: 'invalid_grant', message: 'The refresh token is not valid.' },
+      }
+    }
+    this.accessToken = `access-${++this.#issued}`
+    this.refreshToken = `refresh-${this.#issued}`
+    const tokens = { access_token: this.accessToken, refresh_token: this.refreshToken, token_type: 'Bearer' }
+    return {
+      body: { ...tokens, expires_in: 3_599, scope: 'contacts:read', api_domain: 'https://engines.pipedrive.com' },
+    }
+  }
+}
+
+function changed(items: readonly Item[], query: URLSearchParams): Item[] {
+  const [since, until] = [query.get('updated_since') ?? '', query.get('updated_until') ?? '9999']
+  const some = items.filter(({ update_time }) => update_time >= since && update_time < until)
+  const key = query.get('sort_by') === 'update_time' ? 'update_time' : 'id'
+  return some.toSorted((a, b) => (a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0))
+}
+
+function isDone({ done }: Item, query: URLSearchParams): boolean {
+  return query.get('done') === null || String(done) === query.get('done')
+}
+
+export const LONG_AGO = '2026-01-01T00:00:00Z'
+
+/** A time that is after every read so far. */
+export function justNow(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+export function person(id: number, more: object = {}): Item {
+  return {
+    id,
+    name: `Person ${id}`,
+    first_name: 'Person',
+    last_name: String(id),
+    emails: [{ value: `person${id}@example.com`, primary: true, label: 'work' }],
+    phones: [],
+    org_id: null,
+    owner_id: 1,
+    add_time: LONG_AGO,
+    update_time: LONG_AGO,
+    is_deleted: false,
+    custom_fields: {},
+    ...more,
+  }
+}
+
+export function deal(id: number, person_id: number, more: object = {}): Item {
+  const value = { value: 100, currency: 'EUR', stage_id: 1, status: 'open', is_deleted: false }
+  return {
+    id,
+    title: `Deal ${id}`,
+    person_id,
+    org_id: null,
+    ...value,
+    update_time: LONG_AGO,
+    custom_fields: {},
+    ...more,
+  }
+}
+
+export function activity(id: number, person_id: number | null, more: object = {}): Item {
+  const due = { due_date: '2026-01-05', due_time: '10:00', duration: '00:30', done: true, is_deleted: false }
+  const texts = {
+    subject: `Call ${id}`,
+    type: 'call',
+    note: '<p>Wants an <b>offer</b></p>',
+    deal_id: null,
+    org_id: null,
+  }
+  return {
+    id,
+    person_id,
+    ...texts,
+    ...due,
+    marked_as_done_time: '2026-01-05T10:30:00Z',
+    update_time: LONG_AGO,
+    ...more,
+  }
+}
