@@ -2,9 +2,10 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Connector } from './connector.ts'
 import { intercom } from './intercom/intercom.ts'
 import { pipedrive } from './pipedrive/pipedrive.ts'
+import { salesforce } from './salesforce/salesforce.ts'
 
 /** Every connector. To add one, write its folder and list it here: see docs/connectors.md. */
-export const CONNECTORS: readonly Connector[] = [intercom, pipedrive]
+export const CONNECTORS: readonly Connector[] = [intercom, pipedrive, salesforce]
 
 /** @throws ServiceError 404 `unknown_connector` that names the connectors. */
 export function connectorNamed(name: string): Connector {

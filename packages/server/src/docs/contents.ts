@@ -29,6 +29,8 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'tracker.md',
       'sources.md',
       'connectors.md',
+      'connectors-salesforce.md',
+      'connectors-pipedrive.md',
       'from-segment.md',
       'client.md',
       'identification.md',

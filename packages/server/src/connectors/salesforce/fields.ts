@@ -1,0 +1,62 @@
+import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
+import { DATA } from './query.ts'
+
+/** A query is part of a URL, whose length is limited. */
+const CUSTOM_FIELDS_MAX = 150
+const TEXT_LENGTH_MAX = 4_000
+const CUSTOM_TYPES = [
+  'string',
+  'textarea',
+  'picklist',
+  'multipicklist',
+  'combobox',
+  'boolean',
+  'int',
+  'double',
+  'currency',
+  'percent',
+  'date',
+  'datetime',
+  'email',
+  'phone',
+  'url',
+]
+
+/** The type of each field of an object that the user may see, such as `boolean`. */
+export type FieldTypes = ReadonlyMap<string, string>
+
+export interface ObjectFields {
+  types: FieldTypes
+  /** Custom fields whose values become properties. */
+  custom: readonly string[]
+}
+
+/** Opened once for each pull, like the client. */
+const known = new WeakMap<Client, Map<string, Promise<ObjectFields | null>>>()
+
+/** The fields of an object; null if the user may not see the object. */
+export function fieldsOf(client: Client, sobject: string): Promise<ObjectFields | null> {
+  const ofClient = known.get(client) ?? new Map<string, Promise<ObjectFields | null>>()
+  known.set(client, ofClient)
+  const fields = ofClient.get(sobject) ?? describe(client, sobject)
+  ofClient.set(sobject, fields)
+  return fields
+}
+
+async function describe(client: Client, sobject: string): Promise<ObjectFields | null> {
+  try {
+    const answer = await client.call({ path: `${DATA}/sobjects/${sobject}/describe` })
+    const fields = objectsOf(answer.fields)
+    const types = new Map(fields.map(({ name, type }) => [String(name), String(type)]))
+    // The name of the owner is a field of another object.
+    if (types.has('OwnerId')) types.set('Owner.Name', 'string')
+    const custom = fields.filter(({ custom: isCustom, type, length }) => {
+      const isShort = typeof length !== 'number' || length <= TEXT_LENGTH_MAX
+      return isCustom === true && isShort && CUSTOM_TYPES.includes(String(type))
+    })
+    return { types, custom: custom.flatMap(({ name }) => textOf(name) ?? []).slice(0, CUSTOM_FIELDS_MAX) }
+  } catch (error) {
+    if (error instanceof ApiRefused && error.status === 404) return null
+    throw error
+  }
+}

@@ -1,0 +1,133 @@
+import { ServiceError } from '../../platform/errors.ts'
+import type { ConnectorObject, RecordsPage } from '../connector.ts'
+import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
+import { type ObjectPlan, readObject } from './read.ts'
+
+/** Changes may be found a little late. */
+const OVERLAP_SECONDS = 300
+
+const PERSON = ['FirstName', 'LastName', 'Email', 'Phone', 'MobilePhone', 'Title', 'LeadSource', 'Owner.Name']
+const CONSENT = ['HasOptedOutOfEmail', 'DoNotCall']
+const COMPANY = ['Website', 'Industry', 'NumberOfEmployees', 'AnnualRevenue']
+
+const ACCOUNTS: ObjectPlan = {
+  sobject: 'Account',
+  fields: ['Name', 'Type', 'Phone', ...COMPANY, 'BillingCity', 'BillingState', 'BillingCountry', 'Owner.Name'],
+  // A person account has a contact, which is read as such.
+  where: ({ types }) => (types.has('IsPersonAccount') ? 'IsPersonAccount = false' : null),
+  page: (records, { custom }) => ({ companies: records.map((record) => toAccount(record, custom)) }),
+  deleted: { hasMaster: true, page: (records) => ({ deletedCompanies: records.map(({ id }) => id) }) },
+}
+
+const MERGED_OR_DELETED: ObjectPlan['deleted'] = {
+  hasMaster: true,
+  page: (records) => ({
+    merged: records.flatMap(({ id, master }) => (master === null ? [] : { from: id, into: master })),
+    // Also those whose survivor is not here.
+    deleted: records.map(({ id }) => id),
+  }),
+}
+
+const CONTACTS: ObjectPlan = {
+  sobject: 'Contact',
+  fields: [...PERSON, ...CONSENT, 'Department', 'AccountId', 'MailingCity', 'MailingState', 'MailingCountry'],
+  where: () => null,
+  page: (records, { custom }) => ({ contacts: records.map((record) => toContact(record, custom)) }),
+  deleted: MERGED_OR_DELETED,
+}
+
+const LEADS: ObjectPlan = {
+  sobject: 'Lead',
+  fields: [
+    ...PERSON,
+    ...CONSENT,
+    ...COMPANY,
+    'Company',
+    'Status',
+    'Rating',
+    'City',
+    'State',
+    'Country',
+    'IsConverted',
+    'ConvertedContactId',
+  ],
+  where: () => null,
+  page: (records, { custom }, until) => {
+    const open = records.filter(({ IsConverted }) => IsConverted !== true)
+    // The contacts of those converted later are not here yet.
+    const converted = records.filter((record) => record.IsConverted === true && isBefore(record.SystemModstamp, until))
+    return {
+      contacts: open.map((record) => toLead(record, custom)),
+      merged: converted.flatMap(({ Id, ConvertedContactId: into }) =>
+        typeof into === 'string' ? { from: String(Id), into } : [],
+      ),
+    }
+  },
+  deleted: MERGED_OR_DELETED,
+}
+
+const TASKS: ObjectPlan = {
+  sobject: 'Task',
+  fields: [
+    'Subject',
+    'Type',
+    'TaskSubtype',
+    'Status',
+    'Description',
+    'ActivityDate',
+    'CompletedDateTime',
+    'CallDurationInSeconds',
+    'CallDisposition',
+    'WhoId',
+    'WhatId',
+    'LastModifiedDate',
+    'Owner.Name',
+  ],
+  isArchived: true,
+  where: () => 'IsClosed = true AND WhoId != null',
+  page: (records) => ({ calls: records.map(toTask) }),
+}
+
+const EVENTS: ObjectPlan = {
+  sobject: 'Event',
+  fields: [
+    'Subject',
+    'Type',
+    'Description',
+    'Location',
+    'StartDateTime',
+    'EndDateTime',
+    'WhoId',
+    'WhatId',
+    'Owner.Name',
+  ],
+  isArchived: true,
+  timeField: 'StartDateTime',
+  where: () => 'IsPrivate = false AND WhoId != null',
+  page: (records) => ({ calls: records.map(toEvent) }),
+}
+
+const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
+  name,
+  overlapSeconds: OVERLAP_SECONDS,
+  read: async (client, range) => (await readObject(client, range, plan)) ?? notVisible(plan.sobject),
+})
+
+/** Contacts come before the leads that were converted into them, and both before what was done with them. */
+export const OBJECTS: readonly ConnectorObject[] = [
+  objectOf('accounts', ACCOUNTS),
+  objectOf('contacts', CONTACTS),
+  objectOf('leads', LEADS),
+  objectOf('tasks', TASKS),
+  objectOf('events', EVENTS),
+]
+
+/** Listed among the errors, so that nobody misses the records. */
+function notVisible(sobject: string): RecordsPage {
+  const message = `The user who signed in may not see ${sobject}. Give its profile the permission, or ignore this.`
+  return { calls: [{ id: sobject, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
+}
+
+function isBefore(time: unknown, until: Date): boolean {
+  return typeof time === 'string' && Date.parse(time) < until.getTime()
+}
