@@ -14,7 +14,7 @@ const LONGER: Record<string, string> = {
 /** A shorter file joins the only file that imports it, unless that is in another folder. */
 const SHORT_LINES = 30
 /** Short files of their own: there is one for each of a kind, or readers see them one by one. */
-const SHORT = [/^examples\//, /\/cli\/[a-z-]+-commands\.ts$/, /\/event-imports\/formats\/[a-z]+\.ts$/]
+const SHORT = [/^examples\//, /\/cli\/[a-z-]+-commands\.ts$/, /\/event-formats\/[a-z]+\.ts$/]
 /** Of a catalogue of texts, which is a list. */
 const TEXT_LINES_MAX = 600
 const SERVER = 'packages/server/src/'

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { openConnector } from '../identities/social/open.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
@@ -25,7 +26,11 @@ export function openConnections(
   // The URLs of providers are fixed, and public; tests replace them by ones on this machine.
   const arePrivate = Object.keys(providerUrls).length > 0
   const providerApi = createApiFetch({ ...options, allowPrivate: arePrivate, allowHttp: arePrivate })
-  const connectorApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
+  const connectorApi = createJsonApi({
+    allowPrivate: config.webhookAllowPrivate,
+    temporaryDirectory: join(config.dataDirectory, 'tmp'),
+    ...options,
+  })
   const sitePages = createSitePages({
     allowPrivate: config.webhookAllowPrivate,
     ...options,

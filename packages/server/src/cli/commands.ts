@@ -1,4 +1,4 @@
-import { FORMAT_NAMES, isFormatName } from '../event-imports/formats/formats.ts'
+import { FORMAT_NAMES, isFormatName } from '../event-formats/formats.ts'
 import { type EventImportSummary, failedLinesOf } from '../event-imports/import-events.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'

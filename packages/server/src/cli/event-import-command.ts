@@ -1,4 +1,4 @@
-import type { FormatName } from '../event-imports/formats/formats.ts'
+import type { FormatName } from '../event-formats/formats.ts'
 import { importEvents } from '../event-imports/import-events.ts'
 import { describeWarnings } from '../event-imports/warnings.ts'
 import { countRows } from '../journal/batches.ts'

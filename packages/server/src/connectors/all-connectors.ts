@@ -1,11 +1,21 @@
 import { ServiceError } from '../platform/errors.ts'
+import { amplitude } from './amplitude/amplitude.ts'
 import type { Connector } from './connector.ts'
 import { intercom } from './intercom/intercom.ts'
+import { mixpanel } from './mixpanel/mixpanel.ts'
 import { pipedrive } from './pipedrive/pipedrive.ts'
+import { posthog } from './posthog/posthog.ts'
 import { salesforce } from './salesforce/salesforce.ts'
 
 /** Every connector. To add one, write its folder and list it here: see docs/connectors.md. */
-export const CONNECTORS: readonly Connector[] = [intercom, pipedrive, salesforce]
+export const CONNECTORS: readonly Connector[] = [
+  salesforce,
+  pipedrive,
+  posthog,
+  mixpanel,
+  amplitude,
+  intercom,
+]
 
 /** @throws ServiceError 404 `unknown_connector` that names the connectors. */
 export function connectorNamed(name: string): Connector {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storableTree } from '../conversations/clean.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
-import type { JsonAnswer, JsonApi } from '../platform/outbound/json-api.ts'
+import type { Download } from '../platform/outbound/download.ts'
+import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-api.ts'
 import type { Clock } from '../platform/time.ts'
 import type { Connector, Credentials, Settings } from './connector.ts'
 
@@ -14,6 +15,8 @@ const BLOCKED_MS = 600_000
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300
+/** What two pulls at once may occupy on disk is twice this. */
+const DOWNLOAD_BYTES_MAX = 4 * 1024 ** 3
 
 /** An error answer of a connected system. The message does not contain credentials. */
 export class ApiRefused extends Error {
@@ -49,8 +52,12 @@ export interface Request {
   query?: Readonly<Record<string, string | number | undefined>>
   body?: unknown
   headers?: Record<string, string>
-  /** Whether a request with a body changes nothing, as a search does: it is repeated like a GET. */
+  /** One of the connector's `otherUrls` in place of the base URL. */
+  host?: string
+  /** A POST that only reads: it is repeated like a GET. */
   isRead?: boolean
+  /** For an API that takes longer. Default: 30 seconds. */
+  timeoutMs?: number
 }
 
 /** Calls the API of a connected system. */
@@ -65,6 +72,11 @@ export interface Client {
   callText(request: Request): Promise<TextAnswer>
   /** Waits, for work that takes the system a while. */
   pause(milliseconds: number): Promise<void>
+  /**
+   * Like `call`, but stores the answer in a file, which the caller closes.
+   * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
+   */
+  download(request: Request): Promise<Download>
 }
 
 export interface TextAnswer {
@@ -94,7 +106,8 @@ export interface ClientOptions {
 }
 
 export function openClient({ connector, settings, signIn, api, clock, signal, baseUrl }: ClientOptions): Client {
-  const base = baseUrl ?? connector.baseUrl(settings)
+  const baseOf = (host: string | undefined) =>
+    baseUrl ?? (host === undefined ? connector.baseUrl(settings) : (connector.otherUrls?.(settings)[host] ?? ''))
   let nextAt = 0
   let limitedUntil = new Date(0)
 
@@ -111,13 +124,19 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     if (wait > 0) await sleep(wait, undefined, { signal })
   }
 
-  async function send(request: Request, credentials: Credentials, isText: boolean): Promise<JsonAnswer> {
-    const { method = request.body === undefined ? 'GET' : 'POST', body, isRead = method === 'GET' } = request
+  async function send<Answer extends JsonAnswer>(
+    request: Request,
+    credentials: Credentials,
+    exchange: (call: JsonCall) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { method = request.body === undefined ? 'GET' : 'POST', body, timeoutMs } = request
     const headers = { ...connector.headers(credentials, settings), ...request.headers }
-    const url = urlOf(base, request)
+    const url = urlOf(baseOf(request.host), request)
+    const isRead = method === 'GET' || request.isRead === true
+    const more = { ...(body === undefined ? {} : { body }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
     for (let waits = 0, retries = 0; ; ) {
       await waitForTurn()
-      const answer = await api.call({ method, url, headers, isText, signal, ...(body === undefined ? {} : { body }) })
+      const answer = await exchange({ method, url, headers, signal, ...more })
       const until = (connector.retryAt ?? retryAfter)(answer, clock())
       if (until !== null) {
         waitUntil(until)
@@ -133,43 +152,54 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     }
   }
 
-  /** The answer that `read` understands. @param read null: not the expected answer. */
-  async function signedIn<Read>(request: Request, isText: boolean, read: (answer: JsonAnswer) => Read | null) {
+  /** @returns the answer to a request that succeeded. */
+  async function answerTo<Answer extends JsonAnswer>(
+    request: Request,
+    exchange: (call: JsonCall) => Promise<Answer>,
+  ): Promise<{ answer: Answer; refused: () => ApiRefused }> {
     let credentials = await signIn.current()
-    let answer = await send(request, credentials, isText)
+    let answer = await send(request, credentials, exchange)
     if (answer.status === 401) {
       const renewed = await signIn.renew(credentials)
       if (renewed === null) throw new SignedOut(explain(connector, answer, credentials))
       credentials = renewed
-      answer = await send(request, credentials, isText)
+      answer = await send(request, credentials, exchange)
       if (answer.status === 401) throw new SignedOut(explain(connector, answer, credentials))
     }
-    const isSuccess = answer.status >= 200 && answer.status < 300
-    const result = isSuccess ? read(answer) : null
-    if (result !== null) return result
-    throw new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
+    const refused = () => new ApiRefused(answer.status, explain(connector, answer, credentials), answer.body)
+    if (answer.status < 200 || answer.status >= 300) throw refused()
+    return { answer, refused }
   }
 
   return {
-    call: (request) =>
-      signedIn(request, false, ({ status, body }) => {
-        if (status === 204) return {}
-        return isObject(body) ? (storableTree(body) as Json) : null
-      }),
-    callText: (request) =>
-      signedIn(request, true, ({ headers, body }) => (typeof body === 'string' ? { headers, text: body } : null)),
+    call: async (request) => {
+      const { answer, refused } = await answerTo(request, api.call)
+      if (answer.status === 204) return {}
+      if (isObject(answer.body)) return storableTree(answer.body) as Json
+      throw refused()
+    },
+    callText: async (request) => {
+      const { answer, refused } = await answerTo(request, (call) => api.call({ ...call, isText: true }))
+      if (typeof answer.body !== 'string') throw refused()
+      return { headers: answer.headers, text: answer.body }
+    },
     pause: (milliseconds) => sleep(milliseconds, undefined, { signal }),
+    download: async (request) => {
+      const { answer, refused } = await answerTo(request, (call) => api.download(call, DOWNLOAD_BYTES_MAX))
+      if (answer.file === null) throw refused()
+      return answer.file
+    },
   }
 }
 
-/** When a rate-limited request may be repeated: Retry-After in seconds or as a date, else in 10 seconds. */
-export function retryAfter({ status, headers }: JsonAnswer, now: Date): Date | null {
+/** When a rate-limited request may be repeated: Retry-After in seconds or as a date, else after `unknownMs`. */
+export function retryAfter({ status, headers }: JsonAnswer, now: Date, unknownMs = RETRY_MS_UNKNOWN): Date | null {
   if (status !== 429) return null
   const sent = headers['retry-after'] ?? ''
   const seconds = Number(sent)
   if (sent !== '' && Number.isFinite(seconds)) return new Date(now.getTime() + Math.max(0, seconds) * 1_000)
   const date = Date.parse(sent)
-  return new Date(Number.isNaN(date) ? now.getTime() + RETRY_MS_UNKNOWN : date)
+  return new Date(Number.isNaN(date) ? now.getTime() + unknownMs : date)
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,6 @@
 import type { TProperties } from 'typebox'
 import type { SourceCompany } from '../companies/source-companies.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
 import type { IncomingMessage } from '../conversations/message.ts'
 import type { ServiceError } from '../platform/errors.ts'
 import type { JsonAnswer } from '../platform/outbound/json-api.ts'
@@ -35,6 +36,8 @@ export interface Connector {
   settings: TProperties
   /** Where the API is. @throws ServiceError 400 for settings that name no allowed host. */
   baseUrl(settings: Settings): string
+  /** Other hosts of the API, by the names that requests give them. They get the same headers. */
+  otherUrls?(settings: Settings): Readonly<Record<string, string>>
   /** The headers of every request. */
   headers(credentials: Credentials, settings: Settings): Record<string, string>
   /** The shortest time between two requests of one connection, in milliseconds: the API's rate limit, spread out. */
@@ -56,8 +59,12 @@ export interface ConnectorObject {
   name: string
   /** How far each read goes back before the last one, because a search may find a change late. */
   overlapSeconds: number
-  /** Reads the next page. Its writes may be repeated, because the position is stored after them. */
-  read(client: Client, range: ReadRange): Promise<RecordsPage>
+  /**
+   * Reads the next page. Its writes may be repeated, because the position is stored after them. A system that sends many
+   * pages in one answer, such as a file, yields them: each page says where to continue after it, and the read is closed
+   * early if time is up. Unless the last page has no `next`, the object is read again from there.
+   */
+  read(client: Client, range: ReadRange): Promise<RecordsPage> | AsyncGenerator<RecordsPage>
 }
 
 /** What to read. */
@@ -69,9 +76,13 @@ export interface ReadRange {
    * because those records have been read by then. What changed later is read in the next run.
    */
   until: Date
+  /** Whether this is the first read, or one that a person asked for; otherwise it continues the one before. */
+  isHistory: boolean
   /** From the page before; null for the first one. */
   cursor: Json
   settings: Settings
+  /** Aborts when the read must end. */
+  signal: AbortSignal
 }
 
 /** A page of records. Companies are written first, so that contacts can name them. */
@@ -79,6 +90,8 @@ export interface RecordsPage {
   companies?: readonly SourceCompany[]
   /** As in POST /v1/sources/:source/contacts, with the source's id of a company. */
   contacts?: readonly ContactRecord[]
+  /** What the system says of people whom it has identified. They are written before the events. */
+  profiles?: readonly Profile[]
   /** Events, and what they say of people. A failed one is listed among the connection's errors. */
   calls?: readonly SourceCall[]
   /** The messages of conversations, each oldest first. */
@@ -102,6 +115,22 @@ export interface ContactRecord {
   updated_at?: string
   /** The source's id of the contact's company. */
   company_id?: string | null
+}
+
+/**
+ * What a system says of a person. The person is found or created as in POST /v1/identify; the properties are written under
+ * the name of the connection's source.
+ */
+export interface Profile {
+  /** The source's id of the person, for the list of errors. */
+  id: string
+  /** At least one of them. */
+  userId: string | null
+  email: string | null
+  visitorIds: readonly string[]
+  properties: PropertyChanges
+  /** When they were true, ISO 8601. Default: now. */
+  updated_at?: string
 }
 
 export interface SourceCall {

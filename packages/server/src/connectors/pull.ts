@@ -5,7 +5,7 @@ import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { type Client, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
-import type { Connector, Settings } from './connector.ts'
+import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
 import { afterPage, objectPosition, type Position, withoutRun, withRun } from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
@@ -137,20 +137,35 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
       await untilJournalHasRoom(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
       const until = new Date(read?.until ?? position.runAt ?? clock())
-      const page = await object.read(client, {
+      const pages = object.read(client, {
         since: since === null ? null : new Date(Date.parse(since) - (isHistory ? 0 : object.overlapSeconds * 1_000)),
         until,
+        isHistory,
         cursor: read?.cursor ?? null,
         settings: connection.settings as Settings,
+        signal,
       })
-      const result = await writePage(tenant, services, writer, page, isHistory)
-      await store(afterPage(position, object.name, until, page.next), (tx) =>
-        notePage(tx, { connectionId, runId, object: object.name }, result, clock()),
-      )
+      // The first page of many may take as long as a download, which must not be repeated for a few pages.
+      let pagesEndAt: number | null = null
+      for await (const page of eachOf(pages)) {
+        pagesEndAt ??= performance.now() + SLICE_MS
+        const result = await writePage(tenant, services, writer, page, isHistory)
+        await store(afterPage(position, object.name, until, page.next), (tx) =>
+          notePage(tx, { connectionId, runId, object: object.name }, result, clock()),
+        )
+        if (page.next === null || performance.now() > pagesEndAt) break
+        signal.throwIfAborted()
+        await untilJournalHasRoom(services, signal)
+      }
     }
   }
   await store(withoutRun(position), (tx) => finishRun(tx, connectionId, runId, clock()))
   return true
+}
+
+async function* eachOf(pages: ReturnType<ConnectorObject['read']>): AsyncGenerator<RecordsPage> {
+  if (Symbol.asyncIterator in pages) yield* pages
+  else yield await pages
 }
 
 async function writerOf(tenant: Tenant, { kind }: Connector, { source }: ConnectionRow, now: Date): Promise<Writer> {

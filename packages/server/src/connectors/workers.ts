@@ -8,8 +8,8 @@ import { type PullServices, pullConnection } from './pull.ts'
 const EVERY_MS = 5_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
-/** A job whose process died is started again after this time, which is three times a slice of reading. */
-const EXPIRES_SECONDS = 900
+/** A job whose process died is started again after this time: two slices of reading with a download between them, and more. */
+const EXPIRES_SECONDS = 1_200
 /** A pull that is running is not sent again before this. */
 const SENT_AGAIN_SECONDS = 60
 

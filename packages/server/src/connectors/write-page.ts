@@ -6,16 +6,20 @@ import { unknownEventIds } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { IncomingRecord, Source } from '../sources/apply-records.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
+import { writeProfiles } from './write-profiles.ts'
 
 /** Bounds the transactions, and the calls that are recorded together. */
 const RECORDS_PER_WRITE = 100
 const CALLS_PER_WRITE = 500
+/** How far an event's time may have changed since it was recorded, such as by another time zone in the settings. */
+const TIME_CHANGE_MS_MAX = 2 * 86_400_000
 const SERVICE = { kind: 'service' } as const
 
 export interface PageServices extends MergeServices {
@@ -73,6 +77,14 @@ export async function writePage(
   const deleted = await removeSourceRecords(tenant, services, writer, page.deleted ?? [])
   const forgotten = await forgetSourceCompanies(tenant, writer.source, page.deletedCompanies ?? [])
   if (deleted + forgotten > 0) add(result, 'deleted', deleted + forgotten)
+  for (const some of inParts(page.profiles ?? [], RECORDS_PER_WRITE)) {
+    const written = await writeProfiles(tenant, services, writer, some)
+    note(
+      result,
+      some.map(({ id }) => id),
+      written,
+    )
+  }
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
     await record(tenant, services, writer, await addressed(tenant, writer, some), isHistory, result)
   }
@@ -145,7 +157,7 @@ async function record(
   result: PageResult,
 ): Promise<void> {
   const ids = sent.flatMap(({ call }) => (call instanceof ServiceError ? [] : (call.event?.sentId ?? [])))
-  const unknown = await unknownEventIds(tenant, ids)
+  const unknown = await unknownEventIds(tenant, ids, timesOf(sent))
   const isRepeated = ({ call }: SourceCall) => {
     const id = call instanceof ServiceError ? null : (call.event?.sentId ?? null)
     return id !== null && !unknown.has(id)
@@ -165,6 +177,17 @@ async function record(
     calls.map(({ id }) => id),
     written,
   )
+}
+
+/** Between which times the events are; null if one does not say. */
+function timesOf(sent: readonly SourceCall[]): [from: Date, to: Date] | null {
+  const times = sent.flatMap(({ call }) => {
+    if (call instanceof ServiceError || !call.event) return []
+    const { timestamp = '', clockCorrection } = call.event
+    return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
+  })
+  if (times.length === 0 || times.some(Number.isNaN)) return null
+  return [new Date(Math.min(...times) - TIME_CHANGE_MS_MAX), new Date(Math.max(...times) + TIME_CHANGE_MS_MAX)]
 }
 
 type Written = { status: string; error?: { code: string; message: string } }

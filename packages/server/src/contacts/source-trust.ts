@@ -2,7 +2,7 @@ import type { SourceKind } from './record-source.ts'
 
 /**
  * The trust level of a source. `unverified`: a page, from which anyone can send anything. `guessed`: an enrichment
- * source. `verified`: the tenant's own people and systems.
+ * source, or product analytics, whose values mostly come from pages. `verified`: the tenant's own people and systems.
  */
 type TrustLevel = 'verified' | 'unverified' | 'guessed'
 
@@ -17,7 +17,7 @@ const TRUST_LEVELS: Record<SourceKind, TrustLevel> = {
   enrichment: 'guessed',
   email: 'verified',
   messaging: 'verified',
-  analytics: 'verified',
+  analytics: 'guessed',
 }
 
 /** The sources whose values a source may replace, besides its own; any source may fill a blank. */

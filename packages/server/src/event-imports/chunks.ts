@@ -1,6 +1,6 @@
+import type { Line } from '../event-formats/lines.ts'
 import type { ServiceError } from '../platform/errors.ts'
 import type { Call } from '../sites/ingestion/call.ts'
-import type { Line } from './lines.ts'
 import type { EventsFile } from './open-events.ts'
 
 /** Enough to amortize the statements of a chunk. */

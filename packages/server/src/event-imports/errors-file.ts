@@ -1,7 +1,7 @@
 import { type FileHandle, open, rm, stat } from 'node:fs/promises'
+import type { Line } from '../event-formats/lines.ts'
 import { unusableFile } from '../imports/csv.ts'
 import type { ServiceError } from '../platform/errors.ts'
-import type { Line } from './lines.ts'
 
 /** The file with the lines that failed, in JSON lines. */
 export interface ErrorsFile {

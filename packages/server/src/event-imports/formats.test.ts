@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type EventFiles, jsonLines, openEventFiles } from '../../test/event-files.ts'
 import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
+import { idOfLine } from '../event-formats/format.ts'
 import { isUuid } from '../platform/ids.ts'
-import { idOfLine } from './formats/format.ts'
 import { addWarnings, describeWarnings, type Warnings } from './warnings.ts'
 
 let tenant: TestTenant

@@ -1,15 +1,11 @@
+import { callOfLine } from '../event-formats/call-of-line.ts'
+import { type FormatName, formatOf, recognize } from '../event-formats/formats.ts'
+import { type Line, readJsonLines } from '../event-formats/lines.ts'
 import { unusableFile } from '../imports/csv.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
-import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import type { ServiceError } from '../platform/errors.ts'
 import type { Call } from '../sites/ingestion/call.ts'
-import { isFields } from '../sites/segment/fields.ts'
 import { csvFormatOf, readCsvRows, requireCsv } from './csv-rows.ts'
-import { idOfLine } from './formats/format.ts'
-import { type FormatName, formatOf, recognize } from './formats/formats.ts'
 import { type Input, SAMPLE_BYTES } from './input.ts'
-import { type Line, readJsonLines } from './lines.ts'
-
-const ID_LENGTH_MAX = 200
 
 /** The events of a file. */
 export interface EventsFile {
@@ -36,7 +32,7 @@ export async function openEvents(input: Input, named: FormatName | null): Promis
   const read = isCsv ? await openCsv(input, text) : (done: number) => readJsonLines(input.read(), done)
   const format = named ?? recognize(input.name, await firstValues(read))
   const { toCall } = formatOf(format, isCsv)
-  return { format, read, toCall: (line, warnings) => checked(line, (value) => toCall(value, warnings)) }
+  return { format, read, toCall: (line, warnings) => callOfLine(line, (value) => toCall(value, warnings)) }
 }
 
 async function openCsv(input: Input, text: string): Promise<EventsFile['read']> {
@@ -56,26 +52,4 @@ async function firstValues(read: EventsFile['read']): Promise<unknown[]> {
     if (characters >= SAMPLE_BYTES) break
   }
   return values
-}
-
-function checked(line: Line, toCall: (value: Readonly<Record<string, unknown>>) => Call): Call | ServiceError {
-  const { value } = line
-  if (value instanceof ServiceError) return value
-  if (!isFields(value)) return new ServiceError(400, 'invalid_line', 'The line is not a JSON object.')
-  try {
-    const call = toCall(value)
-    const problems = problemsOf(call)
-    if (problems.length > 0) return validationError(problems)
-    if (call.event) call.event.sentId ??= idOfLine(line.text, call.event.timestamp)
-    return call
-  } catch (error) {
-    if (error instanceof ServiceError) return error
-    throw error
-  }
-}
-
-function problemsOf({ userId, visitorId, previousId }: Call): ErrorDetail[] {
-  const ids = Object.entries({ 'the user id': userId, 'the visitor id': visitorId, 'the previous id': previousId })
-  const long = ids.filter(([, id]) => id !== null && hasMoreCharacters(id, ID_LENGTH_MAX))
-  return long.map(([path]) => ({ path, message: `must be at most ${ID_LENGTH_MAX} characters` }))
 }

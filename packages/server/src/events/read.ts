@@ -75,16 +75,30 @@ export async function listEventTypes(
   return { types: [], total: Number(counted?.total ?? 0) }
 }
 
-/** Those of some event ids, in lower case, that no event of the tenant has. */
-export async function unknownEventIds(tenant: Tenant, eventIds: readonly string[]): Promise<Set<string>> {
+/**
+ * Those of some event ids, in lower case, that no event of the tenant has.
+ * @param between the times of the events, if known: the table is sorted by them.
+ */
+export async function unknownEventIds(
+  tenant: Tenant,
+  eventIds: readonly string[],
+  between: readonly [from: Date, to: Date] | null,
+): Promise<Set<string>> {
   const unknown = new Set(eventIds)
   if (unknown.size === 0) return unknown
+  const time = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
   const rows = await tenant.events.select<{ event_id: string }>({
     name: 'events.known_ids',
     lane: 'light',
     columns: 'DISTINCT event_id',
-    where: ['event_id IN {event_ids: Array(UUID)}'],
-    parameters: { event_ids: [...unknown] },
+    where: [
+      'event_id IN {event_ids: Array(UUID)}',
+      ...(between === null ? [] : ['is_system = 0', `timestamp >= ${time('from')} AND timestamp <= ${time('to')}`]),
+    ],
+    parameters: {
+      event_ids: [...unknown],
+      ...(between === null ? {} : { from: between[0].getTime(), to: between[1].getTime() }),
+    },
   })
   for (const { event_id } of rows) unknown.delete(event_id)
   return unknown

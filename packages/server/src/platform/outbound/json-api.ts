@@ -1,5 +1,7 @@
+import { tmpdir } from 'node:os'
 import { Agent, type Dispatcher, request } from 'undici'
 import { OutboundError } from './client.ts'
+import { DOWNLOAD_MS_MAX, type Download, download } from './download.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, RefusedAddress } from './urls.ts'
 
@@ -14,6 +16,8 @@ export interface JsonApiOptions {
   resolve?: Resolve
   /** Certificate authorities to trust instead of the default ones. */
   ca?: string
+  /** For the files of downloads. Default: the system's. */
+  temporaryDirectory?: string
 }
 
 export interface JsonAnswer {
@@ -32,6 +36,13 @@ export interface JsonCall {
   /** The body of a successful response is a text, such as CSV. */
   isText?: boolean
   signal?: AbortSignal
+  /** For an API that takes longer. Default: 30 seconds. */
+  timeoutMs?: number
+}
+
+/** A response whose body is a file; if it is an error, it is read as JSON. */
+export interface FileAnswer extends JsonAnswer {
+  file: Download | null
 }
 
 /** Calls the API of another system, under the same rules as calls to URLs from users. */
@@ -40,11 +51,16 @@ export interface JsonApi {
    * @throws RefusedAddress; OutboundError if there is no complete response within 30 seconds or it is longer than 32 MiB.
    */
   call(call: JsonCall): Promise<JsonAnswer>
+  /**
+   * Stores the response in a file, which the caller closes.
+   * @throws RefusedAddress; OutboundError if it is longer than `bytesMax`, stops for 30 seconds or takes five minutes.
+   */
+  download(call: JsonCall, bytesMax: number): Promise<FileAnswer>
   close(): Promise<void>
 }
 
 /** Opens the client. Redirects are not followed, so a token is sent only to its host. */
-export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): JsonApi {
+export function createJsonApi({ allowPrivate, resolve, ca, temporaryDirectory = tmpdir() }: JsonApiOptions): JsonApi {
   const finder = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
   const agent = new Agent({
     connect: { lookup: checkedLookup(finder), timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
@@ -54,41 +70,58 @@ export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): Js
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
   })
+  /** What both kinds of requests have in common. */
+  const within = async <Answer>(
+    { method, url, headers, body, signal }: JsonCall,
+    milliseconds: number,
+    send: (url: URL, options: SendOptions) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const limit = AbortSignal.timeout(milliseconds)
+    try {
+      return await send(checkUrl(url, { allowPrivate }), {
+        method,
+        headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+        dispatcher: agent,
+      })
+    } catch (error) {
+      if (error instanceof RefusedAddress || error instanceof OutboundError) throw error
+      if (signal?.aborted) throw signal.reason
+      if (limit.aborted) {
+        throw new OutboundError('timeout', `No complete response within ${milliseconds / 1000} seconds.`, null, error)
+      }
+      const first = error instanceof AggregateError ? error.errors[0] : error
+      const { code = 'failed', message } = first as { code?: string; message: string }
+      if (first instanceof RefusedAddress) throw first
+      throw new OutboundError(code, message, null, error)
+    }
+  }
   return {
-    call: async ({ method, url, headers, body, isText = false, signal }) => {
-      const limit = AbortSignal.timeout(EXCHANGE_MS_MAX)
-      try {
-        const answer = await request(checkUrl(url, { allowPrivate }), {
-          method,
-          headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          signal: signal ? AbortSignal.any([signal, limit]) : limit,
-          dispatcher: agent,
-        })
+    call: (call) => {
+      const { timeoutMs = EXCHANGE_MS_MAX, isText = false } = call
+      return within(call, timeoutMs, async (url, options) => {
+        const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
+        const answer = await request(url, { ...options, ...timeouts })
         const { statusCode: status } = answer
         const text = await read(answer.body)
         const isKept = isText && status >= 200 && status < 300
         return { status, headers: firstOfEach(answer.headers), body: isKept ? text : parse(text) }
-      } catch (error) {
-        if (error instanceof RefusedAddress || error instanceof OutboundError) throw error
-        if (signal?.aborted) throw signal.reason
-        if (limit.aborted) {
-          throw new OutboundError(
-            'timeout',
-            `No complete response within ${EXCHANGE_MS_MAX / 1000} seconds.`,
-            null,
-            error,
-          )
-        }
-        const first = error instanceof AggregateError ? error.errors[0] : error
-        const { code = 'failed', message } = first as { code?: string; message: string }
-        if (first instanceof RefusedAddress) throw first
-        throw new OutboundError(code, message, null, error)
-      }
+      })
     },
+    download: (call, bytesMax) =>
+      within(call, DOWNLOAD_MS_MAX, async (url, options) => {
+        const { status, headers, file, error } = await download(url, options, {
+          directory: temporaryDirectory,
+          bytesMax,
+        })
+        return { status, headers: firstOfEach(headers), file, body: file === null ? parse(error) : undefined }
+      }),
     close: () => agent.destroy(),
   }
 }
+
+type SendOptions = Parameters<typeof download>[1]
 
 function firstOfEach(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
   return Object.fromEntries(

@@ -1,10 +1,11 @@
-import { isUuid, timeOfId } from '../../platform/ids.ts'
-import type { Call, CallEvent } from '../../sites/ingestion/call.ts'
-import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
-import { type Fields, fieldsOf, textOf } from '../../sites/segment/fields.ts'
-import { idOf, personOf } from '../../sites/segment/people.ts'
-import { type Format, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, referrerOf, screenOf, urlOf } from './page-fields.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
+import { isUuid, timeOfId } from '../platform/ids.ts'
+import type { Call, CallEvent } from '../sites/ingestion/call.ts'
+import { EMPTY_CALL } from '../sites/ingestion/call.ts'
+import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
+import { idOf, personOf } from '../sites/segment/people.ts'
+import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
+import { emailOf, GENERATED_ID, referrerOf, screenOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = { $pageview: 'page_view', $screen: 'screen_view' }
 /** Events that only say who somebody is: the property with the person's other id, which may be absent. */
@@ -16,8 +17,9 @@ const ID_OF_LINK: Readonly<Record<string, string>> = {
 const CHANGE_OF_PERSON = '$set'
 
 /** The events that PostHog exports. */
-export const posthog: Format = {
+export const posthog: AnalyticsFormat = {
   matches: (line) => 'distinct_id' in line && ('uuid' in line || 'timestamp' in line),
+  idOf: (line) => textOf(fieldsOf(line).uuid),
   toCall: (line, warnings) => {
     const properties = fieldsOf(line.properties)
     const name = textOf(line.event)
@@ -34,6 +36,30 @@ export const posthog: Format = {
     const person = isLink ? namedPerson(distinctId, traits, warnings) : callOf(distinctId, properties, traits, warnings)
     return { ...person, previousId: previousId === distinctId ? null : previousId }
   },
+}
+
+/**
+ * What PostHog knows of a person.
+ * @returns null for an anonymous visitor: a person whose ids are all those of devices.
+ */
+export function personOfPostHog(distinctIds: readonly string[], properties: Fields): PostHogPerson | null {
+  const [userId = null] = distinctIds.filter((id) => !isDevice(id)).sort()
+  if (userId === null) return null
+  const { email, properties: usable } = personOf({}, traitsOf(properties), [])
+  const visitorIds = distinctIds.filter(isDevice)
+  return { userId, email: email ?? emailOf(userId), visitorIds, properties: usable ?? {} }
+}
+
+/** Ids that PostHog's SDKs generate: UUIDv7, and another form before 2023. Other UUIDs are ids of the customer's own. */
+function isDevice(id: string): boolean {
+  return isUuid(id) ? timeOfId(id.toLowerCase()) !== null : GENERATED_ID.test(id)
+}
+
+export interface PostHogPerson {
+  userId: string
+  email: string | null
+  visitorIds: string[]
+  properties: PropertyChanges
 }
 
 /** Values that PostHog's SDKs add themselves, such as `$initial_referrer`, are no properties of a contact. */

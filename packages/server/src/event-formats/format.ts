@@ -1,16 +1,22 @@
-import { eventIdOf } from '../../journal/sent-ids.ts'
-import { type ServiceError, validationError } from '../../platform/errors.ts'
-import { parseTimestamp } from '../../platform/time.ts'
-import type { Call } from '../../sites/ingestion/call.ts'
-import { TIMESTAMP_FORM } from '../../sites/ingestion/event-fields.ts'
-import type { Fields } from '../../sites/segment/fields.ts'
+import { eventIdOf } from '../journal/sent-ids.ts'
+import { type ServiceError, validationError } from '../platform/errors.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import type { Call } from '../sites/ingestion/call.ts'
+import { TIMESTAMP_FORM } from '../sites/ingestion/event-fields.ts'
+import type { Fields } from '../sites/segment/fields.ts'
 
-/** A format of files of events. */
+/** A format of events of other systems. */
 export interface Format {
   /** Whether a line can only be of this format. */
   matches(line: Fields): boolean
   /** @param warnings gets what was ignored. @throws ServiceError 400 that names what is wrong with the line. */
   toCall(line: Fields, warnings: string[]): Call
+}
+
+/** A format of a product-analytics system, which a connector reads too. */
+export interface AnalyticsFormat extends Format {
+  /** The system's id of a line's event; '' without one. */
+  idOf(line: unknown): string
 }
 
 /** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../platform/errors.ts'
-import { isUuid } from '../../platform/ids.ts'
-import { parseServerEvent, SERVER_EVENT_FIELDS } from '../../sites/ingestion/requests.ts'
-import { type Fields, fieldsOf, textOf } from '../../sites/segment/fields.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { isUuid } from '../platform/ids.ts'
+import { parseServerEvent, SERVER_EVENT_FIELDS } from '../sites/ingestion/requests.ts'
+import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
 import { type Format, idOfText, requireTime } from './format.ts'
 
 /** The events of `POST /v1/events`. */

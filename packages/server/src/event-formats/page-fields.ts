@@ -1,9 +1,11 @@
-import { firstCharacters } from '../../platform/characters.ts'
-import { parseEmail } from '../../platform/email.ts'
-import { type Fields, textOf } from '../../sites/segment/fields.ts'
+import { firstCharacters } from '../platform/characters.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type Fields, textOf } from '../sites/segment/fields.ts'
 
 /* Fields that the formats of PostHog and Mixpanel have in common. */
 
+/** Ids that SDKs generate for a device: five groups of hexadecimal digits, among them UUIDs. */
+export const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i
 const URL_LENGTH_MAX = 16_384
 /** What their SDKs write where a page has no referrer. */
 const NO_REFERRER = '$direct'

@@ -1,22 +1,22 @@
-import { type Call, type CallEvent, EMPTY_CALL } from '../../sites/ingestion/call.ts'
-import { type Fields, fieldsOf, isFields, textOf } from '../../sites/segment/fields.ts'
-import { idOf } from '../../sites/segment/people.ts'
-import { type Format, idOfText, invalid, requireTime } from './format.ts'
-import { emailOf, referrerOf, screenOf, urlOf } from './page-fields.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
+import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
+import { type Fields, fieldsOf, isFields, textOf } from '../sites/segment/fields.ts'
+import { idOf, personOf as personOfTraits } from '../sites/segment/people.ts'
+import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
+import { emailOf, GENERATED_ID, referrerOf, screenOf, urlOf } from './page-fields.ts'
 
 const EVENT_NAMES: Readonly<Record<string, string>> = {
   $mp_web_page_view: 'page_view',
   mp_page_view: 'page_view',
 }
 const DEVICE = '$device:'
-/** Ids that Mixpanel's SDKs generate: five groups of hexadecimal digits, among them UUIDs. */
-const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i
 /** Times above are milliseconds, those below seconds. */
 const MILLISECONDS_MIN = 100_000_000_000
 
 /** The events that Mixpanel exports. */
-export const mixpanel: Format = {
+export const mixpanel: AnalyticsFormat = {
   matches: (line) => typeof line.event === 'string' && (fieldsOf(line.properties).time ?? line.time) !== undefined,
+  idOf: (line) => textOf(fieldsOf(fieldsOf(line).properties).$insert_id),
   toCall: (line) => {
     const { event, properties: sent, ...others } = line
     const name = textOf(event)
@@ -28,6 +28,42 @@ export const mixpanel: Format = {
     if (name === '$merge') return mergeOf(properties.$distinct_ids)
     return { ...personOf(properties), event: eventOf(name, properties) }
   },
+}
+
+export interface MixpanelPerson {
+  userId: string
+  email: string | null
+  properties: PropertyChanges
+  /** ISO 8601; undefined if the profile does not say. */
+  updatedAt: string | undefined
+}
+
+/** Mixpanel's names of properties that the service has under another name. */
+const NAMES: Readonly<Record<string, string>> = {
+  $email: 'email',
+  $first_name: 'firstname',
+  $last_name: 'lastname',
+  $name: 'name',
+  $phone: 'phone',
+  $city: 'city',
+  $region: 'state',
+  $country_code: 'country',
+}
+
+/** What Mixpanel knows of a person. @returns null for the profile of a device, which is no person. */
+export function personOfMixpanel(distinctId: unknown, properties: Fields): MixpanelPerson | null {
+  const userId = idOf(distinctId)
+  if (userId === null || isGenerated(userId)) return null
+  const named = Object.entries(properties).map(([key, value]) => [NAMES[key] ?? key, value] as const)
+  const traits = Object.fromEntries(named.filter(([key]) => !key.startsWith('$') && !key.startsWith('mp_')))
+  const { email, properties: usable } = personOfTraits({}, traits, [])
+  const updatedAt = textOf(properties.$last_seen)
+  return {
+    userId,
+    email: email ?? emailOf(userId),
+    properties: usable ?? {},
+    updatedAt: /T\d{2}:\d{2}:\d{2}$/.test(updatedAt) ? `${updatedAt}Z` : undefined,
+  }
 }
 
 /** Two ids of one person. An id that looks generated may also be that of a visitor with events. */

@@ -1,5 +1,5 @@
-import { textOf } from '../../sites/segment/fields.ts'
-import { CALL_TYPES, translate } from '../../sites/segment/translate.ts'
+import { textOf } from '../sites/segment/fields.ts'
+import { CALL_TYPES, translate } from '../sites/segment/translate.ts'
 import { type Format, idOfText, requireTime } from './format.ts'
 
 const EVENT_TYPES = ['track', 'page', 'screen']

@@ -1,5 +1,6 @@
-import { ServiceError } from '../../platform/errors.ts'
-import { isFields } from '../../sites/segment/fields.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { isFields } from '../sites/segment/fields.ts'
+import { amplitude } from './amplitude.ts'
 import type { Format } from './format.ts'
 import { mixpanel } from './mixpanel.ts'
 import { eventOfRow, native } from './native.ts'
@@ -7,7 +8,7 @@ import { posthog } from './posthog.ts'
 import { segment } from './segment.ts'
 
 /** By name, in the order in which they are recognized. */
-const FORMATS = { segment, posthog, mixpanel, native }
+const FORMATS = { segment, posthog, mixpanel, amplitude, native }
 export type FormatName = keyof typeof FORMATS
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
 

@@ -1,0 +1,170 @@
+import Type from 'typebox'
+import { amplitude as format, personOfAmplitude } from '../../event-formats/amplitude.ts'
+import type { Line } from '../../event-formats/lines.ts'
+import type { Download } from '../../platform/outbound/download.ts'
+import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
+import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
+import { sourceCallOf } from '../event-lines.ts'
+import { pagesOfLines } from '../json-lines.ts'
+import { filesOf } from './archive.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_HOURS = 24
+/** An hour can be exported at the latest two hours after it ended. */
+const READABLE_AFTER_MS = 3 * HOUR_MS
+/** What was not readable yet, and an hour more. */
+const OVERLAP_SECONDS = 4 * 3_600
+/** Earlier, Amplitude did not exist. */
+const EARLIEST_MS = Date.UTC(2012, 0, 1)
+/** Without events, the next export has twice as many hours, up to this. */
+const EMPTY_HOURS_MAX = 28 * DAY_HOURS
+
+/**
+ * Amplitude's export: https://amplitude.com/docs/apis/analytics/export. It has the events that Amplitude got within some
+ * hours, so events that devices sent late are not missed. An archive has a file for each hour and part.
+ */
+export const amplitude: Connector = {
+  name: 'amplitude',
+  label: 'Amplitude',
+  kind: 'analytics',
+  credentials: {
+    api_key: 'The API key of the project: Settings → Projects.',
+    secret_key: 'The secret key of the project.',
+  },
+  settings: {
+    project_id: Type.String({
+      pattern: '^[0-9]{1,12}$',
+      description: 'Settings → Projects → Project ID. The ids of events are those of this project.',
+      examples: ['187520'],
+    }),
+    region: Type.Optional(Type.Enum(['us', 'eu'], { description: 'Where the project stores its data. Default: us.' })),
+  },
+  baseUrl: ({ region = 'us' }) => (region === 'eu' ? 'https://analytics.eu.amplitude.com' : 'https://amplitude.com'),
+  headers: ({ api_key = '', secret_key = '' }) => ({
+    authorization: `Basic ${Buffer.from(`${api_key}:${secret_key}`).toString('base64')}`,
+  }),
+  pauseMs: 500,
+  explain: ({ body }) => {
+    if (!isObject(body)) return ''
+    const { error } = body
+    return (isObject(error) ? textOf(error.message) : textOf(error)) ?? textOf(body.message) ?? ''
+  },
+  // The list of a project's events is the smallest answer that only its keys get.
+  account: async (client, settings) => {
+    await client.call({ path: '/api/2/events/list' })
+    return `Project ${String(settings.project_id)}`
+  },
+  objects: [{ name: 'events', overlapSeconds: OVERLAP_SECONDS, read: readEvents }],
+}
+
+/** How far the events of a read have been read. */
+type Cursor = {
+  /** The first hour of the export. */
+  from: string
+  hours: number
+  /** The file in its archive, and the lines of it that were read. */
+  file: number
+  lines: number
+  /** Of the archive that had them: another one may have others, so it is read from its start. */
+  digest: string
+}
+
+function exportOf(from: number, hours: number): Cursor {
+  return { from: new Date(from).toISOString(), hours, file: 0, lines: 0, digest: '' }
+}
+
+async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<RecordsPage> {
+  const { until, signal } = range
+  // The first hour that is not readable yet.
+  const end = Math.floor((until.getTime() - READABLE_AFTER_MS) / HOUR_MS) * HOUR_MS + HOUR_MS
+  const since = Math.max(range.since?.getTime() ?? EARLIEST_MS, EARLIEST_MS)
+  const cursor = (range.cursor as Cursor | null) ?? exportOf(Math.floor(since / HOUR_MS) * HOUR_MS, DAY_HOURS)
+  const from = Date.parse(cursor.from)
+  const hours = Math.min(cursor.hours, (end - from) / HOUR_MS)
+  if (hours < 1) {
+    yield { next: null }
+    return
+  }
+  const following = (size: number) => {
+    const next = from + hours * HOUR_MS
+    return next < end ? exportOf(next, size) : null
+  }
+  const archive = await exportArchive(client, from, hours)
+  if (archive === 'empty') yield { next: following(Math.min(hours * 2, EMPTY_HOURS_MAX)) }
+  else if (archive === 'too large') yield { next: exportOf(from, Math.floor(hours / 2)) }
+  else {
+    const isSame = cursor.digest === archive.digest
+    const read = { ...cursor, hours, digest: archive.digest, ...(isSame ? {} : { file: 0, lines: 0 }) }
+    try {
+      yield* readArchive(archive, read, range.settings, signal)
+    } finally {
+      await archive.close()
+    }
+    yield { next: following(DAY_HOURS) }
+  }
+}
+
+async function exportArchive(client: Client, from: number, hours: number): Promise<Download | 'empty' | 'too large'> {
+  const last = from + (hours - 1) * HOUR_MS
+  try {
+    return await client.download({
+      path: '/api/2/export',
+      query: { start: hourOf(from), end: hourOf(last) },
+      headers: { accept: 'application/zip' },
+    })
+  } catch (error) {
+    if (!(error instanceof ApiRefused)) throw error
+    if (error.status === 404) return 'empty'
+    // More than 4 GB. An hour cannot be divided.
+    if (error.status === 400 && hours > 1) return 'too large'
+    throw error
+  }
+}
+
+/** As 20260131T08, in UTC. */
+function hourOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 13).replaceAll('-', '')
+}
+
+async function* readArchive(
+  archive: Download,
+  cursor: Cursor,
+  { project_id }: Settings,
+  signal: AbortSignal,
+): AsyncGenerator<RecordsPage> {
+  const namespace = `amplitude ${String(project_id)}`
+  for await (const file of filesOf(archive)) {
+    if (file.index < cursor.file) continue
+    const place = `file ${file.index + 1} of ${cursor.from.slice(0, 13)}`
+    const rest = yield* pagesOfLines(file.read(), {
+      done: file.index === cursor.file ? cursor.lines : 0,
+      toCall: ({ value, text, number }) =>
+        sourceCallOf(
+          { value, text },
+          {
+            namespace,
+            format,
+            name: `line ${number} of ${place}`,
+          },
+        ),
+      cursorAfter: (lines) => ({ ...cursor, file: file.index, lines }),
+      more: (_, lines) => ({ profiles: profilesOf(lines) }),
+      signal,
+    })
+    yield { ...rest, next: { ...cursor, file: file.index + 1, lines: 0 } }
+  }
+}
+
+/** What the last event of each person says of them. */
+function profilesOf(lines: readonly Line[]): Profile[] {
+  const profiles = new Map<string, Profile>()
+  for (const { value } of lines) {
+    const person = personOfAmplitude(value)
+    if (person === null) continue
+    const { at, ...rest } = person
+    const before = profiles.get(person.userId)
+    if (before?.updated_at !== undefined && before.updated_at > at) continue
+    profiles.set(person.userId, { id: person.userId, ...rest, visitorIds: [], updated_at: at })
+  }
+  return [...profiles.values()]
+}

@@ -1,0 +1,37 @@
+import { callOfLine } from '../event-formats/call-of-line.ts'
+import type { AnalyticsFormat } from '../event-formats/format.ts'
+import type { Line } from '../event-formats/lines.ts'
+import { eventIdOf } from '../journal/sent-ids.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { SourceCall } from './connector.ts'
+
+/** The events of one page. More would make the transactions of a page long; fewer would store the position too often. */
+export const EVENTS_PER_PAGE = 2_000
+
+export interface LineOptions {
+  /** Whose ids the events have, such as `posthog us.posthog.com 123`. */
+  namespace: string
+  format: AnalyticsFormat
+  /** The line's name in the list of errors, if its event has no id. */
+  name: string
+}
+
+/**
+ * The event that a product-analytics system sent. Its id is the same whenever it is read. Properties of the person are left
+ * out: an event has those of its time, and a profile the current ones.
+ */
+export function sourceCallOf(line: Pick<Line, 'value' | 'text'>, { namespace, format, name }: LineOptions): SourceCall {
+  const call = callOfLine(line, (value) => format.toCall(value, []))
+  const id = format.idOf(line.value) || name
+  if (call instanceof ServiceError) return { id, call }
+  const { event } = call
+  const sentId = event?.sentId ?? null
+  return {
+    id,
+    call: {
+      ...call,
+      properties: null,
+      event: event && { ...event, sentId: sentId === null ? null : eventIdOf(namespace, sentId) },
+    },
+  }
+}

@@ -1,0 +1,72 @@
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+/** Times above are milliseconds, those below seconds. */
+const MILLISECONDS_MIN = 100_000_000_000
+/** Later, JavaScript has no dates; the check of the event says so. */
+const MOMENT_MS_MAX = 8_000_000_000_000_000
+const HOURS_REMEMBERED_MAX = 10_000
+
+/** A time zone. */
+export interface Zone {
+  name: string
+  /** How far its clocks are ahead of UTC at a moment, in milliseconds. */
+  offsetAt(ms: number): number
+  /** The moment, as a number like the one given, at which its clocks show what UTC's would at that number. */
+  toUtc(time: number): number
+}
+
+/** @returns null for a name that is no time zone. */
+export function openZone(name: string): Zone | null {
+  const format = formatOf(name)
+  if (format === null) return null
+  // Offsets change at full quarters of an hour at most twice a year: an hour has one.
+  const offsets = new Map<number, number>()
+  const offsetAt = (ms: number): number => {
+    if (name === 'UTC') return 0
+    const hour = Math.floor(ms / HOUR_MS)
+    const known = offsets.get(hour)
+    if (known !== undefined) return known
+    if (offsets.size >= HOURS_REMEMBERED_MAX) offsets.clear()
+    const at = new Date(hour * HOUR_MS)
+    const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))
+    const { year = 0, month = 1, day = 1, hour: hours = 0, minute = 0, second = 0 } = parts
+    const offset = Date.UTC(year, month - 1, day, hours, minute, second) - at.getTime()
+    offsets.set(hour, offset)
+    return offset
+  }
+  const toUtc = (time: number): number => {
+    const scale = time < MILLISECONDS_MIN ? 1_000 : 1
+    const shown = time * scale
+    if (!(Math.abs(shown) < MOMENT_MS_MAX)) return time
+    // The offset that the first guess finds is right, except within hours of a change, where the second one is.
+    const guess = shown - offsetAt(shown)
+    return (shown - offsetAt(guess)) / scale
+  }
+  return { name, offsetAt, toUtc }
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return null
+  }
+}
+
+/** The day of a moment in a time zone, as 2026-01-31. */
+export function dayOf(at: Date, zone: Zone): string {
+  return new Date(at.getTime() + zone.offsetAt(at.getTime())).toISOString().slice(0, 10)
+}
+
+export function dayAfter(day: string): string {
+  return new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type AnalyticsPeer,
+  daysAgo,
+  deviceId,
+  testAnalyticsConnector,
+  threeDays,
+  useAnalytics,
+} from '../../../test/analytics.ts'
+import { clickhouseTime, createPostHog, personId, uuidOf } from '../../../test/posthog.ts'
+import { createTestTenant, sharedService } from '../../../test/service.ts'
+import { EVENTS_PER_PAGE } from '../event-lines.ts'
+
+const posthog = createPostHog(() => bench.service.stores.clickhouse)
+
+const peer: AnalyticsPeer = {
+  connector: 'posthog',
+  label: 'PostHog',
+  settings: { project_id: '7' },
+  credentials: { personal_api_key: 'phx_first_0123456789' },
+  otherCredentials: { personal_api_key: 'phx_other_0123456789' },
+  signedInWith: ({ headers }) => {
+    if (headers.authorization === 'Bearer phx_first_0123456789') return 'first'
+    return headers.authorization === 'Bearer phx_other_0123456789' ? 'other' : 'none'
+  },
+  unauthorized: {
+    status: 401,
+    body: { type: 'authentication_error', code: 'authentication_failed', detail: 'Invalid personal API key.' },
+  },
+  readsEvents: ({ body }) => body.includes('SELECT toString(uuid)'),
+  answer: posthog.answer,
+  add: posthog.add,
+  addBad: async (at) => {
+    const row = { event: 'Bad', properties: '{}', created_at: clickhouseTime(at), person_id: '' }
+    await posthog.insert(
+      'events',
+      { ...row, uuid: uuidOf('nobody', ''), timestamp: clickhouseTime(at), distinct_id: '' },
+      { ...row, uuid: uuidOf('long', ''), timestamp: clickhouseTime(at), distinct_id: 'x'.repeat(300) },
+    )
+  },
+  reset: posthog.reset,
+}
+
+const bench = useAnalytics(peer)
+testAnalyticsConnector(peer, bench)
+
+describe('PostHog', () => {
+  test('pages end between events of the same time, without a gap and without an overlap', async () => {
+    const at = daysAgo(1)
+    const count = EVENTS_PER_PAGE + 500
+    const many = Array.from({ length: count }, (_, index) => ({
+      id: `m${index}`,
+      name: 'Many',
+      at,
+      deviceId: deviceId(index % 5),
+    }))
+    await posthog.add(...many)
+    const { counts } = await (await bench.connect()).firstRun()
+    expect(counts.events).toEqual({ accepted: count })
+    expect(await bench.countEvents('Many')).toBe(count)
+  })
+
+  test('days without events are skipped by one query', async () => {
+    await posthog.add(...threeDays(), { id: 'old', name: 'Old', at: daysAgo(300), userId: 'user-1' })
+    const { connector, settings, credentials } = peer
+    const body = { connector, settings, credentials }
+    const answer = await bench.tenant.call('POST', '/v1/connections', body)
+    expect(answer.status).toBe(201)
+    await expect.poll(() => bench.countEvents(), { timeout: 120_000 }).toBe(10)
+    expect(posthog.queries.length).toBeLessThan(30)
+  })
+
+  test('late events are found by the time at which PostHog got them', async () => {
+    await posthog.add(...threeDays())
+    const connection = await bench.connect()
+    await connection.firstRun()
+    await posthog.add({ id: 'late', name: 'Late', at: daysAgo(20), userId: 'user-1', receivedAt: new Date() })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await connection.pull()
+    expect(await bench.countEvents('Late')).toBe(1)
+  })
+
+  test('a person is known by an id that is not a device; its devices are visitors, and a device alone is nobody', async () => {
+    await posthog.insert(
+      'persons',
+      { id: personId(1), properties: JSON.stringify({ email: 'ada@example.com', plan: 'pro', $os: 'Linux' }) },
+      { id: personId(2), properties: JSON.stringify({ email: 'nobody@example.com' }) },
+    )
+    await posthog.insert(
+      'person_distinct_ids',
+      { person_id: personId(1), distinct_id: 'user-1' },
+      { person_id: personId(1), distinct_id: deviceId(1) },
+      { person_id: personId(2), distinct_id: deviceId(2) },
+    )
+    await posthog.add({ id: 'v', name: 'Visited', at: daysAgo(1), deviceId: deviceId(1) })
+    const { connector, settings, credentials } = peer
+    await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
+    await expect.poll(() => bench.countEvents('Visited'), { timeout: 120_000 }).toBe(1)
+    expect(await bench.contacts()).toHaveLength(1)
+    const contact = await bench.contactOf('ada@example.com')
+    expect(contact?.properties).toEqual({ email: 'ada@example.com', plan: 'pro' })
+    const { events } = (await bench.tenant.call('GET', `/v1/contacts/events/${contact?.contact_id}`)).body
+    expect(events.some(({ event }: { event: string }) => event === 'Visited')).toBe(true)
+  })
+
+  test('a refused key says what PostHog says', async () => {
+    const { settings } = peer
+    const credentials = { personal_api_key: 'phx_wrong_0123456789' }
+    const answer = await bench.tenant.call('POST', '/v1/connections', { connector: 'posthog', settings, credentials })
+    expect(answer.body.error.message).toBe('PostHog responded with status 401: Invalid personal API key.')
+  })
+
+  test('a host that is no public host is refused', async () => {
+    const service = await sharedService()
+    const tenant = await createTestTenant(service)
+    const connect = async (host: string) => {
+      const body = { connector: 'posthog', settings: { project_id: '7', host }, credentials: peer.credentials }
+      return (await tenant.call('POST', '/v1/connections', body)).body.error
+    }
+    for (const host of ['10.0.0.1', '127.0.0.1:8443', 'localhost', '169.254.169.254', '[::1]']) {
+      expect(await connect(host), host).toMatchObject({ code: 'url_not_allowed' })
+    }
+    for (const host of ['https://eu.posthog.com', 'eu.posthog.com/x', 'user@eu.posthog.com', 'a b', 'x.com?y', '']) {
+      expect(await connect(host), host).toMatchObject({ code: 'validation_error', details: [{ path: 'settings.host' }] })
+    }
+  })
+})

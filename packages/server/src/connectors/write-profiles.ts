@@ -1,0 +1,77 @@
+import { changeContact, lockContact } from '../contacts/change.ts'
+import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { ServiceError, validationError } from '../platform/errors.ts'
+import { type Failure, failure } from '../platform/http/records.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import { type Call, EMPTY_CALL } from '../sites/ingestion/call.ts'
+import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { Profile } from './connector.ts'
+import type { Writer } from './write-page.ts'
+
+/** The links of one profile that are written; a person has rarely more than a few devices. */
+const VISITORS_MAX = 100
+
+type Written = { status: 'identified' } | Failure
+
+/**
+ * Finds or creates the people of some profiles, links their visitors, and writes what the source says of them. The source's
+ * kind decides which values it may replace. Writing the same profiles again changes nothing.
+ */
+export async function writeProfiles(
+  tenant: Tenant,
+  services: WriteDependencies & { recordHistory: RecordCalls },
+  writer: Writer,
+  profiles: readonly Profile[],
+): Promise<Written[]> {
+  const sender: CallSender = { sourceId: writer.sourceId, trust: 'verified', page: null }
+  const links = profiles.flatMap((profile, index) => linksOf(profile).map((call) => ({ index, call })))
+  const results = await services.recordHistory(
+    tenant,
+    sender,
+    links.map(({ call }) => call),
+  )
+  const written: Written[] = profiles.map(() => ({ status: 'identified' }))
+  const contactIds = new Map<number, string>()
+  for (const [at, result] of results.entries()) {
+    const index = links[at]?.index ?? 0
+    if (result.status === 'failed') written[index] = result
+    else if (result.contactId !== null) contactIds.set(index, result.contactId)
+  }
+  const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
+  // In the same order in every process, so that two of them wait for each other instead of blocking each other.
+  changes.sort((a, b) => (a.contactId < b.contactId ? -1 : 1))
+  const now = services.clock()
+  await changeContacts(tenant, services, async (tx, log) => {
+    for (const { index, contactId } of changes) {
+      const profile = profiles[index]
+      if (!profile || Object.keys(profile.properties).length === 0) continue
+      const at = timeOf(profile, now)
+      const before = await lockContact(tx, contactId)
+      if (!before) continue
+      try {
+        const { source, kind } = writer
+        await changeContact(tx, log, before, { source, kind, properties: profile.properties, at }, now)
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.status >= 500) throw error
+        written[index] = failure(error)
+      }
+    }
+  })
+  return written
+}
+
+function linksOf({ userId, email, visitorIds }: Profile): (Call | ServiceError)[] {
+  if (userId === null && email === null) {
+    return [validationError([{ path: 'the person', message: 'needs a user id or an email' }])]
+  }
+  const person = { ...EMPTY_CALL, userId, email }
+  if (visitorIds.length === 0) return [person]
+  return visitorIds.slice(0, VISITORS_MAX).map((visitorId) => ({ ...person, visitorId }))
+}
+
+/** A source's clock may be ahead; its writes still count as no newer than now. */
+function timeOf({ updated_at }: Profile, now: Date): Date {
+  const at = updated_at === undefined ? null : parseTimestamp(updated_at)
+  return at === null || at > now ? now : at
+}

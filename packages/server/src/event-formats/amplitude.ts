@@ -1,0 +1,103 @@
+import type { PropertyChanges } from '../contacts/properties.ts'
+import { type Call, type CallEvent, EMPTY_CALL } from '../sites/ingestion/call.ts'
+import { type Fields, fieldsOf, textOf } from '../sites/segment/fields.ts'
+import { idOf, personOf } from '../sites/segment/people.ts'
+import { type AnalyticsFormat, idOfText, invalid, requireTime } from './format.ts'
+import { emailOf, urlOf } from './page-fields.ts'
+
+const EVENT_NAMES: Readonly<Record<string, string>> = {
+  '[Amplitude] Page Viewed': 'page_view',
+  'Page View': 'page_view',
+  '[Amplitude] Screen Viewed': 'screen_view',
+}
+/** Events that only change what is known of a person or a group. */
+const CHANGES = ['$identify', '$groupidentify']
+/** User properties that Amplitude's SDKs add themselves, such as `initial_utm_source` and `referrer`. */
+const ADDED =
+  /^(initial_|utm_|\[Amplitude\]|\$)|^(referrer|referring_domain|gclid|gbraid|wbraid|fbclid|msclkid|dclid|li_fat_id|ttclid|twclid|rdt_cid|ko_click_id)$/
+
+/** The events that Amplitude exports. */
+export const amplitude: AnalyticsFormat = {
+  matches: (line) => textOf(line.event_type) !== '' && 'amplitude_id' in line,
+  idOf: (line) => textOf(fieldsOf(line).$insert_id) || textOf(fieldsOf(line).uuid),
+  toCall: (line, warnings) => {
+    const name = textOf(line.event_type)
+    const [userId, visitorId] = [idOf(line.user_id), idOf(line.device_id)]
+    if (name === '') throw invalid('event_type', 'is required: the name of the event')
+    if (userId === null && visitorId === null) throw invalid('user_id', 'or device_id is required: whose event it is')
+    const { email, properties } = traitsOf(line, warnings)
+    const person = {
+      ...EMPTY_CALL,
+      userId,
+      visitorId,
+      // What an anonymous visitor says of itself identifies nobody.
+      ...(userId === null ? {} : { email: email ?? emailOf(userId), properties }),
+    }
+    return CHANGES.includes(name) ? person : { ...person, event: eventOf(line, name) }
+  },
+}
+
+/** What an event says of its person at its time; null if it names none. */
+export function personOfAmplitude(value: unknown): AmplitudePerson | null {
+  const line = fieldsOf(value)
+  const userId = idOf(line.user_id)
+  if (userId === null) return null
+  const { email, properties } = traitsOf(line, [])
+  return { userId, email: email ?? emailOf(userId), properties: properties ?? {}, at: withOffset(line.event_time) }
+}
+
+export interface AmplitudePerson {
+  userId: string
+  email: string | null
+  properties: PropertyChanges
+  /** ISO 8601. */
+  at: string
+}
+
+function traitsOf({ user_properties }: Fields, warnings: string[]): Pick<Call, 'email' | 'properties'> {
+  const traits = Object.entries(fieldsOf(user_properties)).filter(([key]) => !ADDED.test(key))
+  return personOf({}, Object.fromEntries(traits), warnings)
+}
+
+function eventOf(line: Fields, name: string): CallEvent {
+  const properties = fieldsOf(line.event_properties)
+  const users = fieldsOf(line.user_properties)
+  const id = textOf(line.$insert_id)
+  const uuid = textOf(line.uuid)
+  return {
+    event: EVENT_NAMES[name] ?? name,
+    timestamp: requireTime('event_time', withOffset(line.event_time)),
+    clockCorrection: 0,
+    url: urlOf(properties['[Amplitude] Page URL'] ?? properties['[Amplitude] Page Location']),
+    title: urlOf(properties['[Amplitude] Page Title'] ?? properties['[Amplitude] Screen Name']),
+    referrer: urlOf(properties.referrer ?? users.referrer),
+    data: properties,
+    sentId:
+      id !== ''
+        ? idOfText(`$insert_id ${id} ${textOf(line.device_id)}`)
+        : uuid === ''
+          ? null
+          : idOfText(`uuid ${uuid}`),
+    sessionId: sessionOf(line),
+    context: { language: line.language, user_agent: line.user_agent },
+    device: deviceOf(line),
+  }
+}
+
+/** On the web, the operating system is among the device, and the browser in its place. */
+function deviceOf({ platform, os_name, device_family }: Fields): NonNullable<CallEvent['device']> {
+  const isWeb = textOf(platform) === 'Web'
+  return { browser: isWeb ? textOf(os_name) : '', os: textOf(isWeb ? device_family : os_name), deviceType: '' }
+}
+
+/** -1 is an event outside of a session. A session is named by its start, so other devices may have the same. */
+function sessionOf({ session_id, device_id }: Fields): string | null {
+  const session = textOf(session_id)
+  return session === '' || session === '-1' ? null : `${textOf(device_id)}/${session}`.slice(0, 200)
+}
+
+/** Amplitude writes times in UTC without saying so: `2026-01-31 08:00:00.123456`. */
+function withOffset(value: unknown): string {
+  const time = textOf(value)
+  return /\d:\d{2}:\d{2}(\.\d+)?$/.test(time) ? `${time}Z` : time
+}
