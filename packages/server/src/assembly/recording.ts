@@ -1,3 +1,4 @@
+import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
@@ -65,7 +66,8 @@ export async function startRecording({
       onRecorded: segments.onRecorded,
     })
     cleanup.push(historyCommit.drain)
-    const writing = { clock, segments: segments.follower, deleteConversations, live, log }
+    const outbox = createOutbox(invalidation, clock)
+    const writing = { clock, segments: segments.follower, outbox, deleteConversations, live, log }
     return { groupCommit, historyCommit, live, writing: writing satisfies WriteDependencies, stop }
   } catch (error) {
     await stop()

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Pool } from 'pg'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import type { Config } from '../config.ts'
+import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
@@ -56,7 +57,7 @@ export async function openSession(config: Config): Promise<Session> {
       address: postgres.address,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, segments: follower(), deleteConversations, live: UNWATCHED, log }),
+      writing: openWriting,
       groupCommit: (preparePart) => openGroupCommit(stores, postgres.pool, { projector, preparePart }),
       close: async () => {
         await projector.drain()
@@ -93,6 +94,12 @@ export function openGroupCommit(
 /** An import stages its file on one connection and writes on three. */
 const CONNECTIONS = 5
 
+function openWriting(): WriteDependencies {
+  // A cache would not pay, because a command ends with one request.
+  const outbox = createOutbox({ listening: false, onChange: () => {} }, systemClock)
+  return { clock: systemClock, segments: follower(), outbox, deleteConversations, live: UNWATCHED, log }
+}
+
 /** Event conditions of segments that cannot be evaluated here, without ClickHouse, are evaluated later by the service. */
 function follower(): SegmentFollower {
   return createFollower(cacheDefinitions(), systemClock)
@@ -125,7 +132,7 @@ async function sessionBesideService(config: Config, inUse: unknown): Promise<Ses
     address,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, segments: follower(), deleteConversations, live: UNWATCHED, log }),
+    writing: openWriting,
     groupCommit: (preparePart) => openGroupCommit(stores, postgres.pool, { preparePart }),
     close: () => postgres.close(),
   }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../platform/errors.ts'
 import { amplitude } from './amplitude/amplitude.ts'
 import type { Connector } from './connector.ts'
+import { hubspot } from './hubspot/hubspot.ts'
 import { intercom } from './intercom/intercom.ts'
 import { mixpanel } from './mixpanel/mixpanel.ts'
 import { pipedrive } from './pipedrive/pipedrive.ts'
@@ -9,6 +10,7 @@ import { salesforce } from './salesforce/salesforce.ts'
 
 /** Every connector. To add one, write its folder and list it here: see docs/connectors.md. */
 export const CONNECTORS: readonly Connector[] = [
+  hubspot,
   salesforce,
   pipedrive,
   posthog,

@@ -17,6 +17,7 @@ export const ConnectorDescription = Type.Object(
       description: 'The other fields of a connection, each as a JSON Schema.',
     }),
     objects: Type.Array(Type.String(), { description: 'What is read, in this order.', examples: [['contacts']] }),
+    can_write_back: Type.Boolean({ description: 'Whether changes of contacts can be written to the system.' }),
   },
   { title: 'Connector' },
 )
@@ -35,12 +36,43 @@ export const ConnectionRun = Type.Object(
   { title: 'ConnectionRun', description: 'A read of everything that changed since the run before.' },
 )
 
+export const WriteBackProperty = Type.Object(
+  {
+    property: Type.String({ minLength: 1, maxLength: 128, description: 'The property here.', examples: ['jobtitle'] }),
+    target: Type.String({
+      pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
+      description: "The connected system's name of the field.",
+      examples: ['jobtitle'],
+    }),
+    conflict: Type.Enum(['ours', 'theirs', 'newest'], {
+      description:
+        'If the system has another value: `ours` is written even so, and changes there do not replace it here; `theirs` stays, so that only blanks are filled; `newest`: the later change wins.',
+    }),
+  },
+  { title: 'WriteBackProperty', additionalProperties: false },
+)
+
+const WriteBackState = Type.Object(
+  {
+    properties: Type.Array(WriteBackProperty),
+    create_missing: Type.Boolean({ description: 'Whether contacts that the system lacks are created there.' }),
+    waiting: Type.Integer({ description: 'Changed contacts that have not been written yet.' }),
+    error: Nullable(Type.String(), 'Why writing stopped; it is repeated.'),
+  },
+  { title: 'WriteBack' },
+)
+
 export const ConnectionError = Type.Object(
   {
     error_id: Id,
-    run_id: Id,
-    object: Type.String({ examples: ['contacts'] }),
-    external_id: Type.String({ description: "The connected system's id of the record." }),
+    run_id: Nullable(Id, 'null: the record was to be written to the connected system.'),
+    object: Type.String({
+      description: '`write_back`: a contact that could not be written to the connected system.',
+      examples: ['contacts'],
+    }),
+    external_id: Type.String({
+      description: "The connected system's id of the record; of `write_back`, our contact_id.",
+    }),
     code: Type.String(),
     message: Type.String(),
     at: Timestamp,
@@ -69,6 +101,7 @@ export const Connection = Type.Object(
     ),
     last_run: Nullable(ConnectionRun),
     next_pull_at: Nullable(Timestamp),
+    write_back: Nullable(WriteBackState, 'null: nothing is written to the system.'),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -8,6 +8,8 @@ import { connectorNamed } from './all-connectors.ts'
 import type { Connection } from './connection-object.ts'
 import { objectPosition, type Position, startPosition } from './position.ts'
 import type { Counts } from './runs.ts'
+import { countWaiting } from './write-back/outbox.ts'
+import { writeBackState } from './write-back/write-back.ts'
 
 export type ConnectionRow = Selectable<TenantTables['connections']>
 
@@ -108,7 +110,13 @@ async function lockReadable(tx: Tenant, connectionId: string): Promise<Connectio
   return row
 }
 
-type Changes = Partial<Pick<ConnectionRow, 'state' | 'error' | 'failures' | 'next_pull_at'>> & {
+type Changes = Partial<
+  Pick<
+    ConnectionRow,
+    'state' | 'error' | 'failures' | 'next_pull_at' | 'write_back_error' | 'write_back_failures' | 'write_back_at'
+  >
+> & {
+  write_back?: string | null
   position?: string
   settings?: string
   sealed?: string
@@ -135,6 +143,7 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
     .orderBy('run_id', 'desc')
     .execute()
   const byId = new Map(runs.map((run) => [run.connection_id, run]))
+  const waiting = await countWaiting(tenant, ids)
   return rows.map((row) => {
     const run = byId.get(row.connection_id)
     const position = row.position as unknown as Position
@@ -159,6 +168,7 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
           }
         : null,
       next_pull_at: row.state === 'paused' || row.state === 'signed_out' ? null : row.next_pull_at.toISOString(),
+      write_back: writeBackState(row, waiting.get(row.connection_id) ?? 0),
       created_at: row.created_at.toISOString(),
       updated_at: row.updated_at.toISOString(),
     }

@@ -8,6 +8,7 @@ import type { ProviderName } from '../providers/provider.ts'
 import type { Call } from '../sites/ingestion/call.ts'
 import type { CONNECTOR_KINDS } from '../sources/connectors.ts'
 import type { Client } from './client.ts'
+import type { WriteBack } from './write-back/write-back.ts'
 
 /** Values that a connector stores and reads back, such as a cursor or its settings. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -52,6 +53,8 @@ export interface Connector {
   account(client: Client, settings: Settings): Promise<string>
   /** Read in this order: what others refer to comes first. */
   objects: readonly ConnectorObject[]
+  /** How changes made here are written to the system. Absent: it is only read. */
+  writeBack?: WriteBack
 }
 
 /** A kind of records, such as contacts. */
@@ -83,6 +86,14 @@ export interface ReadRange {
   settings: Settings
   /** Aborts when the read must end. */
   signal: AbortSignal
+  /** The properties of contacts that are written back: `property` must be read from `target`, and from nothing else. */
+  pairs: readonly Pair[]
+}
+
+/** A property of contacts, and the field of the connected system that it is written to. */
+export interface Pair {
+  property: string
+  target: string
 }
 
 /** A page of records. Companies are written first, so that contacts can name them. */

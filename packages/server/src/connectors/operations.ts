@@ -13,7 +13,7 @@ import {
   parseSettings,
   reconnect,
 } from './connect.ts'
-import { Connection, ConnectionError, ConnectionRun, ConnectorDescription } from './connection-object.ts'
+import { Connection, ConnectionError, ConnectionRun, ConnectorDescription, WriteBackProperty } from './connection-object.ts'
 import {
   deleteConnection,
   listConnections,
@@ -24,6 +24,7 @@ import {
   resumeConnection,
 } from './connections.ts'
 import { listErrors, listRuns } from './runs.ts'
+import { setWriteBack } from './write-back/set.ts'
 
 export interface ConnectorServices {
   connecting: ConnectServices
@@ -58,7 +59,7 @@ export const CONNECTOR_OPERATIONS = [
     input: {},
     output: { connectors: Type.Array(ConnectorDescription) },
     run: async () => ({
-      connectors: CONNECTORS.map(({ name, label, kind, credentials, oauth, settings, objects }) => ({
+      connectors: CONNECTORS.map(({ name, label, kind, credentials, oauth, settings, objects, writeBack }) => ({
         name,
         label,
         kind,
@@ -66,6 +67,7 @@ export const CONNECTOR_OPERATIONS = [
         oauth_provider: oauth?.provider ?? null,
         settings: { ...settings },
         objects: objects.map((object) => object.name),
+        can_write_back: writeBack !== undefined,
       })),
     }),
   }),
@@ -215,6 +217,31 @@ export const CONNECTOR_OPERATIONS = [
     },
     audit: ({ connection }, { since }) =>
       entryOf('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
+  }),
+  operation({
+    name: 'setConnectionWriteBack',
+    tag,
+    http: 'PUT /v1/connections/:connection_id/write-back',
+    command: 'connection write-back',
+    scope: 'settings:write',
+    summary: 'Set which properties of contacts are written to a connected system, or turn this off',
+    description: 'Changes made from then on are written.',
+    input: {
+      ...ConnectionPath,
+      properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: nothing is written.' }),
+      create_missing: Type.Optional(
+        Type.Boolean({ description: 'Creates contacts with an email that the system lacks. Default: false.' }),
+      ),
+    },
+    output: { ...ConnectionOutput, changed: Changed },
+    example: { properties: [{ property: 'jobtitle', target: 'jobtitle', conflict: 'newest' }] },
+    errors: ['409 write_back_not_supported'],
+    async run({ tenant, now }, { connection_id, properties, create_missing = false }) {
+      const changed = await setWriteBack(tenant, connection_id, { properties, create_missing }, now)
+      return { connection: await readConnection(tenant, connection_id), changed }
+    },
+    audit: ({ connection, changed }, { properties, create_missing = false }) =>
+      changed ? entryOf('connection.write_back_set', connection, { properties, create_missing }) : null,
   }),
   operation({
     name: 'listConnectionRuns',

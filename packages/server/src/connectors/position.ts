@@ -51,3 +51,8 @@ export function afterPage(position: Position, name: string, until: Date, next: J
       : { ...before, read: { until: until.toISOString(), cursor: next } }
   return { ...position, objects: { ...position.objects, [name]: after } }
 }
+
+/** The position after which an object is read from the start. */
+export function withUnread(position: Position, name: string): Position {
+  return { ...position, objects: { ...position.objects, [name]: { ...NEW_OBJECT } } }
+}

@@ -10,6 +10,7 @@ import { afterPage, objectPosition, type Position, withoutRun, withRun } from '.
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
 import { type PageServices, type Writer, writePage } from './write-page.ts'
+import { pairsOf, yieldedBy } from './write-back/write-back.ts'
 
 /** A job reads for this long and then makes way for other jobs. The next one continues where it ended. */
 const SLICE_MS = 300_000
@@ -144,6 +145,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
         cursor: read?.cursor ?? null,
         settings: connection.settings as Settings,
         signal,
+        pairs: pairsOf(connection),
       })
       // The first page of many may take as long as a download, which must not be repeated for a few pages.
       let pagesEndAt: number | null = null
@@ -168,8 +170,10 @@ async function* eachOf(pages: ReturnType<ConnectorObject['read']>): AsyncGenerat
   else yield await pages
 }
 
-async function writerOf(tenant: Tenant, { kind }: Connector, { source }: ConnectionRow, now: Date): Promise<Writer> {
-  return { source, kind, sourceId: await connectorId(tenant, source, kind, now) }
+async function writerOf(tenant: Tenant, { kind }: Connector, connection: ConnectionRow, now: Date): Promise<Writer> {
+  const { source } = connection
+  const sourceId = await connectorId(tenant, source, kind, now)
+  return { source, kind, sourceId, isFollowed: true, yields: yieldedBy(connection) }
 }
 
 async function untilJournalHasRoom({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { PageResult } from './write-page.ts'
+import type { PageResult, RecordError } from './write-page.ts'
 
 const RUNS_KEPT = 50
 const ERRORS_KEPT = 1_000
@@ -58,6 +58,16 @@ export async function notePage(
     .where('connection_id', '=', connectionId)
     .where('run_id', '=', runId)
     .execute()
+  await noteErrors(tx, { connectionId, runId, object }, errors, now)
+}
+
+/** Keeps the errors of single records, and deletes the oldest ones. @param runId null: they were to be written back. */
+export async function noteErrors(
+  tx: Tenant,
+  { connectionId, runId, object }: { connectionId: string; runId: string | null; object: string },
+  errors: readonly RecordError[],
+  now: Date,
+): Promise<void> {
   if (errors.length === 0) return
   const rows = errors.slice(0, ERRORS_KEPT).map(({ externalId, code, message }) => ({
     connection_id: connectionId,

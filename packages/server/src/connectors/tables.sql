@@ -17,6 +17,13 @@ CREATE TABLE connections (
   failures integer NOT NULL DEFAULT 0,
   revision integer NOT NULL DEFAULT 1,
   next_pull_at timestamptz NOT NULL,
+  -- What is written to the system, {properties: [{property, target, conflict}], create_missing}; null: nothing is.
+  write_back jsonb,
+  write_back_error text,
+  -- In a row.
+  write_back_failures integer NOT NULL DEFAULT 0,
+  -- Nothing is written before this.
+  write_back_at timestamptz NOT NULL DEFAULT now(),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, connection_id),
@@ -36,12 +43,12 @@ CREATE TABLE connection_runs (
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
 );
 
--- Records that could not be written. The newest of each connection are kept.
+-- Records that could not be written, here or (without a run) to the system. The newest of each connection are kept.
 CREATE TABLE connection_errors (
   tenant_id uuid NOT NULL,
   connection_id uuid NOT NULL,
   error_id uuid NOT NULL,
-  run_id uuid NOT NULL,
+  run_id uuid,
   object text NOT NULL,
   external_id text NOT NULL,
   code text NOT NULL,
@@ -50,3 +57,20 @@ CREATE TABLE connection_errors (
   PRIMARY KEY (tenant_id, connection_id, error_id),
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
 );
+
+-- Contacts whose changes are to be written to a system, noted in the transactions of the changes. `version` changes with
+-- each of them: what was changed again while it was written stays.
+CREATE TABLE connection_outbox (
+  tenant_id uuid NOT NULL,
+  connection_id uuid NOT NULL,
+  contact_id uuid NOT NULL,
+  version integer NOT NULL DEFAULT 1,
+  -- In a row.
+  failures integer NOT NULL DEFAULT 0,
+  next_try_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, connection_id, contact_id),
+  FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE,
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+);
+CREATE INDEX connection_outbox_due ON connection_outbox (tenant_id, connection_id, next_try_at);
+CREATE INDEX connection_outbox_contact ON connection_outbox (tenant_id, contact_id);

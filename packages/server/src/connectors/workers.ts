@@ -4,6 +4,7 @@ import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { type PullServices, pullConnection } from './pull.ts'
+import { writeBackConnection } from './write-back/run.ts'
 
 const EVERY_MS = 5_000
 const DUE_AT_ONCE = 100
@@ -22,9 +23,18 @@ const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
   deleteAfterSeconds: 3_600,
 })
 
-export const CONNECTOR_QUEUES = [PULL_QUEUE]
+/** Writes to connected systems, one at a time per connection. */
+const WRITE_QUEUE = jobQueue<{ connectionId: string }>('connection-write-back', {
+  policy: 'exclusive',
+  expireInSeconds: EXPIRES_SECONDS,
+  // What was not written still waits.
+  retryLimit: 0,
+  deleteAfterSeconds: 3_600,
+})
 
-/** Schedules and runs the pulls of all connections. Several processes may do so at the same time. */
+export const CONNECTOR_QUEUES = [PULL_QUEUE, WRITE_QUEUE]
+
+/** Schedules and runs the pulls of all connections, and what they write back. Several processes may do so at the same time. */
 export async function startConnectorWorkers({
   stores,
   jobs,
@@ -44,6 +54,13 @@ export async function startConnectorWorkers({
       throw error
     })
   })
+  await jobs.work(WRITE_QUEUE, CONCURRENCY, async ({ tenantId, connectionId }, { signal }) => {
+    const either = AbortSignal.any([signal, stopping.signal])
+    await writeBackConnection(openTenant(stores, tenantId), pulling, connectionId, either).catch((error: unknown) => {
+      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'writing back failed; it is repeated')
+      throw error
+    })
+  })
   const sendPull = (tenant: Tenant, connectionId: string) =>
     tenant.transaction(async (tx) => {
       const { numUpdatedRows } = await tx.db
@@ -56,6 +73,26 @@ export async function startConnectorWorkers({
       const singletonKey = `${tx.id}/${connectionId}`
       if (numUpdatedRows > 0n) await jobs.send(tx, PULL_QUEUE, { connectionId }, { singletonKey })
     })
+  const sendWrite = (tenant: Tenant, connectionId: string) =>
+    tenant.transaction(async (tx) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('connections')
+        .set({ write_back_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
+        .where('connection_id', '=', connectionId)
+        .where('write_back_at', '<=', sql<Date>`now()`)
+        .executeTakeFirst()
+      const singletonKey = `${tx.id}/${connectionId}`
+      if (numUpdatedRows > 0n) await jobs.send(tx, WRITE_QUEUE, { connectionId }, { singletonKey })
+    })
+  const sendDue = async (
+    due: readonly { tenant_id: string; connection_id: string }[],
+    send: (tenant: Tenant, connectionId: string) => Promise<void>,
+  ) => {
+    const failures = await eachAlone(due, ({ tenant_id, connection_id }) =>
+      send(openTenant(stores, tenant_id), connection_id),
+    )
+    if (failures.length > 0) throw failures[0]
+  }
   const sweeping = every(EVERY_MS, async () => {
     try {
       const due = await stores.database
@@ -66,10 +103,26 @@ export async function startConnectorWorkers({
         .orderBy('next_pull_at')
         .limit(DUE_AT_ONCE)
         .execute()
-      const failures = await eachAlone(due, ({ tenant_id, connection_id }) =>
-        sendPull(openTenant(stores, tenant_id), connection_id),
-      )
-      if (failures.length > 0) throw failures[0]
+      await sendDue(due, sendPull)
+      const waiting = await stores.database
+        .selectFrom('connections')
+        .select(['tenant_id', 'connection_id'])
+        .where('write_back', 'is not', null)
+        .where('state', 'not in', ['paused', 'signed_out'])
+        .where('write_back_at', '<=', sql<Date>`now()`)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('connection_outbox')
+              .select('contact_id')
+              .whereRef('connection_outbox.tenant_id', '=', 'connections.tenant_id')
+              .whereRef('connection_outbox.connection_id', '=', 'connections.connection_id')
+              .where('next_try_at', '<=', sql<Date>`now()`),
+          ),
+        )
+        .orderBy('write_back_at')
+        .limit(DUE_AT_ONCE)
+        .execute()
+      await sendDue(waiting, sendWrite)
     } catch (error) {
       log.warn({ err: error }, 'pulls could not be scheduled; retrying shortly')
     }

@@ -41,7 +41,7 @@ export interface PageResult {
   errors: RecordError[]
 }
 
-/** Who writes: the connection's source, with its id among the sources. */
+/** Who writes: the connection's source, with its id among the sources. Its records repeat what it said before. */
 export type Writer = Source & { sourceId: string }
 
 /**

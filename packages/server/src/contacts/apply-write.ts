@@ -24,6 +24,8 @@ export interface SourceWrite {
   at?: Date
   /** When the contact was seen, which may be earlier than its first_seen_at. */
   seenAt?: Date
+  /** Properties whose values by other sources it does not replace; it only fills blanks. */
+  yields?: ReadonlySet<string>
   /** A page sent it and verified only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean
 }
@@ -184,7 +186,8 @@ function winnersOf(
     if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
       const isOwn = current?.source === write.source
-      if (!isBlank && !isOwn && !mayReplace(write.kind, kindOf(current?.source, records))) outranked.push(key)
+      const replaces = mayReplace(write.kind, kindOf(current?.source, records)) && !write.yields?.has(key)
+      if (!isBlank && !isOwn && !replaces) outranked.push(key)
       else if (write.at === undefined || !isOutdated(key, current, others, write.kind, write.at))
         winners.push([key, { value, ...entry }])
     } else if (isByHand) {

@@ -37,10 +37,17 @@ export interface SegmentFollower {
   leave(tx: Tenant, contactIds: readonly string[]): Promise<SystemEvent[]>
 }
 
+/** Notes changed contacts that are to be written to connected systems. */
+export interface Outbox {
+  /** Call it in the transaction of the changes. It costs nothing in tenants that write nothing back. */
+  note(tx: Tenant, changed: ContactChanges): Promise<void>
+}
+
 /** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
+  outbox: Outbox
   /** Deletes the conversations of a contact that is about to be deleted. */
   deleteConversations(tx: Tenant, contactId: string): Promise<void>
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
@@ -92,7 +99,7 @@ const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { segments, live }: WriteDependencies,
+  { segments, outbox, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const transaction = () =>
@@ -100,6 +107,7 @@ export async function changeContacts<T>(
       const log = new ChangeLog()
       const result = await work(tx, log)
       log.events.push(...(await segments.follow(tx, log)))
+      await outbox.note(tx, log.changed)
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
       return { result, records: log.records }
     })

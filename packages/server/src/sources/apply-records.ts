@@ -33,6 +33,10 @@ export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contac
 export interface Source {
   source: string
   kind: SourceKind
+  /** Its records repeat what it said before, so only what differs from that is a new value. */
+  isFollowed?: boolean
+  /** Properties whose values by others it does not replace. */
+  yields?: ReadonlySet<string>
 }
 
 /** A contact with its sources' records. */
@@ -112,7 +116,8 @@ function applyRecord(
   const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, batch.source, now))
   const before = state.row
-  const write = { ...writeOf(batch, withOwnId(batch, record, state), now), ...companyOf(batch, record, before) }
+  const news = batch.isFollowed ? withoutRepeated(batch, record, state) : record
+  const write = { ...writeOf(batch, withOwnId(batch, news, state), now), ...companyOf(batch, record, before) }
   const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -142,7 +147,17 @@ function withOwnId({ source }: Source, record: IncomingRecord, { aliases, record
   return isAlias && own !== null ? { ...record, externalId: own } : record
 }
 
-function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {
+/** An old value that is sent again must not replace what others have written since. */
+function withoutRepeated({ source }: Source, record: IncomingRecord, { records }: ContactState): IncomingRecord {
+  const said = records.find((known) => known.source === source)?.fields
+  if (!said) return record
+  const isRepeated = (key: string, value: unknown) =>
+    isDeepStrictEqual(Object.hasOwn(said, key) ? (said[key]?.value ?? null) : null, value)
+  const changes = Object.entries(record.properties).filter(([key, value]) => !isRepeated(key, value))
+  return { ...record, properties: Object.fromEntries(changes) }
+}
+
+function writeOf({ source, kind, yields }: Source, record: IncomingRecord, now: Date): SourceWrite {
   const { externalId, email, properties, raw, at } = record
   return {
     source,
@@ -151,6 +166,7 @@ function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): S
     ...(externalId === null ? {} : { externalId }),
     ...(email === null ? {} : { email }),
     ...(raw === undefined ? {} : { raw }),
+    ...(yields === undefined ? {} : { yields }),
     // A source's clock may be ahead; its writes still count as no newer than now.
     ...(at === null ? {} : { at: at > now ? now : at }),
   }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { companiesByKey, companiesOfSource } from '../companies/source-companies.ts'
 import { findOrCreateCompanies } from '../companies/write.ts'
 import { type ContactState, lockStates, readStates, storeStates } from '../contacts/bulk.ts'
@@ -43,12 +44,22 @@ export async function writeRecords(
     for (const { events } of batch.touched.values()) log.events.push(...events)
     const companiesCreated = await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
-    for (const [{ row, isNew, isRowDirty }, { before }] of batch.touched) {
+    for (const [state, { before }] of batch.touched) {
+      const { row, isNew, isRowDirty } = state
       if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
+      const yielded = yieldedKeys(source, before, state)
+      if (yielded.length > 0) log.noteChange(row.contact_id, yielded)
     }
     await onStored?.(tx, { results, contacts: [...batch.touched].flatMap(writtenOf), companiesCreated })
     return results
   })
+}
+
+/** What a source says differently of properties that it yields: the contact's own values are to be written to it again. */
+function yieldedKeys({ source, yields }: Source, before: Contents, after: Contents): string[] {
+  const fieldsOf = ({ records }: Contents) => records.find((record) => record.source === source)?.fields ?? {}
+  const [said, says] = [fieldsOf(before), fieldsOf(after)]
+  return [...(yields ?? [])].filter((key) => !isDeepStrictEqual(said[key]?.value, says[key]?.value))
 }
 
 /** The companies that records name by the source's ids, and those of the contacts that the source knows. */

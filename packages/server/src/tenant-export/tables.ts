@@ -102,6 +102,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'request_problems',
   'webhook_queue',
   'warehouse_files',
+  'connection_outbox',
   'conversation_references',
   'mailboxes',
   'mailbox_folders',

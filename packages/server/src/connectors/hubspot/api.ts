@@ -1,0 +1,250 @@
+import { eventIdOf } from '../../journal/sent-ids.ts'
+import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
+import type { Json } from '../connector.ts'
+
+/**
+ * HubSpot's CRM API v3 and associations API v4:
+ * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/guide, …/crm/search-the-crm, …/error-handling and
+ * https://developers.hubspot.com/docs/developer-tooling/platform/usage-guidelines for the limits.
+ */
+
+const LIST_SIZE = 100
+const SEARCH_SIZE = 200
+const BATCH_SIZE = 100
+/** A URL may have 2,048 characters; the rest of it is short. */
+const PROPERTIES_LENGTH_MAX = 1_500
+const DAILY_RETRY_MS = 3_600_000
+const SECONDLY_RETRY_MS = 1_000
+/** A merge is found by searching; until then, the merged record only looks deleted. */
+const DELETION_DELAY_MS = 60_000
+
+export type Item = Record<string, unknown> & { id: string; properties: Record<string, unknown> }
+
+/** A page of an object's records. */
+export interface ItemPage {
+  items: Item[]
+  /** The ids of deleted records. */
+  deleted: string[]
+  next: Json
+}
+
+interface ObjectReading {
+  /** In the path. */
+  type: string
+  properties: readonly string[]
+  /** The property with the time of the last change. */
+  changedAt: string
+  /** A property with the time when it happens: what happens since the last read is read too. */
+  happensAt?: string
+  /** Whether deleted records are wanted. */
+  hasDeleted: boolean
+}
+
+type Range = { since: Date | null; until: Date; cursor: Json }
+
+/**
+ * Reads the next page. First everything, in HubSpot's order, or what changed; then what was deleted. A search returns at most
+ * 10,000 records, so each page is a search of its own, for greater ids: many records may have changed at the same moment.
+ */
+export async function readPage(client: Client, reading: ObjectReading, range: Range): Promise<ItemPage> {
+  const cursor = isObject(range.cursor) ? range.cursor : {}
+  const after = textOf(cursor.after)
+  if (cursor.phase === 'deleted') return readDeleted(client, reading, range, after)
+  const { items, more } =
+    range.since === null
+      ? await list(client, reading, after)
+      : await search(client, reading, { since: range.since, until: range.until, after })
+  if (more !== null) return { items, deleted: [], next: { phase: 'records', after: more } }
+  return { items, deleted: [], next: reading.hasDeleted ? { phase: 'deleted' } : null }
+}
+
+async function list(client: Client, { type, properties }: ObjectReading, after: string | null) {
+  const path = `/crm/v3/objects/${type}`
+  const names = properties.join(',')
+  const isLong = names.length > PROPERTIES_LENGTH_MAX
+  const query = { limit: LIST_SIZE, after: after ?? undefined, ...(isLong ? {} : { properties: names }) }
+  const answer = await client.call({ path, query })
+  const listed = itemsOf(answer.results)
+  const ids = listed.map(({ id }) => id)
+  return { items: isLong ? await readBatch(client, type, ids, properties) : listed, more: moreAfter(answer) }
+}
+
+async function search(
+  client: Client,
+  { type, properties, changedAt, happensAt }: ObjectReading,
+  { since, until, after }: { since: Date; until: Date; after: string | null },
+) {
+  const further = after === null ? [] : [{ propertyName: 'hs_object_id', operator: 'GT', value: after }]
+  const from = { operator: 'GTE', value: String(since.getTime()) }
+  const to = { operator: 'LTE', value: String(until.getTime()) }
+  const happened = happensAt === undefined ? [] : [{ ...from, propertyName: happensAt }, { ...to, propertyName: happensAt }]
+  const body = {
+    filterGroups: [
+      { filters: [{ ...from, propertyName: changedAt }, ...further] },
+      ...(happened.length === 0 ? [] : [{ filters: [...happened, ...further] }]),
+    ],
+    sorts: [{ propertyName: 'hs_object_id', direction: 'ASCENDING' }],
+    properties,
+    limit: SEARCH_SIZE,
+  }
+  const answer = await client.call({ method: 'POST', path: `/crm/v3/objects/${type}/search`, body })
+  const items = itemsOf(answer.results)
+  return { items, more: items.length < SEARCH_SIZE ? null : (items.at(-1)?.id ?? null) }
+}
+
+/** Deleted records stay in HubSpot's list for 90 days. Those that were deleted just now are left to the next read. */
+async function readDeleted(client: Client, { type }: ObjectReading, { since, until }: Range, after: string | null) {
+  const query = { limit: LIST_SIZE, archived: 'true', after: after ?? undefined }
+  const answer = await client.call({ path: `/crm/v3/objects/${type}`, query })
+  const deleted = itemsOf(answer.results).filter(({ archivedAt }) => {
+    const at = Date.parse(textOf(archivedAt) ?? '')
+    return Number.isNaN(at) || (at >= (since?.getTime() ?? 0) && at <= until.getTime() - DELETION_DELAY_MS)
+  })
+  const more = moreAfter(answer)
+  return { items: [], deleted: deleted.map(({ id }) => id), next: more === null ? null : { phase: 'deleted', after: more } }
+}
+
+/** Some records by their ids; those that no longer exist are left out. */
+export async function readBatch(
+  client: Client,
+  type: string,
+  ids: readonly string[],
+  properties: readonly string[],
+): Promise<Item[]> {
+  const found: Item[] = []
+  for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+    const inputs = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id }))
+    const answer = await client.call({ path: `/crm/v3/objects/${type}/batch/read`, body: { inputs, properties } })
+    found.push(...itemsOf(answer.results))
+  }
+  return found
+}
+
+/** The ids of the records that some records are associated with, by their ids. */
+export async function readAssociations(
+  client: Client,
+  from: string,
+  to: string,
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>()
+  const pending: { id: string; after?: string }[] = ids.map((id) => ({ id }))
+  while (pending.length > 0) {
+    const inputs = pending.splice(0, BATCH_SIZE)
+    const answer = await client.call({ path: `/crm/v4/associations/${from}/${to}/batch/read`, body: { inputs } })
+    for (const result of objectsOf(answer.results)) {
+      const id = isObject(result.from) ? textOf(result.from.id) : null
+      if (id === null) continue
+      const others = objectsOf(result.to).flatMap(({ toObjectId }) => textOf(toObjectId) ?? [])
+      found.set(id, [...new Set([...(found.get(id) ?? []), ...others])])
+      // A record with very many associations has further pages.
+      const more = moreAfter(result)
+      if (more !== null) pending.push({ id, after: more })
+    }
+  }
+  return found
+}
+
+export function itemsOf(value: unknown): Item[] {
+  return objectsOf(value).flatMap((item) => {
+    const id = textOf(item.id)
+    return id === null ? [] : [{ ...item, id, properties: isObject(item.properties) ? item.properties : {} }]
+  })
+}
+
+function moreAfter({ paging }: Record<string, unknown>): string | null {
+  return isObject(paging) && isObject(paging.next) ? textOf(paging.next.after) : null
+}
+
+/** What a pull or a batch looks up once: owners, names of stages, types of properties, the account. */
+const lookedUp = new WeakMap<Client, Map<string, Promise<unknown>>>()
+
+function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>): Promise<Value> {
+  const known = lookedUp.get(client) ?? new Map<string, Promise<unknown>>()
+  lookedUp.set(client, known)
+  const found = (known.get(what) as Promise<Value> | undefined) ?? lookUp()
+  known.set(what, found)
+  // A failed look-up is repeated by the next caller.
+  found.catch(() => known.delete(what))
+  return found
+}
+
+/** Makes the id of an event: the same for the same activity of the same account and person. */
+export async function eventIds(client: Client): Promise<(text: string) => string> {
+  const account = await readAccount(client)
+  return (text) => eventIdOf('hubspot', `${account.portalId} ${text}`)
+}
+
+/** https://developers.hubspot.com/docs/api-reference/account-account-info-v3/guide */
+export function readAccount(client: Client): Promise<{ portalId: string }> {
+  return once(client, 'account', async () => {
+    const { portalId } = await client.call({ path: '/account-info/v3/details' })
+    return { portalId: textOf(portalId) ?? '' }
+  })
+}
+
+export interface Owner {
+  name: string | null
+  email: string | null
+}
+
+/** Owners by their ids, also those that left: records still have them. */
+export function readOwners(client: Client): Promise<Map<string, Owner>> {
+  return once(client, 'owners', async () => {
+    const owners = new Map<string, Owner>()
+    for (const archived of ['true', 'false']) {
+      let after: string | null = null
+      do {
+        const query = { limit: 500, archived, after: after ?? undefined }
+        const answer = await client.call({ path: '/crm/v3/owners', query })
+        for (const { id, firstName, lastName, email } of objectsOf(answer.results)) {
+          const name = [textOf(firstName), textOf(lastName)].filter((part) => part !== null).join(' ')
+          owners.set(textOf(id) ?? '', { name: name || null, email: textOf(email) })
+        }
+        after = moreAfter(answer)
+      } while (after !== null)
+    }
+    return owners
+  })
+}
+
+/** The names of deals' stages, by their ids. */
+export function readStages(client: Client): Promise<Map<string, string>> {
+  return once(client, 'stages', async () => {
+    const { results } = await client.call({ path: '/crm/v3/pipelines/deals' })
+    const stages = objectsOf(results).flatMap(({ stages }) => objectsOf(stages))
+    return new Map(stages.map(({ id, label }) => [textOf(id) ?? '', textOf(label) ?? textOf(id) ?? '']))
+  })
+}
+
+/** The types of the account's contact properties, by their names. A `list` has several values. */
+export function readTypes(client: Client): Promise<Map<string, string>> {
+  return once(client, 'types', async () => {
+    const { results } = await client.call({ path: '/crm/v3/properties/contacts' })
+    return new Map(
+      objectsOf(results).map(({ name, type, fieldType }) => [
+        textOf(name) ?? '',
+        fieldType === 'checkbox' ? 'list' : (textOf(type) ?? 'string'),
+      ]),
+    )
+  })
+}
+
+/**
+ * When a refused request may be repeated. `TEN_SECONDLY_ROLLING` says how long its interval is; the daily limit ends at midnight
+ * in the account's time zone, which an hour at a time finds without knowing the zone.
+ */
+export function retryAt(answer: JsonAnswer, now: Date): Date | null {
+  const usual = retryAfter(answer, now)
+  if (usual === null || answer.headers['retry-after'] !== undefined) return usual
+  const { policyName = '', message = '' } = isObject(answer.body) ? answer.body : {}
+  const later = (ms: number) => new Date(now.getTime() + ms)
+  if (policyName === 'DAILY' || /daily limit/i.test(String(message))) return later(DAILY_RETRY_MS)
+  if (policyName === 'SECONDLY' || /secondly limit/i.test(String(message))) {
+    const isOfTenSeconds = /ten.?secondly/i.test(String(message))
+    if (!isOfTenSeconds) return later(SECONDLY_RETRY_MS)
+  }
+  const interval = Number(answer.headers['x-hubspot-ratelimit-interval-milliseconds'])
+  return interval > 0 && interval <= DAILY_RETRY_MS ? later(interval) : usual
+}

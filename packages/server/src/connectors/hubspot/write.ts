@@ -1,0 +1,127 @@
+import type { PropertyValue } from '../../contacts/properties.ts'
+import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
+import type { OutgoingRecord, WriteBack, WriteResult } from '../write-back/write-back.ts'
+import { itemsOf, readTypes } from './api.ts'
+import { hubspotText, READ_ONLY, readsUsually, timeOf, valueOf } from './map.ts'
+
+const BATCH_SIZE = 100
+/** Answers that say that a record is wrong, not the request as a whole. */
+const STATUSES_OF_RECORDS = [400, 404, 409, 413]
+/** Repeating the same would fail again. */
+const FINAL = ['VALIDATION_ERROR', 'OBJECT_NOT_FOUND', 'CONFLICT', 'DUPLICATE_UNIQUE_PROPERTY_VALUE']
+
+/**
+ * Writes contacts in batches: known ones by their id, others by their email. A batch may fail partly (207, with the failed
+ * inputs in `errors`) or, for one wrong input, as a whole; then its halves are tried.
+ * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch and …/error-handling#multi-status-errors
+ */
+export const hubspotWriteBack: WriteBack = {
+  object: 'contacts',
+  batchSize: BATCH_SIZE,
+  readOnly: READ_ONLY,
+  reads: readsUsually,
+  textOf: hubspotText,
+  write: async (client, records) => {
+    const isStandard = records.every(({ values }) => values.every(readsUsually))
+    const types = isStandard ? new Map<string, string>() : await readTypes(client)
+    const results = new Map<OutgoingRecord, WriteResult>()
+    const known = records.filter(({ externalId }) => externalId !== null)
+    const unknown = records.filter(({ externalId }) => externalId === null)
+    await writeBatch(client, 'update', known, types, results)
+    await writeBatch(client, 'upsert', unknown, types, results)
+    return records.map((record) => results.get(record) ?? NOT_CONFIRMED)
+  },
+}
+
+const NOT_CONFIRMED: WriteResult = {
+  status: 'failed',
+  code: 'not_confirmed',
+  message: 'HubSpot did not say whether it stored the contact.',
+  isFinal: false,
+}
+
+type Types = ReadonlyMap<string, string>
+
+async function writeBatch(
+  client: Client,
+  verb: 'update' | 'upsert',
+  records: readonly OutgoingRecord[],
+  types: Types,
+  results: Map<OutgoingRecord, WriteResult>,
+): Promise<void> {
+  if (records.length === 0) return
+  try {
+    const inputs = records.map((record, index) => inputOf(verb, record, index))
+    const answer = await client.call({ path: `/crm/v3/objects/contacts/batch/${verb}`, body: { inputs } })
+    noteAnswer(answer, records, types, results)
+  } catch (error) {
+    if (!(error instanceof ApiRefused) || !STATUSES_OF_RECORDS.includes(error.status)) throw error
+    const [only] = records
+    if (records.length === 1 && only) {
+      const category = isObject(error.body) ? textOf(error.body.category) : null
+      results.set(only, failed(category, error.message))
+      return
+    }
+    const half = Math.ceil(records.length / 2)
+    await writeBatch(client, verb, records.slice(0, half), types, results)
+    await writeBatch(client, verb, records.slice(half), types, results)
+  }
+}
+
+function inputOf(verb: 'update' | 'upsert', { externalId, email, values }: OutgoingRecord, index: number) {
+  const properties = Object.fromEntries(values.map(({ target, text }) => [target, text]))
+  const objectWriteTraceId = String(index)
+  return verb === 'update'
+    ? { id: externalId, properties, objectWriteTraceId }
+    : { id: email, idProperty: 'email', properties: { ...properties, email }, objectWriteTraceId }
+}
+
+/** Results and errors name their input by its trace id, by its id, or by its email. */
+function noteAnswer(
+  answer: Record<string, unknown>,
+  records: readonly OutgoingRecord[],
+  types: Types,
+  results: Map<OutgoingRecord, WriteResult>,
+): void {
+  for (const item of itemsOf(answer.results)) {
+    const trace = textOf(item.objectWriteTraceId)
+    const record =
+      trace === null
+        ? (byKey(records, item.id) ?? byKey(records, textOf(item.properties.email)?.toLowerCase() ?? ''))
+        : records[Number(trace)]
+    if (!record) continue
+    const said = new Map<string, PropertyValue | null>(
+      record.values.map(({ property, target, text }) => [property, valueOf(target, text, types)]),
+    )
+    results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), said })
+  }
+  const open: WriteResult[] = []
+  for (const error of objectsOf(answer.errors)) {
+    const result = failed(textOf(error.category), textOf(error.message) ?? 'HubSpot refused the contact.')
+    const context = isObject(error.context) ? error.context : {}
+    const traces = textsOf(context.objectWriteTraceId)
+    const keys = [...textsOf(context.ids), ...textsOf(context.id), ...textsOf(context.email), textOf(error.id)]
+    const about = [
+      ...traces.flatMap((trace) => records[Number(trace)] ?? []),
+      ...(traces.length > 0 ? [] : keys.flatMap((key) => (key === null ? [] : (byKey(records, key) ?? [])))),
+    ]
+    for (const record of about) results.set(record, result)
+    if (about.length === 0) open.push(result)
+  }
+  // An error that names nobody is about those without a result.
+  const [first] = open
+  for (const record of records) if (first && !results.has(record)) results.set(record, first)
+}
+
+function byKey(records: readonly OutgoingRecord[], key: string): OutgoingRecord | undefined {
+  return records.find(({ externalId, email }) => externalId === key || email === key)
+}
+
+function textsOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).flatMap((each) => textOf(each) ?? [])
+}
+
+function failed(category: string | null, message: string): WriteResult {
+  const code = category === null ? 'refused' : category.toLowerCase()
+  return { status: 'failed', code, message, isFinal: category !== null && FINAL.includes(category) }
+}

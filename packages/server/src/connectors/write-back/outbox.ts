@@ -1,0 +1,171 @@
+import { sql } from 'kysely'
+import type { ContactChanges, Outbox } from '../../contacts/change-log.ts'
+import type { Invalidation } from '../../platform/postgres/invalidation.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { settingsOf } from './write-back.ts'
+
+/** A connection that writes contacts to its system, and the changes that matter to it. */
+interface Writing {
+  connectionId: string
+  keys: ReadonlySet<string>
+}
+
+/** Tenants whose connections are remembered. */
+const CACHED_MAX = 10_000
+
+/** Creates the outbox of changed contacts. */
+export function createOutbox(invalidation: Pick<Invalidation, 'listening' | 'onChange'>, now: () => Date): Outbox {
+  const connectionsOf = cacheConnections(invalidation)
+  return {
+    note: async (tx, changed) => {
+      if (changed.size === 0) return
+      for (const { connectionId, keys } of await connectionsOf(tx)) {
+        await note(tx, connectionId, contactsWith(changed, keys), now())
+      }
+    },
+  }
+}
+
+/**
+ * Remembers which connections write back, until those of any tenant change, so that other tenants pay nothing. It looks them
+ * up on the caller's connection: one that waited for a second one could wait for itself.
+ */
+function cacheConnections(invalidation: Pick<Invalidation, 'listening' | 'onChange'>) {
+  let known = new Map<string, readonly Writing[]>()
+  invalidation.onChange(() => {
+    known = new Map()
+  })
+  return async (tx: Tenant): Promise<readonly Writing[]> => {
+    const current = known
+    const remembered = current.get(tx.id)
+    if (remembered) return remembered
+    const found = await writingConnections(tx)
+    // If the map was replaced meanwhile, this is forgotten with it.
+    if (invalidation.listening && current.size < CACHED_MAX) current.set(tx.id, found)
+    return found
+  }
+}
+
+async function writingConnections(tenant: Tenant): Promise<Writing[]> {
+  const rows = await tenant.db
+    .selectFrom('connections')
+    .select(['connection_id', 'write_back'])
+    .where('write_back', 'is not', null)
+    .orderBy('connection_id')
+    .execute()
+  return rows.map((row) => {
+    const settings = settingsOf(row)
+    const properties = settings?.properties.map(({ property }) => property) ?? []
+    // With an email, a contact can be created.
+    return { connectionId: row.connection_id, keys: new Set([...properties, ...(settings?.create_missing ? ['email'] : [])]) }
+  })
+}
+
+function contactsWith(changes: ContactChanges, keys: ReadonlySet<string>): string[] {
+  return [...changes].flatMap(([contactId, changed]) =>
+    changed === 'everything' || !keys.isDisjointFrom(changed) ? [contactId] : [],
+  )
+}
+
+/** The caller's transaction has locked the contacts. Those that it deletes are left out. */
+async function note(tx: Tenant, connectionId: string, changed: readonly string[], now: Date): Promise<void> {
+  if (changed.length === 0) return
+  const contacts = await tx.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', sql<string>`any(${changed}::uuid[])`)
+    .orderBy('contact_id')
+    .execute()
+  if (contacts.length === 0) return
+  // The connection may have been deleted since it was cached; its key is locked, so that it stays until the commit.
+  const connection = await tx.db
+    .selectFrom('connections')
+    .select('connection_id')
+    .where('connection_id', '=', connectionId)
+    .where('write_back', 'is not', null)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!connection) return
+  await tx.db
+    .insertInto('connection_outbox')
+    .values(contacts.map(({ contact_id }) => ({ connection_id: connectionId, contact_id, next_try_at: now })))
+    .onConflict((row) =>
+      row.columns(['connection_id', 'contact_id']).doUpdateSet({
+        version: sql<number>`connection_outbox.version + 1`,
+        failures: 0,
+        next_try_at: now,
+      }),
+    )
+    .execute()
+}
+
+/** How many contacts wait to be written, by connection. */
+export async function countWaiting(tenant: Tenant, connectionIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tenant.db
+    .selectFrom('connection_outbox')
+    .select(['connection_id', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('connection_id', '=', sql<string>`any(${connectionIds}::uuid[])`)
+    .groupBy('connection_id')
+    .execute()
+  return new Map(rows.map(({ connection_id, count }) => [connection_id, Number(count)]))
+}
+
+/** A contact that waits. */
+export interface Waiting {
+  contactId: string
+  version: number
+  failures: number
+}
+
+/** The contacts of a connection that are due, longest due first. */
+export async function dueContacts(
+  tenant: Tenant,
+  connectionId: string,
+  limit: number,
+  now: Date,
+): Promise<Waiting[]> {
+  const rows = await tenant.db
+    .selectFrom('connection_outbox')
+    .select(['contact_id', 'version', 'failures'])
+    .where('connection_id', '=', connectionId)
+    .where('next_try_at', '<=', now)
+    .orderBy('next_try_at')
+    .orderBy('contact_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ contact_id, version, failures }) => ({ contactId: contact_id, version, failures }))
+}
+
+/** Removes contacts that need no more writing, unless they have changed again meanwhile. */
+export async function removeWaiting(tx: Tenant, connectionId: string, done: readonly Waiting[]): Promise<void> {
+  for (const { contactId, version } of done) {
+    await tx.db
+      .deleteFrom('connection_outbox')
+      .where('connection_id', '=', connectionId)
+      .where('contact_id', '=', contactId)
+      .where('version', '=', version)
+      .execute()
+  }
+}
+
+/** Tries a contact again later. */
+export async function postpone(
+  tx: Tenant,
+  connectionId: string,
+  { contactId, version }: Waiting,
+  failures: number,
+  nextTryAt: Date,
+): Promise<void> {
+  await tx.db
+    .updateTable('connection_outbox')
+    .set({ failures, next_try_at: nextTryAt })
+    .where('connection_id', '=', connectionId)
+    .where('contact_id', '=', contactId)
+    .where('version', '=', version)
+    .execute()
+}
+
+/** Forgets what waits, of a connection that no longer writes back. */
+export async function emptyOutbox(tx: Tenant, connectionId: string): Promise<void> {
+  await tx.db.deleteFrom('connection_outbox').where('connection_id', '=', connectionId).execute()
+}

@@ -1,0 +1,264 @@
+import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
+import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { connectorNamed } from '../all-connectors.ts'
+import { openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { type ConnectionRow, findConnection } from '../connections.ts'
+import type { Connector, Settings } from '../connector.ts'
+import { objectPosition, type Position } from '../position.ts'
+import type { PullServices } from '../pull.ts'
+import { noteErrors } from '../runs.ts'
+import { openSignIn } from '../sign-in.ts'
+import type { RecordError } from '../write-page.ts'
+import { outgoing } from './decide.ts'
+import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
+import { type OutgoingRecord, settingsOf, type WriteBack, type WriteBackSettings, type WriteResult } from './write-back.ts'
+
+const OBJECT = 'write_back'
+const RETRY_MS_FIRST = 60_000
+const RETRY_MS_MAX = 3_600_000
+/** About a day of attempts; then the contact's next change is awaited. */
+const FAILURES_MAX = 28
+/** How often a connection whose contacts have not been read yet is looked at. */
+const UNREAD_MS = 30_000
+const INTERNAL =
+  'Writing failed because of an internal error. It is repeated; the log of the service has the cause.'
+
+interface Task {
+  tenant: Tenant
+  connection: ConnectionRow
+  connector: Connector
+  writeBack: WriteBack
+  settings: WriteBackSettings
+}
+
+/**
+ * Writes the waiting contacts of a connection to its system, batch by batch. A contact stops waiting in the transaction that
+ * stores what the system was told, after the system has accepted it: if the process dies in between, it is told again.
+ * @throws an unexpected error, to be logged; the connection shows every error, and writing is repeated.
+ */
+export async function writeBackConnection(
+  tenant: Tenant,
+  services: PullServices,
+  connectionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const connection = await findConnection(tenant, connectionId)
+  if (!connection || connection.state === 'paused' || connection.state === 'signed_out') return
+  const connector = connectorNamed(connection.connector)
+  const { writeBack } = connector
+  const settings = settingsOf(connection)
+  if (!writeBack || !settings) return
+  const { clock } = services
+  const store = (changes: Changes) =>
+    tenant.db
+      .updateTable('connections')
+      .set(changes)
+      .where('connection_id', '=', connectionId)
+      .where('revision', '=', connection.revision)
+      .execute()
+  try {
+    if (!isRead(connection, writeBack)) {
+      await store({ write_back_at: new Date(clock().getTime() + UNREAD_MS) })
+      return
+    }
+    const client = openClient({
+      connector,
+      settings: connection.settings as Settings,
+      signIn: openSignIn(tenant, services, connector, connection),
+      api: services.connectorApi,
+      clock,
+      signal,
+      baseUrl: services.connectorUrls[connector.name],
+    })
+    const task = { tenant, connection, connector, writeBack, settings }
+    for (;;) {
+      signal.throwIfAborted()
+      const due = await dueContacts(tenant, connectionId, writeBack.batchSize, clock())
+      if (due.length === 0) break
+      const planned = await plan(task, due)
+      const records = planned.map(({ record }) => record)
+      const results =
+        records.length === 0 ? [] : await writeBack.write(client, records, connection.settings as Settings)
+      const nothing = due.filter((each) => planned.every(({ waiting }) => waiting !== each))
+      const written = planned.map((each, index) => ({ ...each, result: results[index] ?? MISSING }))
+      if (!(await settle(task, nothing, written, clock()))) return
+    }
+    await store({ write_back_error: null, write_back_failures: 0, write_back_at: clock() })
+  } catch (error) {
+    const now = clock()
+    if (error instanceof RateLimited) {
+      await store({ write_back_at: error.until })
+      return
+    }
+    if (signal.aborted) {
+      await store({ write_back_at: now })
+      return
+    }
+    if (error instanceof SignedOut) {
+      await store({ state: 'signed_out', error: error.message })
+      return
+    }
+    const failures = connection.write_back_failures + 1
+    const problem = problemOf(connector.label, error)
+    await store({
+      write_back_error: problem ?? INTERNAL,
+      write_back_failures: failures,
+      write_back_at: new Date(now.getTime() + retryMs(failures)),
+    })
+    if (problem === null) throw error
+  }
+}
+
+type Changes = Partial<{
+  state: string
+  error: string | null
+  write_back_error: string | null
+  write_back_failures: number
+  write_back_at: Date
+}>
+
+const MISSING: WriteResult = {
+  status: 'failed',
+  code: 'no_result',
+  message: 'The connected system did not say whether it stored the contact.',
+  isFinal: false,
+}
+
+function retryMs(failures: number): number {
+  return Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
+}
+
+/** Before that, it is unknown what the system has. */
+function isRead({ position }: ConnectionRow, { object }: WriteBack): boolean {
+  return objectPosition(position as unknown as Position, object).since !== null
+}
+
+interface Planned {
+  waiting: Waiting
+  record: OutgoingRecord
+}
+
+/** What is to be written of the contacts, as they are now. */
+async function plan({ tenant, connection, writeBack, settings }: Task, due: readonly Waiting[]): Promise<Planned[]> {
+  const { source } = connection
+  const ids = due.map(({ contactId }) => contactId)
+  const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
+  const byId = new Map(states.map((state) => [state.row.contact_id, state]))
+  return due.flatMap((waiting) => {
+    const state = byId.get(waiting.contactId)
+    const record = state ? outgoing(state, { source, settings, writeBack }) : null
+    return record === null ? [] : [{ waiting, record }]
+  })
+}
+
+type Settled = Planned & { result: WriteResult }
+
+/**
+ * Stores what the system was told as what it said, so that the same is "unchanged" when it is read.
+ * @returns false if a person has changed the connection meanwhile; then nothing is stored.
+ */
+async function settle(
+  { tenant, connection, connector }: Task,
+  nothing: readonly Waiting[],
+  written: readonly Settled[],
+  now: Date,
+): Promise<boolean> {
+  const { connection_id: connectionId, source, revision } = connection
+  const settleAll = () =>
+    tenant.transaction(async (tx) => {
+      const current = await tx.db
+        .selectFrom('connections')
+        .select('revision')
+        .where('connection_id', '=', connectionId)
+        .forKeyShare()
+        .executeTakeFirst()
+      if (current?.revision !== revision) return false
+      // Locked in the order that all transactions use, before the rows of the outbox that their changes would write.
+      const ids = [...nothing, ...written.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
+      const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
+      const errors: RecordError[] = []
+      const done = [...nothing]
+      const records = new Map<string, SourceRecord>()
+      const owners = await ownersOf(tx, source, written)
+      for (const { waiting, record, result } of written) {
+        const { contactId } = waiting
+        const state = states.get(contactId)
+        const failed = result.status === 'failed' ? result : linkedElsewhere(result.externalId, contactId, owners)
+        if (failed !== null) {
+          const failures = waiting.failures + 1
+          const isGivenUp = failed.isFinal || failures >= FAILURES_MAX
+          // Repetitions of one failure are listed once.
+          if (failures === 1 || isGivenUp) errors.push({ externalId: contactId, ...failed })
+          if (isGivenUp) done.push(waiting)
+          else await postpone(tx, connectionId, waiting, failures, new Date(now.getTime() + retryMs(failures)))
+          continue
+        }
+        done.push(waiting)
+        if (state && result.status === 'written') {
+          records.set(contactId, recordAfter(state, { source, kind: connector.kind, record, result }, now))
+          owners.set(result.externalId, contactId)
+        }
+      }
+      await storeSourceRecords(tx, records)
+      await removeWaiting(tx, connectionId, done)
+      await noteErrors(tx, { connectionId, runId: null, object: OBJECT }, errors, now)
+      return true
+    })
+  return repeatOnCollision(settleAll)
+}
+
+async function ownersOf(tx: Tenant, source: string, written: readonly Settled[]): Promise<Map<string, string>> {
+  const ids = written.flatMap(({ result }) => (result.status === 'written' ? [result.externalId] : []))
+  const { byExternalId } = await findContactsByKeys(tx, source, ids, [])
+  return new Map(byExternalId)
+}
+
+/** The system may know the address as that of somebody else, whose id leads to another contact here. */
+function linkedElsewhere(externalId: string, contactId: string, owners: ReadonlyMap<string, string>) {
+  const owner = owners.get(externalId)
+  if (owner === undefined || owner === contactId) return null
+  const message = `The connected system has this email on its record ${externalId}, which is the contact ${owner}. Merge the two contacts.`
+  return { code: 'linked_elsewhere', message, isFinal: true }
+}
+
+/** The time of the source's record stays: what the system changed itself in the meantime is still to be read. */
+function recordAfter(
+  { row, records }: ContactState,
+  {
+    source,
+    kind,
+    record,
+    result,
+  }: {
+    source: string
+    kind: SourceRecord['kind']
+    record: OutgoingRecord
+    result: WriteResult & { status: 'written' }
+  },
+  now: Date,
+): SourceRecord {
+  const own = records.find((each) => each.source === source)
+  const fields = new Map(Object.entries(own?.fields ?? {}))
+  const updated_at = now.toISOString()
+  for (const { property } of record.values) {
+    const value = result.said.get(property) ?? null
+    if (value === null) fields.delete(property)
+    else fields.set(property, { value, updated_at })
+  }
+  if (own) return { ...own, external_id: own.external_id ?? result.externalId, fields: Object.fromEntries(fields) }
+  if (row.email !== null) fields.set('email', { value: row.email, updated_at })
+  return {
+    source,
+    kind,
+    external_id: result.externalId,
+    fields: Object.fromEntries(fields),
+    raw: null,
+    raw_bytes: 0,
+    first_seen_at: now,
+    updated_at: result.createdAt !== null && result.createdAt < now ? result.createdAt : now,
+    synced_at: now,
+    enriched_at: null,
+  }
+}

@@ -1,0 +1,78 @@
+import type { Selectable } from 'kysely'
+import type { PropertyValue } from '../../contacts/properties.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import type { Client } from '../client.ts'
+import type { Pair, Settings } from '../connector.ts'
+
+/** Which value remains if ours and the system's differ: see `WriteBackProperty`. */
+type Conflict = 'ours' | 'theirs' | 'newest'
+
+export type WriteBackPair = Pair & { conflict: Conflict }
+
+/** What a connection writes to its system, as stored. */
+export interface WriteBackSettings {
+  properties: WriteBackPair[]
+  create_missing: boolean
+}
+
+/** How a connector writes contacts to its system. */
+export interface WriteBack {
+  /** The object that reads contacts. Nothing is written before it was read completely. */
+  object: string
+  /** Contacts in one call of `write`. */
+  batchSize: number
+  /** Fields that cannot be written: keys, and what the system computes. */
+  readOnly: readonly string[]
+  /** Whether `property` is read from `target` even if it is not written back. */
+  reads(pair: Pair): boolean
+  /** A value as the system stores it, to compare and to write it; null if the system has no such value. */
+  textOf(target: string, value: PropertyValue): string | null
+  /**
+   * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
+   * @returns a result for each record.
+   */
+  write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
+}
+
+/** A contact to write. */
+export interface OutgoingRecord {
+  /** The system's id; null: find it by its email, or create it. */
+  externalId: string | null
+  /** Not null if `externalId` is. */
+  email: string | null
+  /** An empty text removes the value. */
+  values: readonly (Pair & { text: string })[]
+}
+
+export type WriteResult =
+  | {
+      status: 'written'
+      externalId: string
+      /** When the system created the record; the source's record of a contact that had none begins then. */
+      createdAt: Date | null
+      /** What the next read will return for what was sent, by our property; null if the value was removed. */
+      said: ReadonlyMap<string, PropertyValue | null>
+    }
+  | { status: 'failed'; code: string; message: string; isFinal: boolean }
+
+type Row = Pick<Selectable<TenantTables['connections']>, 'write_back' | 'write_back_error'>
+
+export function settingsOf({ write_back }: Pick<Row, 'write_back'>): WriteBackSettings | null {
+  return write_back as unknown as WriteBackSettings | null
+}
+
+export function pairsOf(row: Pick<Row, 'write_back'>): readonly Pair[] {
+  return settingsOf(row)?.properties ?? []
+}
+
+/** The properties whose values here the system does not replace. */
+export function yieldedBy(row: Pick<Row, 'write_back'>): ReadonlySet<string> {
+  const ours = settingsOf(row)?.properties.filter(({ conflict }) => conflict === 'ours') ?? []
+  return new Set(ours.map(({ property }) => property))
+}
+
+/** As a connection shows it. */
+export function writeBackState(row: Row, waiting: number) {
+  const settings = settingsOf(row)
+  return settings && { ...settings, waiting, error: row.write_back_error }
+}
