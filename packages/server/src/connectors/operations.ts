@@ -13,7 +13,13 @@ import {
   parseSettings,
   reconnect,
 } from './connect.ts'
-import { Connection, ConnectionError, ConnectionRun, ConnectorDescription, WriteBackProperty } from './connection-object.ts'
+import {
+  Connection,
+  ConnectionError,
+  ConnectionRun,
+  ConnectorDescription,
+  WriteBackProperty,
+} from './connection-object.ts'
 import {
   deleteConnection,
   listConnections,

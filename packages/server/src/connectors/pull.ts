@@ -9,8 +9,8 @@ import type { Connector, ConnectorObject, RecordsPage, Settings } from './connec
 import { afterPage, objectPosition, type Position, withoutRun, withRun } from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
-import { type PageServices, type Writer, writePage } from './write-page.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
+import { type PageServices, type Writer, writePage } from './write-page.ts'
 
 /** A job reads for this long and then makes way for other jobs. The next one continues where it ended. */
 const SLICE_MS = 300_000

@@ -78,7 +78,13 @@ async function search(
   const further = after === null ? [] : [{ propertyName: 'hs_object_id', operator: 'GT', value: after }]
   const from = { operator: 'GTE', value: String(since.getTime()) }
   const to = { operator: 'LTE', value: String(until.getTime()) }
-  const happened = happensAt === undefined ? [] : [{ ...from, propertyName: happensAt }, { ...to, propertyName: happensAt }]
+  const happened =
+    happensAt === undefined
+      ? []
+      : [
+          { ...from, propertyName: happensAt },
+          { ...to, propertyName: happensAt },
+        ]
   const body = {
     filterGroups: [
       { filters: [{ ...from, propertyName: changedAt }, ...further] },
@@ -102,7 +108,11 @@ async function readDeleted(client: Client, { type }: ObjectReading, { since, unt
     return Number.isNaN(at) || (at >= (since?.getTime() ?? 0) && at <= until.getTime() - DELETION_DELAY_MS)
   })
   const more = moreAfter(answer)
-  return { items: [], deleted: deleted.map(({ id }) => id), next: more === null ? null : { phase: 'deleted', after: more } }
+  return {
+    items: [],
+    deleted: deleted.map(({ id }) => id),
+    next: more === null ? null : { phase: 'deleted', after: more },
+  }
 }
 
 /** Some records by their ids; those that no longer exist are left out. */

@@ -43,7 +43,9 @@ export async function summarizeDeals(
 }
 
 function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>): DealSummary {
-  const open = deals.filter(({ properties }) => textOf(properties.hs_is_closed) !== 'true' && properties.hs_is_closed !== true)
+  const open = deals.filter(
+    ({ properties }) => textOf(properties.hs_is_closed) !== 'true' && properties.hs_is_closed !== true,
+  )
   const won = deals.filter(
     ({ properties }) => textOf(properties.hs_is_closed_won) === 'true' || properties.hs_is_closed_won === true,
   )

@@ -68,7 +68,9 @@ export function engagementObjects(overlapSeconds: number): ConnectorObject[] {
   return ENGAGEMENTS.map((engagement) => {
     const { type, title, data, times } = engagement
     const names = [...(title === '' ? [] : [title]), ...Object.values(data), ...times]
-    const properties = [...new Set([...names, 'hs_timestamp', 'hs_task_status', 'hubspot_owner_id', 'hs_lastmodifieddate'])]
+    const properties = [
+      ...new Set([...names, 'hs_timestamp', 'hs_task_status', 'hubspot_owner_id', 'hs_lastmodifieddate']),
+    ]
       // Other kinds of activities do not have it.
       .filter((name) => name !== 'hs_task_status' || type === 'tasks')
     const reading = {

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { isObject, textOf } from '../client.ts'
 import type { Client } from '../client.ts'
+import { isObject, textOf } from '../client.ts'
 import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { type Item, readAccount, readAssociations, readBatch, readOwners, readPage, readTypes, retryAt } from './api.ts'
 import { DEAL_NAMES, summarizeDeals } from './deals.ts'

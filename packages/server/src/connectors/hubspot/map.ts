@@ -183,7 +183,8 @@ export function contactOf(
   },
 ): ContactRecord {
   const values = [...reading.properties].map(
-    ([name, property]) => [property, name === 'createdate' ? textOf(sent[name]) : valueOf(name, sent[name], types)] as const,
+    ([name, property]) =>
+      [property, name === 'createdate' ? textOf(sent[name]) : valueOf(name, sent[name], types)] as const,
   )
   return {
     external_id: id,

@@ -1,6 +1,6 @@
-import { isYes } from '../../contacts/protected-properties.ts'
 import type { ContactState } from '../../contacts/bulk.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { isYes } from '../../contacts/protected-properties.ts'
 import type { SourceRecord } from '../../contacts/record-source.ts'
 import type { OutgoingRecord, WriteBack, WriteBackPair, WriteBackSettings } from './write-back.ts'
 
@@ -12,7 +12,11 @@ type Provenance = Record<string, { source: string; updated_at: string }>
  */
 export function outgoing(
   { row, records }: Pick<ContactState, 'row' | 'records'>,
-  { source, settings, writeBack }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'> },
+  {
+    source,
+    settings,
+    writeBack,
+  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'> },
 ): OutgoingRecord | null {
   const own = records.find((record) => record.source === source)
   const externalId = own?.external_id ?? null

@@ -57,7 +57,10 @@ async function writingConnections(tenant: Tenant): Promise<Writing[]> {
     const settings = settingsOf(row)
     const properties = settings?.properties.map(({ property }) => property) ?? []
     // With an email, a contact can be created.
-    return { connectionId: row.connection_id, keys: new Set([...properties, ...(settings?.create_missing ? ['email'] : [])]) }
+    return {
+      connectionId: row.connection_id,
+      keys: new Set([...properties, ...(settings?.create_missing ? ['email'] : [])]),
+    }
   })
 }
 
@@ -118,12 +121,7 @@ export interface Waiting {
 }
 
 /** The contacts of a connection that are due, longest due first. */
-export async function dueContacts(
-  tenant: Tenant,
-  connectionId: string,
-  limit: number,
-  now: Date,
-): Promise<Waiting[]> {
+export async function dueContacts(tenant: Tenant, connectionId: string, limit: number, now: Date): Promise<Waiting[]> {
   const rows = await tenant.db
     .selectFrom('connection_outbox')
     .select(['contact_id', 'version', 'failures'])

@@ -13,7 +13,13 @@ import { openSignIn } from '../sign-in.ts'
 import type { RecordError } from '../write-page.ts'
 import { outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
-import { type OutgoingRecord, settingsOf, type WriteBack, type WriteBackSettings, type WriteResult } from './write-back.ts'
+import {
+  type OutgoingRecord,
+  settingsOf,
+  type WriteBack,
+  type WriteBackSettings,
+  type WriteResult,
+} from './write-back.ts'
 
 const OBJECT = 'write_back'
 const RETRY_MS_FIRST = 60_000
@@ -22,8 +28,7 @@ const RETRY_MS_MAX = 3_600_000
 const FAILURES_MAX = 28
 /** How often a connection whose contacts have not been read yet is looked at. */
 const UNREAD_MS = 30_000
-const INTERNAL =
-  'Writing failed because of an internal error. It is repeated; the log of the service has the cause.'
+const INTERNAL = 'Writing failed because of an internal error. It is repeated; the log of the service has the cause.'
 
 interface Task {
   tenant: Tenant

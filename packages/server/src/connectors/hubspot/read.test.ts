@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { HubSpotRecords } from '../../../test/hubspot-records.ts'
+import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+
+const MINUTE_MS = 60_000
+const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
+
+let bench: HubSpotBench
+let records: HubSpotRecords
+let workspace: HubSpotWorkspace
+
+beforeAll(async () => {
+  bench = await startHubSpotBench()
+})
+afterAll(() => bench?.close())
+beforeEach(async () => {
+  const { hubspot, service } = bench
+  records = new HubSpotRecords()
+  hubspot.records = records
+  hubspot.requests = []
+  hubspot.intercept = () => undefined
+  hubspot.owners = [
+    { id: '7', email: 'olive@example.com', firstName: 'Olive', lastName: 'Owner', archived: false },
+    { id: '8', email: 'left@example.com', firstName: 'Lefty', lastName: '', archived: true },
+  ]
+  workspace = await HubSpotWorkspace.create(service)
+})
+
+function createAda(): string {
+  const company = records.create('companies', {
+    name: 'Engines',
+    domain: 'engines.example',
+    numberofemployees: '42',
+    hubspot_owner_id: '8',
+  })
+  return records.create('contacts', {
+    email: 'ada@example.com',
+    firstname: 'Ada',
+    jobtitle: 'Countess',
+    annualrevenue: '1200.5',
+    lifecyclestage: 'marketingqualifiedlead',
+    hs_lead_status: 'OPEN',
+    hs_email_optout: 'true',
+    hs_linkedin_url: 'https://linkedin.example/ada',
+    hubspot_owner_id: '7',
+    associatedcompanyid: company,
+    score: '7',
+  })
+}
+
+describe('HubSpot', () => {
+  test('is read: companies, contacts with their owners and deals, and activities as events', async () => {
+    const ada = createAda()
+    const open = { dealname: 'Engine 2', dealstage: 'appointmentscheduled', amount: '20.10', hs_is_closed: 'false' }
+    const won = {
+      dealname: 'Engine 1',
+      dealstage: 'closedwon',
+      amount: '100.2',
+      hs_is_closed: 'true',
+      hs_is_closed_won: 'true',
+    }
+    const [company] = records.of('companies')
+    for (const [deal, days] of [
+      [won, 9],
+      [open, 5],
+      [{ ...won, amount: '0.1' }, 8],
+    ] as const) {
+      const id = records.create('deals', { ...deal, closedate: '2026-03-01T00:00:00Z' }, AGO(days * 1_440))
+      records.associate(['deals', id], ['contacts', ada])
+      records.associate(['deals', id], ['companies', company?.id ?? ''])
+    }
+    const at = AGO(90 * 1_440).toISOString()
+    const call = records.create('calls', {
+      hs_timestamp: at,
+      hs_call_title: 'Intro',
+      hs_call_direction: 'OUTBOUND',
+      hs_call_duration: '90000',
+      hubspot_owner_id: '7',
+    })
+    const note = records.create('notes', { hs_timestamp: at, hs_note_body: '<p>Likes <b>tea</b> &amp; cake</p>' })
+    const open_task = records.create('tasks', {
+      hs_timestamp: at,
+      hs_task_subject: 'Later',
+      hs_task_status: 'NOT_STARTED',
+    })
+    const meeting = records.create('meetings', {
+      hs_timestamp: new Date(Date.now() + 86_400_000).toISOString(),
+      hs_meeting_title: 'Tomorrow',
+    })
+    for (const [type, id] of [
+      ['calls', call],
+      ['notes', note],
+      ['tasks', open_task],
+      ['meetings', meeting],
+    ] as const)
+      records.associate([type, id], ['contacts', ada])
+
+    const counts = await workspace.connect({ settings: { contact_properties: 'score, plan' } })
+    expect(counts).toMatchObject({
+      companies: { created: 1 },
+      contacts: { created: 1 },
+      calls: { accepted: 1 },
+      notes: { accepted: 1 },
+    })
+    expect([counts.tasks, counts.meetings]).toEqual([{}, {}])
+    const contact = await workspace.contact('ada@example.com')
+    expect(contact.properties).toMatchObject({
+      firstname: 'Ada',
+      jobtitle: 'Countess',
+      annualrevenue: 1200.5,
+      lifecyclestage: 'mql',
+      lead_status: 'OPEN',
+      unsubscribed: true,
+      linkedin_url: 'https://linkedin.example/ada',
+      hubspot_owner: 'Olive Owner',
+      hubspot_owner_email: 'olive@example.com',
+      hubspot_deals: 3,
+      hubspot_open_deals: 1,
+      hubspot_open_amount: 20.1,
+      hubspot_closed_won_deals: 2,
+      hubspot_closed_won_amount: 100.3,
+      hubspot_latest_deal_name: 'Engine 2',
+      hubspot_latest_deal_stage: 'Appointment scheduled',
+      hubspot_latest_deal_amount: 20.1,
+      score: 7,
+    })
+    expect(Object.keys(contact.properties).filter((name) => name.startsWith('hs_'))).toEqual([])
+    const { company: read } = (await workspace.tenant.call('GET', `/v1/companies/${contact.company_id}`)).body
+    expect(read).toMatchObject({
+      name: 'Engines',
+      domain: 'engines.example',
+      properties: {
+        numberofemployees: 42,
+        hubspot_owner: 'Lefty',
+        hubspot_open_deals: 1,
+        hubspot_closed_won_amount: 100.3,
+      },
+    })
+    const raw = await workspace.tenant.call('GET', `/v1/contacts/${contact.contact_id}?include=raw`)
+    expect(JSON.stringify(raw.body)).toContain('marketingqualifiedlead')
+    const [event] = await workspace.events('hubspot_call')
+    expect(event).toMatchObject({
+      timestamp: at,
+      internal_contact_id: contact.contact_id,
+      data: { title: 'Intro', direction: 'OUTBOUND', duration_ms: 90_000, hubspot_owner: 'Olive Owner' },
+    })
+    expect((await workspace.events('hubspot_note'))[0].data.text).toBe('Likes tea & cake')
+    const account = (await workspace.read()).account
+    expect(account).toBe('HubSpot account 4711')
+  })
+
+  test('is then read for what changed: contacts, deals, and activities that happened meanwhile', async () => {
+    const ada = createAda()
+    const deal = records.create('deals', { dealname: 'Engine', dealstage: 'appointmentscheduled', amount: '5' })
+    records.associate(['deals', deal], ['contacts', ada])
+    const soon = new Date(Date.now() + 1_000)
+    const meeting = records.create('meetings', { hs_timestamp: soon.toISOString(), hs_meeting_title: 'Soon' }, AGO(600))
+    records.associate(['meetings', meeting], ['contacts', ada])
+    const call = records.create('calls', { hs_timestamp: AGO(1).toISOString(), hs_call_title: 'Once' })
+    records.associate(['calls', call], ['contacts', ada])
+    await workspace.connect()
+    const before = await workspace.contact('ada@example.com')
+    expect(before.properties).toMatchObject({ hubspot_open_deals: 1 })
+
+    records.change('contacts', ada, { jobtitle: 'Programmer', phone: '+1 555 0100' })
+    records.create('contacts', { email: 'grace@example.com', lifecyclestage: '123456' })
+    records.change('deals', deal, { hs_is_closed: 'true', hs_is_closed_won: 'true', dealstage: 'closedwon' })
+    await expect.poll(() => new Date() > soon).toBe(true)
+    bench.hubspot.requests = []
+    await workspace.pull()
+    const after = await workspace.contact('ada@example.com')
+    expect(after.properties).toMatchObject({
+      jobtitle: 'Programmer',
+      phone: '+1 555 0100',
+      hubspot_open_deals: 0,
+      hubspot_closed_won_amount: 5,
+      hubspot_latest_deal_stage: 'Closed won',
+    })
+    // A stage that only this account has is kept under its own name.
+    const grace = await workspace.contact('grace@example.com')
+    expect(grace.properties).toMatchObject({ hubspot_lifecyclestage: '123456' })
+    expect(grace.properties).not.toHaveProperty('lifecyclestage')
+    expect((await workspace.events('hubspot_meeting')).length).toBe(1)
+    expect((await workspace.events('hubspot_call')).length).toBe(1)
+    const searched = bench.hubspot.requests.filter(({ path }) => path.endsWith('/contacts/search'))
+    expect(searched).toHaveLength(1)
+    const listed = bench.hubspot.requests.filter(
+      ({ path, query }) => path.endsWith('/contacts') && !query.has('archived'),
+    )
+    expect(listed).toHaveLength(0)
+  })
+
+  test('finds more changes than one search returns, although all happened at the same moment', async () => {
+    createAda()
+    await workspace.connect()
+    bench.hubspot.searchWindow = 400
+    const at = new Date()
+    for (let n = 0; n < 650; n++) records.create('contacts', { email: `many${n}@example.com` }, at)
+    await workspace.pull()
+    bench.hubspot.searchWindow = 10_000
+    const { body } = await workspace.tenant.call('GET', '/v1/contacts?count_only=true')
+    expect(body.count).toBe(651)
+  })
+
+  test('keeps contacts that were deleted there, without what only HubSpot said of them', async () => {
+    const ada = createAda()
+    const gone = records.create('contacts', { email: 'gone@example.com' })
+    await workspace.connect()
+    await workspace.change('ada@example.com', { phone: '+1 555 0199' })
+    const [company] = records.of('companies')
+    // Deleted a little while ago: a merge that looks like a deletion is found first.
+    records.archive('contacts', ada, AGO(2))
+    records.archive('companies', company?.id ?? '', AGO(2))
+    records.purge(gone)
+    const counts = await workspace.pull()
+    expect([counts.contacts?.deleted, counts.companies?.deleted]).toEqual([1, 1])
+    const left = await workspace.contact('ada@example.com')
+    expect(left.properties).toEqual({ email: 'ada@example.com', phone: '+1 555 0199' })
+    // What was purged for privacy is in no list: it has to be erased here too.
+    expect(await workspace.contact('gone@example.com')).toBeDefined()
+  })
+
+  test('merges contacts that were merged there into a new record', async () => {
+    const [first, second] = [
+      createAda(),
+      records.create('contacts', { email: 'ada2@example.com', phone: '+1 555 0111' }),
+    ]
+    await workspace.connect()
+    const { contact_id } = await workspace.contact('ada@example.com')
+    const merged = records.merge(first, second)
+    const counts = await workspace.pull()
+    expect(counts.contacts).toMatchObject({ merged: 1 })
+    const { body } = await workspace.tenant.call('GET', '/v1/contacts?count_only=true')
+    expect(body.count).toBe(1)
+    const survivor = await workspace.contact('ada@example.com')
+    expect(survivor).toMatchObject({ contact_id, properties: { firstname: 'Ada', phone: '+1 555 0111' } })
+    // The merged records, which look deleted, delete nothing; the new one goes on.
+    records.change('contacts', merged.id, { jobtitle: 'Programmer' })
+    expect((await workspace.pull()).contacts).not.toHaveProperty('deleted')
+    expect((await workspace.contact('ada@example.com')).properties.jobtitle).toBe('Programmer')
+  })
+
+  test('a bad record fails alone, and a wrong address is left out', async () => {
+    createAda()
+    records.create('contacts', { email: null, firstname: 'Nameless' })
+    const bad = records.create('contacts', { email: 'bad@example.com' })
+    const broken = records.find('contacts', bad)
+    // HubSpot's limit is the same; a proxy in between may send anything.
+    if (broken) broken.properties.message = 'x'.repeat(70_000)
+    const odd = records.create('contacts', { email: 'odd@example.com' })
+    const record = records.find('contacts', odd)
+    if (record) record.properties.email = 'not an address'
+    const counts = await workspace.connect()
+    expect(counts.contacts).toEqual({ created: 3, failed: 1 })
+    expect(await workspace.errors()).toMatchObject([{ object: 'contacts', external_id: bad, code: 'validation_error' }])
+  })
+
+  test('erasing a contact leaves nothing of it, and the next read of changes does not bring it back', async () => {
+    createAda()
+    records.create('contacts', { email: 'grace@example.com' })
+    await workspace.connect()
+    const { contact_id } = await workspace.contact('ada@example.com')
+    const erased = await workspace.tenant.call('POST', '/v1/erasures', { contact_id })
+    expect(erased.status).toBe(202)
+    await expect.poll(() => workspace.contact('ada@example.com'), { timeout: 60_000 }).toBeUndefined()
+    // In HubSpot too, or a later change there would bring it back.
+    records.purge(records.of('contacts')[0]?.id ?? '')
+    await workspace.pull()
+    expect(await workspace.contact('ada@example.com')).toBeUndefined()
+    const rows = await workspace.tenant.handle.db.selectFrom('contact_sources').select('contact_id').execute()
+    expect(rows.filter((row) => row.contact_id === contact_id)).toEqual([])
+  })
+})

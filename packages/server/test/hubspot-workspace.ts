@@ -1,0 +1,121 @@
+import { expect } from 'vitest'
+import { type HubSpot, startHubSpot, TOKEN } from './hubspot.ts'
+import { makeCertificate } from './receiver.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+
+const WITHIN = { timeout: 120_000, interval: 100 }
+
+export interface HubSpotBench {
+  hubspot: HubSpot
+  service: TestService
+  close(): Promise<void>
+}
+
+/** A service whose HubSpot is on loopback. */
+export async function startHubSpotBench(environment: Record<string, string> = {}): Promise<HubSpotBench> {
+  const certificate = makeCertificate()
+  const hubspot = await startHubSpot(certificate)
+  const service = await startTestService(environment, {
+    outbound: { allowPrivate: true, ca: certificate.certificate },
+    connectorUrls: { hubspot: hubspot.url },
+    providerUrls: { hubspot: hubspot.url },
+  })
+  const close = async () => {
+    await service.close()
+    await hubspot.close()
+  }
+  return { hubspot, service, close }
+}
+
+/** A tenant and its connection to HubSpot. */
+export class HubSpotWorkspace {
+  readonly tenant: TestTenant
+  connectionId = ''
+  #run: string | undefined
+
+  constructor(tenant: TestTenant) {
+    this.tenant = tenant
+  }
+
+  static async create(service: TestService): Promise<HubSpotWorkspace> {
+    return new HubSpotWorkspace(await createTestTenant(service))
+  }
+
+  get path(): string {
+    return `/v1/connections/${this.connectionId}`
+  }
+
+  /** Connects, and waits for the first read. */
+  async connect(more: object = {}) {
+    await this.begin(more)
+    return this.pulled()
+  }
+
+  async begin(more: object = {}): Promise<void> {
+    const body = { connector: 'hubspot', credentials: { token: TOKEN }, ...more }
+    const answer = await this.tenant.call('POST', '/v1/connections', body)
+    expect([answer.status, answer.body.error]).toEqual([201, undefined])
+    this.connectionId = answer.body.connection.connection_id
+  }
+
+  async read() {
+    return (await this.tenant.call('GET', this.path)).body.connection
+  }
+
+  /** Waits for a run after the last one that it saw. @returns its counts by object. */
+  async pulled(): Promise<Record<string, Record<string, number>>> {
+    await expect
+      .poll(async () => {
+        const { last_run, error } = await this.read()
+        expect(error).toBeNull()
+        return last_run !== null && last_run.finished_at !== null && last_run.run_id !== this.#run
+      }, WITHIN)
+      .toBe(true)
+    const { last_run } = await this.read()
+    this.#run = last_run.run_id
+    return last_run.counts
+  }
+
+  async pull() {
+    expect((await this.tenant.call('POST', `${this.path}/pull`)).status).toBe(202)
+    return this.pulled()
+  }
+
+  /** Sets what is written back, and waits until what must be read first was read. */
+  async writeBack(properties: [property: string, conflict: string, target?: string][], create_missing = false) {
+    const pairs = properties.map(([property, conflict, target = property]) => ({ property, target, conflict }))
+    const answer = await this.tenant.call('PUT', `${this.path}/write-back`, { properties: pairs, create_missing })
+    expect([answer.status, answer.body.error]).toEqual([200, undefined])
+    await expect
+      .poll(async () => {
+        const { objects } = await this.read()
+        return objects.find(({ name }: { name: string }) => name === 'contacts').read_until
+      }, WITHIN)
+      .not.toBeNull()
+  }
+
+  /** Waits until nothing waits to be written. */
+  async written(): Promise<void> {
+    await expect.poll(async () => (await this.read()).write_back.waiting, WITHIN).toBe(0)
+  }
+
+  async contact(email: string) {
+    const { body } = await this.tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)
+    const found = body.contacts.find(({ properties }: { properties: { email?: string } }) => properties.email === email)
+    return found && (await this.tenant.call('GET', `/v1/contacts/${found.contact_id}`)).body.contact
+  }
+
+  async change(email: string, properties: Record<string, unknown>): Promise<void> {
+    const { contact_id } = await this.contact(email)
+    const answer = await this.tenant.call('PUT', `/v1/contacts/${contact_id}`, { properties })
+    expect([answer.status, answer.body.error]).toEqual([200, undefined])
+  }
+
+  async errors() {
+    return (await this.tenant.call('GET', `${this.path}/errors`)).body.errors
+  }
+
+  async events(type: string) {
+    return (await this.tenant.call('GET', `/v1/events?event_type=${type}`)).body.events
+  }
+}
