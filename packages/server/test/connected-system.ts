@@ -21,7 +21,7 @@ export interface ConnectedSystem {
   /** Every request so far. */
   requests: SystemRequest[]
   /** Answers instead of the system, until a test resets it; undefined: the system answers. */
-  intercept: (request: SystemRequest) => SystemAnswer | undefined
+  intercept: (request: SystemRequest) => SystemAnswer | undefined | Promise<SystemAnswer | undefined>
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export async function startConnectedSystem(
       body: await text(incoming),
     }
     system.requests.push(request)
-    const intercepted = system.intercept(request)
+    const intercepted = await system.intercept(request)
     const sent = intercepted === undefined ? await answer(request) : intercepted
     if (sent === null) {
       response.destroy()

@@ -1,4 +1,5 @@
 import { eraseFromRuns } from '../agents/erase.ts'
+import { eraseFromConnections } from '../connectors/erase.ts'
 import { countContactRows } from '../contacts/erase.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { countNotes, eraseFromNotes } from '../contacts/notes/erase.ts'
@@ -20,6 +21,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromNotes,
   eraseFromSegments,
   eraseFromConversations,
+  eraseFromConnections,
   eraseFromRuns,
   eraseFromImports,
   eraseFromHookBodies,

@@ -70,6 +70,7 @@ async function readCompanies(client: Client, range: ReadRange): Promise<RecordsP
 }
 
 async function companiesOf(client: Client, items: readonly Item[]) {
+  if (items.length === 0) return []
   const owners = await readOwners(client)
   const dealsOf = await summarizeDeals(client, 'companies', items)
   return items.map((item) => companyOf(item, owners, dealsOf(item).values))
@@ -84,6 +85,7 @@ async function readContacts(client: Client, range: ReadRange): Promise<RecordsPa
 }
 
 async function contactsOf(client: Client, items: readonly Item[], range: ReadRange): Promise<ContactRecord[]> {
+  if (items.length === 0) return []
   const reading = contactReading(furtherProperties(range.settings), range.pairs)
   const owners = await readOwners(client)
   const types = reading.needsTypes ? await readTypes(client) : new Map<string, string>()

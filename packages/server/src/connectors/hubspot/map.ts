@@ -149,7 +149,7 @@ export function readsUsually({ property, target }: Pair): boolean {
 }
 
 /** A value as the service stores it; null if there is none. @param types those of other properties. */
-export function valueOf(name: string, sent: unknown, types: ReadonlyMap<string, string>): PropertyValue | null {
+export function readValue(name: string, sent: unknown, types: ReadonlyMap<string, string>): PropertyValue | null {
   const text = typeof sent === 'boolean' ? String(sent) : textOf(sent)
   if (text === null) return null
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : (types.get(name) ?? 'string')
@@ -184,7 +184,7 @@ export function contactOf(
 ): ContactRecord {
   const values = [...reading.properties].map(
     ([name, property]) =>
-      [property, name === 'createdate' ? textOf(sent[name]) : valueOf(name, sent[name], types)] as const,
+      [property, name === 'createdate' ? textOf(sent[name]) : readValue(name, sent[name], types)] as const,
   )
   return {
     external_id: id,
@@ -207,7 +207,7 @@ export function companyOf(
   deals: Values,
 ): SourceCompany {
   const values = Object.entries(COMPANY_PROPERTIES).map(
-    ([name, property]) => [property, valueOf(name, sent[name], new Map())] as const,
+    ([name, property]) => [property, readValue(name, sent[name], new Map())] as const,
   )
   return {
     externalId: id,

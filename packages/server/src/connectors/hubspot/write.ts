@@ -2,7 +2,7 @@ import type { PropertyValue } from '../../contacts/properties.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../write-back/write-back.ts'
 import { itemsOf, readTypes } from './api.ts'
-import { hubspotText, READ_ONLY, readsUsually, timeOf, valueOf } from './map.ts'
+import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'
 
 const BATCH_SIZE = 100
 /** Answers that say that a record is wrong, not the request as a whole. */
@@ -91,7 +91,7 @@ function noteAnswer(
         : records[Number(trace)]
     if (!record) continue
     const said = new Map<string, PropertyValue | null>(
-      record.values.map(({ property, target, text }) => [property, valueOf(target, text, types)]),
+      record.values.map(({ property, target, text }) => [property, readValue(target, text, types)]),
     )
     results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), said })
   }

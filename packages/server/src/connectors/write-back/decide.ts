@@ -22,7 +22,7 @@ export function outgoing(
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
   if (externalId === null) {
-    const mayCreate = settings.create_missing && row.email !== null && !isYes(valueOf(properties, 'do_not_contact'))
+    const mayCreate = settings.create_missing && row.email !== null && !isYes(valueAt(properties, 'do_not_contact'))
     if (!mayCreate) return null
   }
   const byHand = records.find((record) => record.source === 'manual')
@@ -47,17 +47,17 @@ interface Known {
 /** The text to write for a property, empty to remove it; null to leave it. */
 function textToWrite({ property, target, conflict }: WriteBackPair, known: Known): string | null {
   const { properties, provenance, own, byHand, source, textOf } = known
-  const value = valueOf(properties, property)
-  const said = valueOf(own?.fields ?? {}, property)
+  const value = valueAt(properties, property)
+  const said = valueAt(own?.fields ?? {}, property)
   const theirs = said === undefined || said.value === null ? null : textOf(target, said.value)
   const isLater = (ours: string | undefined) => said === undefined || (ours !== undefined && ours > said.updated_at)
   if (value === undefined || value === '') {
     // Only what a person removed is removed there.
-    const removed = valueOf(byHand?.fields ?? {}, property)
+    const removed = valueAt(byHand?.fields ?? {}, property)
     if (theirs === null || removed === undefined || removed.value !== null || conflict === 'theirs') return null
     return conflict === 'ours' || isLater(removed.updated_at) ? '' : null
   }
-  const written = valueOf(provenance, property)
+  const written = valueAt(provenance, property)
   if (written?.source === source) return null
   const ours = textOf(target, value)
   if (ours === null || ours === theirs) return null
@@ -65,6 +65,6 @@ function textToWrite({ property, target, conflict }: WriteBackPair, known: Known
   return conflict === 'newest' && isLater(written?.updated_at) ? ours : null
 }
 
-function valueOf<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {
+function valueAt<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { conflict, type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { announceChange } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -29,7 +30,7 @@ export async function setWriteBack(
   checkPairs(connector, writeBack, sent.properties)
   const before = settingsOf(row)
   const after = sent.properties.length === 0 ? null : sent
-  if (JSON.stringify(before) === JSON.stringify(after)) return false
+  if (isDeepStrictEqual(before, after)) return false
   const isRead = (pair: WriteBackPair) =>
     writeBack.reads(pair) ||
     before?.properties.some(({ property, target }) => property === pair.property && target === pair.target) === true

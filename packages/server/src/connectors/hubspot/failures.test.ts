@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type HubSpot, startHubSpot, TOKEN, tooMany } from '../../../test/hubspot.ts'
+import { HubSpotWorkspace } from '../../../test/hubspot-workspace.ts'
+import { freePort } from '../../../test/ports.ts'
+import { makeCertificate } from '../../../test/receiver.ts'
+import {
+  createDatabase,
+  createTestTenant,
+  startTestService,
+  type TestService,
+  TestTenant,
+} from '../../../test/service.ts'
+
+const WITHIN = { timeout: 120_000, interval: 100 }
+const HOUR_MS = 3_600_000
+const certificate = makeCertificate()
+
+let hubspot: HubSpot
+let service: TestService
+let workspace: HubSpotWorkspace
+let environment: Record<string, string>
+
+async function start(): Promise<void> {
+  service = await startTestService(environment, {
+    outbound: { allowPrivate: true, ca: certificate.certificate },
+    connectorUrls: { hubspot: hubspot.url },
+    providerUrls: { hubspot: hubspot.url },
+  })
+}
+
+beforeEach(async () => {
+  hubspot = await startHubSpot(certificate)
+  const port = String(await freePort())
+  environment = {
+    PORT: port,
+    CDS_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    CDS_SECRET_KEY: randomBytes(32).toString('base64'),
+    DATABASE_URL: await createDatabase(),
+  }
+  await start()
+  workspace = await HubSpotWorkspace.create(service)
+})
+afterEach(async () => {
+  await service.close()
+  await hubspot.close()
+})
+
+const state = async () => (await workspace.read()).state
+const contacts = (count: number) => {
+  for (let n = 0; n < count; n++) hubspot.records.create('contacts', { email: `p${n}@example.com` })
+}
+const count = async () => (await workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count
+
+/** Signs in with OAuth, as the dashboard does. */
+async function signIn(code: string) {
+  await workspace.tenant.call('PUT', '/v1/oauth-clients/hubspot', {
+    client_id: 'client',
+    client_secret: 'client-secret',
+  })
+  const purpose = workspace.connectionId
+    ? { kind: 'connection', connection_id: workspace.connectionId }
+    : { kind: 'connection', connector: 'hubspot' }
+  const started = await workspace.tenant.call('POST', '/v1/authorizations', { provider: 'hubspot', purpose })
+  expect(started.status).toBe(201)
+  const url = new URL(started.body.authorization_url)
+  expect(url.searchParams.get('scope')?.split(' ')).toEqual(
+    expect.arrayContaining(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'crm.objects.deals.read']),
+  )
+  const redirected = { state: url.searchParams.get('state'), code }
+  const done = await workspace.tenant.call('POST', '/v1/authorizations/complete', redirected)
+  expect([done.status, done.body.error]).toEqual([200, undefined])
+  workspace.connectionId = done.body.path.split('/').at(-1)
+}
+
+describe("HubSpot's limits", () => {
+  test('within seconds are waited for, as long as it says', async () => {
+    contacts(1)
+    const refusals = [
+      tooMany('TEN_SECONDLY_ROLLING', 'You have reached your ten_secondly_rolling limit.'),
+      tooMany('SECONDLY', 'You have reached your secondly limit.'),
+    ]
+    for (const refusal of refusals)
+      Object.assign(refusal ?? {}, { headers: { 'x-hubspot-ratelimit-interval-milliseconds': '300' } })
+    hubspot.intercept = ({ path }) => (path.endsWith('/contacts') ? refusals.shift() : undefined)
+    expect((await workspace.connect()).contacts).toEqual({ created: 1 })
+    expect(refusals).toEqual([])
+  })
+
+  test('a read stays within 100 requests in 10 seconds and 5 searches in one', async () => {
+    contacts(3)
+    await workspace.connect()
+    const times = hubspot.requests.length
+    await workspace.pull()
+    expect(hubspot.requests.length).toBeGreaterThan(times)
+    expect(await workspace.errors()).toEqual([])
+    // The loopback HubSpot counts, and would have refused.
+    expect(hubspot.remainingToday).toBe(250_000 - hubspot.requests.length)
+  })
+
+  test('of the day end the read, which continues an hour later where it stopped', async () => {
+    contacts(150)
+    await workspace.begin()
+    hubspot.intercept = ({ query }) => {
+      if (query.get('after') === '100') hubspot.remainingToday = 0
+      return undefined
+    }
+    await expect
+      .poll(async () => Date.parse((await workspace.read()).next_pull_at) - Date.now(), WITHIN)
+      .toBeGreaterThan(HOUR_MS - 60_000)
+    expect([await state(), (await workspace.read()).error]).toEqual(['waiting', null])
+    hubspot.intercept = () => undefined
+    hubspot.remainingToday = 1_000
+    hubspot.requests = []
+    await workspace.pull()
+    expect(await count()).toBe(150)
+    const listed = hubspot.requests.filter(({ path, query }) => path.endsWith('/contacts') && !query.has('archived'))
+    expect(listed.map(({ query }) => query.get('after'))).toEqual(['100'])
+  })
+})
+
+describe('a sign-in at HubSpot', () => {
+  test('with OAuth is renewed when HubSpot no longer accepts the access token', async () => {
+    contacts(1)
+    await signIn('good-code')
+    expect((await workspace.pulled()).contacts).toEqual({ created: 1 })
+    hubspot.tokens = new Set()
+    await workspace.pull()
+    expect(hubspot.requests.filter(({ path }) => path === '/oauth/v1/token')).toHaveLength(2)
+    expect(hubspot.tokens.size).toBe(1)
+  })
+
+  test('that ended is shown, and signing in again continues', async () => {
+    contacts(1)
+    await workspace.connect()
+    hubspot.tokens = new Set()
+    await workspace.tenant.call('POST', `${workspace.path}/pull`)
+    await expect.poll(state, WITHIN).toBe('signed_out')
+    expect((await workspace.read()).error).toContain('HubSpot responded with status 401')
+    expect((await workspace.read()).error).not.toContain(TOKEN)
+    hubspot.tokens = new Set([TOKEN])
+    hubspot.records.create('contacts', { email: 'later@example.com' })
+    const again = await workspace.tenant.call('PATCH', workspace.path, { credentials: { token: TOKEN } })
+    expect(again.status).toBe(200)
+    await workspace.pulled()
+    await expect.poll(count, WITHIN).toBe(2)
+  })
+})
+
+describe('a read', () => {
+  test('survives errors of HubSpot: it repeats requests, then itself', async () => {
+    contacts(1)
+    let failures = 4
+    hubspot.intercept = ({ path }) =>
+      path.endsWith('/contacts') && failures-- > 0
+        ? { status: 503, body: { message: 'Service unavailable' } }
+        : undefined
+    await workspace.begin()
+    await expect.poll(state, WITHIN).toBe('failed')
+    expect((await workspace.read()).error).toBe('HubSpot responded with status 503: Service unavailable')
+    await workspace.tenant.call('POST', `${workspace.path}/pull`)
+    await expect.poll(count, WITHIN).toBe(1)
+  })
+
+  test('continues after a restart where it was', async () => {
+    contacts(150)
+    let isReached = false
+    hubspot.intercept = ({ query }) => {
+      if (query.get('after') !== '100') return undefined
+      isReached = true
+      return null
+    }
+    await workspace.begin()
+    await expect.poll(() => isReached, WITHIN).toBe(true)
+    await service.close()
+    hubspot.intercept = () => undefined
+    hubspot.requests = []
+    await start()
+    const { id, key, site } = workspace.tenant
+    const again = new HubSpotWorkspace(new TestTenant(service, id, key, site))
+    again.connectionId = workspace.connectionId
+    workspace = again
+    await workspace.tenant.call('POST', `${workspace.path}/pull`)
+    await expect.poll(count, WITHIN).toBe(150)
+    const listed = hubspot.requests.filter(({ path, query }) => path.endsWith('/contacts') && !query.has('archived'))
+    expect(listed.map(({ query }) => query.get('after'))).toEqual(['100'])
+  })
+
+  test('is of one tenant: another one sees neither the connection nor what it read', async () => {
+    contacts(1)
+    await workspace.connect()
+    const other = await createTestTenant(service)
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PUT', '/write-back', { properties: [] }],
+      ['GET', '/errors', undefined],
+      ['DELETE', '', undefined],
+    ] as const) {
+      const answer = await other.call(method, workspace.path + path, body)
+      expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    }
+    expect((await other.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(0)
+  })
+})
