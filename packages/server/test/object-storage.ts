@@ -68,8 +68,8 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
       response.end(`<InitiateMultipartUploadResult><UploadId>${escapedId}</UploadId></InitiateMultipartUploadResult>`)
       return
     }
-    if (uploadId !== null) return answerUpload({ method, key, uploadId, query, body }, response)
-    if (method === 'PUT') {
+    if (uploadId !== null) answerUpload({ method, key, uploadId, query, body }, response)
+    else if (method === 'PUT') {
       objects.set(key, body)
       response.setHeader('etag', etagOf(body)).end()
     } else if (method === 'DELETE') {
@@ -84,8 +84,8 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
   ): void {
     const { method, key, uploadId, query, body } = call
     const parts = uploads.get(uploadId)
-    if (!parts || !uploadId.endsWith(`/${key}`)) return refuse(response, 404, 'NoSuchUpload')
-    if (method === 'DELETE') {
+    if (!parts || !uploadId.endsWith(`/${key}`)) refuse(response, 404, 'NoSuchUpload')
+    else if (method === 'DELETE') {
       uploads.delete(uploadId)
       response.writeHead(204).end()
     } else if (method === 'PUT') {
@@ -97,13 +97,14 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
         const part = parts.get(Number(number))
         return part && etagOf(part) === etag?.replaceAll('&quot;', '"') ? part : null
       })
-      if (chosen.length !== parts.size || chosen.includes(null)) return refuse(response, 400, 'InvalidPart')
-      if (chosen.slice(0, -1).some((part) => (part?.length ?? 0) < 5 * 1024 * 1024)) {
-        return refuse(response, 400, 'EntityTooSmall')
+      const isTooSmall = chosen.slice(0, -1).some((part) => (part?.length ?? 0) < 5 * 1024 * 1024)
+      if (chosen.length !== parts.size || chosen.includes(null)) refuse(response, 400, 'InvalidPart')
+      else if (isTooSmall) refuse(response, 400, 'EntityTooSmall')
+      else {
+        objects.set(key, Buffer.concat(chosen.filter((part) => part !== null)))
+        uploads.delete(uploadId)
+        response.end('<CompleteMultipartUploadResult/>')
       }
-      objects.set(key, Buffer.concat(chosen.filter((part) => part !== null)))
-      uploads.delete(uploadId)
-      response.end('<CompleteMultipartUploadResult/>')
     }
   }
 

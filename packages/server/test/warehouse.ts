@@ -95,7 +95,7 @@ export function runWhich(
 export async function eventsOf(tenant: TestTenant): Promise<Row[]> {
   const all: Row[] = []
   for (let page = 1; ; page++) {
-    const { body } = await tenant.call('GET', `/v1/events?include_system=true&limit=100&page=${page}`)
+    const { body } = await tenant.call('GET', `/v1/events?include=system&limit=100&page=${page}`)
     all.push(...body.events)
     if (body.events.length < 100) return all
   }

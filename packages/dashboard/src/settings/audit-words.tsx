@@ -93,6 +93,8 @@ function placeOf(kind: string, id: string): LinkProps | undefined {
       return { to: '/webhooks/$webhookId', params: { webhookId: id } }
     case 'hook':
       return { to: '/hooks/$hookId', params: { hookId: id } }
+    case 'warehouse_destination':
+      return { to: '/settings/warehouse/$destinationId', params: { destinationId: id } }
     case 'api_key':
       return { to: '/settings/keys' }
     case 'source':

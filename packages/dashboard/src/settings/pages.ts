@@ -16,6 +16,7 @@ const PAGES = [
   { label: label.keys, link: linkOptions({ to: '/settings/keys' }), isForAdmins: true },
   { label: label.connectedApps, link: linkOptions({ to: '/settings/connected-apps' }) },
   { label: label.oauthClients, link: linkOptions({ to: '/settings/oauth-clients' }) },
+  { label: label.warehouse, link: linkOptions({ to: '/settings/warehouse' }) },
   { label: label.limits, link: linkOptions({ to: '/settings/limits' }) },
   { label: label.audit, link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },
   { label: label.data, link: linkOptions({ to: '/settings/data' }), isForAdmins: true },

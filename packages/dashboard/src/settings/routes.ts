@@ -10,6 +10,7 @@ import { MEMBERS_LENGTH, membersQuery } from '../api/team.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { ERASURES_LENGTH, erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
+import { destinationQuery, destinationsQuery, runsQuery } from '../api/warehouse.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { flag, pageNumber, searchParams } from '../app/search-params.ts'
@@ -121,6 +122,26 @@ const oauthClients = createRoute({
   component: lazyPage(() => import('./oauth-clients-page.tsx'), 'OAuthClientsPage'),
 })
 
+const warehouse = createRoute({
+  getParentRoute: () => settings,
+  path: '/warehouse',
+  validateSearch: searchParams({ dialog: flag }),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(destinationsQuery),
+  component: lazyPage(() => import('./warehouse-page.tsx'), 'WarehousePage'),
+})
+
+const warehouseDestination = createRoute({
+  getParentRoute: () => settings,
+  path: '/warehouse/$destinationId',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params: { destinationId }, deps: { page = 1 } }) => {
+    void queryClient.prefetchQuery(destinationQuery(destinationId))
+    void queryClient.prefetchQuery(runsQuery(destinationId, page))
+  },
+  component: lazyPage(() => import('./warehouse-destination-page.tsx'), 'WarehouseDestinationPage'),
+})
+
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
@@ -162,6 +183,8 @@ export const settingsRoutes = [
     keys,
     connectedApps,
     oauthClients,
+    warehouse,
+    warehouseDestination,
     limits,
     audit,
     data,

@@ -8,7 +8,6 @@ import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
-import { systemClock } from '../platform/time.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
   changeDestination,
@@ -256,7 +255,7 @@ export const WAREHOUSE_OPERATIONS = [
     errors: ['422 storage_refused'],
     async check({ tenant, secrets, storageTransfer, config }, { destination_id }) {
       const destination = await requireDestination(tenant, destination_id)
-      const dependencies = { secrets, storageTransfer, clock: systemClock, ...config }
+      const dependencies = { secrets, storageTransfer, ...config }
       const path = `test-${newId()}.txt`
       try {
         const storage = openStorage(dependencies, tenant.id, destination)

@@ -5,6 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { leaseEnd, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
 import { openStorage, type StorageDependencies } from '../storage/open.ts'
 import { sha256 } from '../storage/sign.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -27,6 +28,7 @@ import { type Cursor, erasedSince, type Part, partsOf } from './parts.ts'
 
 export interface RunDependencies extends StorageDependencies {
   jobs: Pick<Jobs, 'send'>
+  clock: Clock
   log: Logger
 }
 

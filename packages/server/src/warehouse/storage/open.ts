@@ -1,6 +1,5 @@
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Transfer } from '../../platform/outbound/transfer.ts'
-import type { Clock } from '../../platform/time.ts'
 import { type DestinationRow, secretPlace } from '../destination.ts'
 import { openFolder } from './folder.ts'
 import { openBucket } from './s3.ts'
@@ -9,14 +8,13 @@ import { type Storage, StorageError } from './storage.ts'
 export interface StorageDependencies {
   secrets: SecretBox
   storageTransfer: Transfer
-  clock: Clock
   /** null: no destination of the type folder can be used. */
   warehouseDirectory: string | null
 }
 
 /** Opens the storage of a destination. @throws StorageError, ServiceError 503 `secret_key_missing` */
 export function openStorage(
-  { secrets, storageTransfer, clock, warehouseDirectory }: StorageDependencies,
+  { secrets, storageTransfer, warehouseDirectory }: StorageDependencies,
   tenantId: string,
   destination: DestinationRow,
 ): Storage {
@@ -35,6 +33,5 @@ export function openStorage(
     storageTransfer,
     { endpoint, bucket, prefix },
     { accessKeyId: access_key_id, secretAccessKey, region },
-    clock,
   )
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Transfer, TransferAnswer } from '../../platform/outbound/transfer.ts'
-import type { Clock } from '../../platform/time.ts'
 import { type Credentials, signed } from './sign.ts'
 import { type Storage, StorageError } from './storage.ts'
 
@@ -31,19 +30,14 @@ interface Call {
 }
 
 /** A bucket of S3 or of a compatible storage, addressed by path, which all of them understand. */
-export function openBucket(
-  transfer: Transfer,
-  { endpoint, bucket, prefix }: Place,
-  credentials: Credentials,
-  clock: Clock,
-): Storage {
+export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Place, credentials: Credentials): Storage {
   async function callOnce({ method, path, query = {}, contentType, body = EMPTY, signal }: Call) {
     const key = prefix === '' ? path : `${prefix}/${path}`
     const url = new URL(`${endpoint}/${bucket}/${key}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const own: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
-    // A new signature for each attempt: storages refuse old ones.
-    const headers = signed({ method, url, headers: own, body }, credentials, clock())
+    // A new signature for each attempt, by the machine's clock: a storage refuses old ones and those of the future.
+    const headers = signed({ method, url, headers: own, body }, credentials, new Date())
     return transfer.send({ method, url: url.href, headers, body, signal })
   }
 

@@ -59,6 +59,6 @@ function canonicalQuery(query: URLSearchParams): string {
 }
 
 function encoded(text: string): string {
-  const escape = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(text).replace(/[!'()*]/g, escape)
+  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  return encodeURIComponent(text).replace(/[!'()*]/g, percent)
 }

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { destinationIn, type Fault, type ObjectStorage, startObjectStorage } from '../../test/object-storage.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseReader } from '../../test/warehouse.ts'
+import { until } from '../../test/webhooks.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { workOnRun } from './runs/work.ts'
+import { openBucket } from './storage/s3.ts'
+
+let service: TestService
+let storage: ObjectStorage
+let reader: WarehouseReader
+let aheadMs = 0
+
+beforeAll(async () => {
+  storage = await startObjectStorage()
+  const clock = () => new Date(Date.now() + aheadMs)
+  service = await startTestService({ CDS_WAREHOUSE_ALLOW_PRIVATE: 'on' }, { clock })
+  reader = readerOfStorage(service, storage)
+})
+afterAll(async () => {
+  await service.close()
+  await storage.close()
+})
+
+async function create(tenant: TestTenant, more: object = {}): Promise<string> {
+  const { status, body } = await tenant.call('POST', '/v1/warehouse', destinationIn(storage, more))
+  expect([status, body.error]).toEqual([201, undefined])
+  return body.destination.destination_id
+}
+
+async function tenantWithEvents(): Promise<TestTenant> {
+  const tenant = await createTestTenant(service)
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'a' }, { event: 'b' }] })
+  await tenant.contact('ada@example.com')
+  return tenant
+}
+
+/** Answers the first requests that match with a fault. */
+function failing(count: number, fault: Fault, matches: (path: string) => boolean = () => true): void {
+  let left = count
+  storage.fault = ({ path }) => (matches(path) && left-- > 0 ? fault : null)
+}
+
+const rowsOf = (manifests: readonly Manifest[]) =>
+  manifests.reduce((sum, { tables }) => sum + (tables.events?.rows ?? 0), 0)
+
+test.each<[string, Fault]>([
+  ['503, slow down', { status: 503, code: 'SlowDown' }],
+  ['500', { status: 500, code: 'InternalError' }],
+  ['a connection that is cut within the request', 'cut'],
+])('%s: the request is repeated, and the run succeeds', async (_, fault) => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant)
+  failing(2, fault)
+  const run = await runExport(tenant, id)
+  expect([run.status, run.failures]).toEqual(['succeeded', 0])
+  const manifest = await reader.manifest(run.manifest ?? '')
+  expect((await reader.rows('events', manifest)).map(({ event }) => event)).toEqual(expect.arrayContaining(['a', 'b']))
+})
+
+test('403: the run says what is wrong and waits; with the right key it continues, with nothing missed or doubled', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { secret_access_key: 'wrong' })
+  const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
+  const waiting = await runWhich(tenant, body.run_id, ({ status }) => status === 'retrying')
+  expect(waiting).toMatchObject({
+    failures: 1,
+    manifest: null,
+    error: expect.stringContaining('SignatureDoesNotMatch'),
+  })
+  expect(Date.parse(waiting.next_attempt_at ?? '')).toBeGreaterThan(Date.now())
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'c' }] })
+  const { secret_access_key } = destinationIn(storage)
+  const changed = await tenant.call('PATCH', `/v1/warehouse/${id}`, { secret_access_key })
+  expect(changed.body.changed).toEqual(['secret_access_key'])
+  // It brings the attempt forward, and is the same run.
+  const run = await runExport(tenant, id)
+  expect(run).toMatchObject({ run_id: body.run_id, status: 'succeeded', failures: 1, error: null })
+  const first = await reader.manifest(run.manifest ?? '')
+  const second = await reader.manifest((await runExport(tenant, id)).manifest ?? '')
+  expect((await reader.rows('events', second)).map(({ event }) => event)).toEqual(['c'])
+  const { body: counted } = await tenant.call('GET', '/v1/events?include=system&limit=1')
+  expect(rowsOf([first, second])).toBe(counted.pagination.total_items)
+})
+
+test('a run that fails after some files continues after them; until its manifest is written, no reader sees any', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'partly' })
+  failing(100, { status: 403, code: 'AccessDenied' }, (path) => path.includes('/contacts/'))
+  const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
+  const waiting = await runWhich(tenant, body.run_id, ({ status }) => status === 'retrying')
+  expect(waiting.tables).toMatchObject({ events: { files: 1 } })
+  const places = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/partly/'))
+  expect(places().filter((key) => key.endsWith('.json'))).toEqual([])
+  const [before] = places()
+  storage.fault = () => null
+  // The sweep continues it when its time has come.
+  aheadMs += 120_000
+  const run = await runWhich(tenant, body.run_id, ({ status }) => status === 'succeeded')
+  expect(run.tables).toMatchObject({ events: { files: 1 }, contacts: { files: 1, rows: 1 } })
+  expect(places().filter((key) => key.includes('/events/'))).toEqual([before])
+})
+
+test('a manifest that could not be recorded is written again with the same rows under the same name', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'cds/again' })
+  failing(100, { status: 403, code: 'AccessDenied' }, (path) => path.endsWith('/latest.json'))
+  const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
+  await runWhich(tenant, body.run_id, ({ status }) => status === 'retrying')
+  const manifests = () => [...storage.objects.keys()].filter((key) => key.includes('/again/manifests/'))
+  const written = manifests()
+  expect(written).toHaveLength(1)
+  storage.fault = () => null
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'later' }] })
+  const run = await runExport(tenant, id)
+  expect(manifests()).toEqual(written)
+  expect(run.run_id).toBe(body.run_id)
+  await runExport(tenant, id)
+  expect(manifests()).toHaveLength(2)
+})
+
+test('of two processes that work on a run, one does nothing', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'twice' })
+  let proceed = () => {}
+  const held = new Promise<void>((resolve) => {
+    proceed = resolve
+  })
+  const { storageTransfer, secrets, jobs, log, stores } = service
+  const slow = {
+    ...storageTransfer,
+    send: async (call: Parameters<typeof storageTransfer.send>[0]) => {
+      await held
+      return storageTransfer.send(call)
+    },
+  }
+  const dependencies = { jobs, log, secrets, clock: () => new Date(), warehouseDirectory: null }
+  const handle = openTenant(stores, tenant.id)
+  const { destination_id } = (await tenant.call('GET', `/v1/warehouse/${id}`)).body.destination
+  const run_id = crypto.randomUUID()
+  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued', created_at: new Date() }
+  await handle.db.insertInto('warehouse_runs').values(row).execute()
+  const first = workOnRun(handle, { ...dependencies, storageTransfer: slow }, run_id, new AbortController().signal)
+  await runWhich(tenant, run_id, ({ status }) => status === 'running')
+  await workOnRun(handle, { ...dependencies, storageTransfer }, run_id, new AbortController().signal)
+  const keys = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/twice/'))
+  expect(keys()).toEqual([])
+  proceed()
+  await first
+  const run = await runWhich(tenant, run_id, ({ status }) => status === 'succeeded')
+  expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
+})
+
+test('large files are sent in parts, each repeated if it fails; a failed upload leaves no parts', async () => {
+  const { access_key_id, secret_access_key, region, endpoint, bucket } = destinationIn(storage)
+  const credentials = { accessKeyId: access_key_id, secretAccessKey: secret_access_key, region }
+  const place = { endpoint, bucket, prefix: 'large' }
+  const target = openBucket(service.storageTransfer, place, credentials)
+  const bytes = Buffer.alloc(20 * 1024 * 1024, 'a large file ')
+  failing(1, 'cut', (path) => path.endsWith('/whole'))
+  await target.write('whole', bytes, 'text/plain')
+  expect(storage.objects.get('exports/large/whole')?.equals(bytes)).toBe(true)
+  storage.fault = ({ query }) => (query.get('partNumber') === '2' ? { status: 403, code: 'AccessDenied' } : null)
+  await expect(target.write('broken', bytes, 'text/plain')).rejects.toMatchObject({ code: 'storage_refused' })
+  storage.fault = () => null
+  expect(storage.objects.has('exports/large/broken')).toBe(false)
+  expect([...storage.uploads.keys()]).toEqual([])
+})
+
+test('a schedule starts runs, a paused destination none, and missed times are made up for by one run', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'scheduled', schedule: 'hourly' })
+  const runs = async () => (await tenant.call('GET', `/v1/warehouse/${id}/runs`)).body.runs
+  aheadMs += 3 * 3_600_000
+  // Storages refuse requests of the future: only the service's clock has moved.
+  await until(async () => expect(await runs()).toMatchObject([{ trigger: 'schedule' }]))
+  const paused = await tenant.call('POST', `/v1/warehouse/${id}/pause`)
+  expect(paused.body.destination).toMatchObject({ status: 'paused', next_run_at: null })
+  const resumed = await tenant.call('POST', `/v1/warehouse/${id}/resume`)
+  const nextRunAt = Date.parse(resumed.body.destination.next_run_at)
+  expect(nextRunAt - (Date.now() + aheadMs)).toBeGreaterThan(0)
+  expect(nextRunAt - (Date.now() + aheadMs)).toBeLessThanOrEqual(3_600_000)
+})
