@@ -1,3 +1,5 @@
+import { isAbsolute } from 'node:path'
+
 /** The services at which this one can sign in with OAuth 2. */
 export const PROVIDER_NAMES = ['google', 'microsoft', 'hubspot', 'salesforce', 'pipedrive'] as const
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
@@ -84,4 +86,9 @@ export function oauthClientsOf(read: (variable: string) => string | null, proble
     else if (clientId !== clientSecret) problems.push(`${prefix}_ID and ${prefix}_SECRET must be set together`)
   }
   return clients
+}
+
+/** The absolute path of a folder; undefined for any other text. */
+export function absolutePathOf(text: string): string | undefined {
+  return isAbsolute(text) ? text : undefined
 }

@@ -1,6 +1,6 @@
-import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
+  absolutePathOf,
   authSecretOf,
   keyOf,
   keysOf,
@@ -265,12 +265,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       '32 random bytes in base64, or several such keys with commas between',
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
-    warehouseDirectory: read<string | null>(
-      'CDS_WAREHOUSE_DIR',
-      null,
-      (value) => (isAbsolute(value) ? value : undefined),
-      'the absolute path of a folder',
-    ),
+    warehouseDirectory: read<string | null>('CDS_WAREHOUSE_DIR', null, absolutePathOf, 'the absolute path of a folder'),
     warehouseAllowPrivate: onOff('CDS_WAREHOUSE_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
     authSecret: secret<string | null>(

@@ -38,6 +38,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'segments.md',
       'webhooks.md',
       'hooks.md',
+      'warehouse.md',
       'agents.md',
       'agents-actions.md',
       'mcp.md',

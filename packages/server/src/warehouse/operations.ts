@@ -4,9 +4,7 @@ import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import { OutboundError } from '../platform/outbound/client.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
@@ -23,8 +21,7 @@ import {
   setPaused,
 } from './destinations.ts'
 import { listRuns, readRun } from './runs/requests.ts'
-import { openStorage } from './storage/open.ts'
-import { StorageError } from './storage/storage.ts'
+import { openStorage, testStorage } from './storage/open.ts'
 
 /** What the operations on exports to a warehouse need. */
 export interface WarehouseServices {
@@ -255,16 +252,7 @@ export const WAREHOUSE_OPERATIONS = [
     errors: ['422 storage_refused'],
     async check({ tenant, secrets, storageTransfer, config }, { destination_id }) {
       const destination = await requireDestination(tenant, destination_id)
-      const dependencies = { secrets, storageTransfer, ...config }
-      const path = `test-${newId()}.txt`
-      try {
-        const storage = openStorage(dependencies, tenant.id, destination)
-        await storage.write(path, Buffer.from('A test of this export destination. It can be deleted.\n'), 'text/plain')
-        await storage.remove(path)
-      } catch (error) {
-        if (!(error instanceof OutboundError)) throw error
-        throw new StorageError(`The storage cannot be reached (${error.code}: ${error.message})`, error)
-      }
+      await testStorage(openStorage({ secrets, storageTransfer, ...config }, tenant.id, destination))
     },
     async run({ tenant }, input) {
       const { destination_id } = await requireDestination(tenant, input.destination_id)

@@ -137,8 +137,7 @@ export async function connectClickHouse(
       yield* rowsOf<Row>(await sendForRows(sql, parameters, bounds))
     },
     parquet: async (sql, parameters, { bytesMax, ...bounds }) => {
-      const read = async (idle: ClickHouseClient, asked: Statement) =>
-        readParquet((await idle.exec(asked)).stream, bytesMax)
+      const read = async (idle: ClickHouseClient, asked: Statement) => readParquet(await idle.exec(asked), bytesMax)
       return send(sql, parameters, bounds, read, ` ${PARQUET_FORMAT}`)
     },
     command: async (sql, parameters = {}) => {

@@ -4,11 +4,15 @@ export const PARQUET_FORMAT = `, output_format_parquet_compression_method = 'zst
 
 const MAGIC = 'PAR1'
 
+interface Sent {
+  stream: AsyncIterable<Uint8Array>
+}
+
 /**
  * Reads a Parquet file whole. A server reports an error after the first bytes as text in the file, which then lacks its
  * end.
  */
-export async function readParquet(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
+export async function readParquet({ stream }: Sent, bytesMax: number): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of stream) {

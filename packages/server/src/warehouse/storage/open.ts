@@ -1,4 +1,6 @@
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import { newId } from '../../platform/ids.ts'
+import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Transfer } from '../../platform/outbound/transfer.ts'
 import { type DestinationRow, secretPlace } from '../destination.ts'
 import { openFolder } from './folder.ts'
@@ -34,4 +36,16 @@ export function openStorage(
     { endpoint, bucket, prefix },
     { accessKeyId: access_key_id, secretAccessKey, region },
   )
+}
+
+/** Writes a small file and deletes it. @throws StorageError */
+export async function testStorage(storage: Storage): Promise<void> {
+  const path = `test-${newId()}.txt`
+  try {
+    await storage.write(path, Buffer.from('A test of this export destination. It can be deleted.\n'), 'text/plain')
+    await storage.remove(path)
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    throw new StorageError(`The storage cannot be reached (${error.code}: ${error.message})`, error)
+  }
 }
