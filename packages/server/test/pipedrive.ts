@@ -141,7 +141,7 @@ function isDone({ done }: Item, query: URLSearchParams): boolean {
   return query.get('done') === null || String(done) === query.get('done')
 }
 
-export const LONG_AGO = '2026-01-01T00:00:00Z'
+const LONG_AGO = '2026-01-01T00:00:00Z'
 
 /** A time that is after every read so far. */
 export function justNow(): string {

@@ -1,77 +1,12 @@
 import type { SystemAnswer, SystemRequest } from './connected-system.ts'
+import { COMMON, TYPES } from './salesforce-fields.ts'
 import { matches, parseSoql, type Soql } from './soql.ts'
 
 type Value = string | number | boolean | null
-export type SalesforceObject = Record<string, Value> & { Id: string; SystemModstamp: string }
+type SalesforceObject = Record<string, Value> & { Id: string; SystemModstamp: string }
 
 const VERSION = '/services/data/v62.0'
 const LIMIT_EXCEEDED = { errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'TotalRequests Limit exceeded.' }
-
-/** The fields of each object, with those that describe every record. */
-const TYPES: Record<string, Record<string, string>> = {
-  Organization: { Name: 'string' },
-  Account: {
-    Name: 'string',
-    Website: 'url',
-    Phone: 'phone',
-    Industry: 'picklist',
-    NumberOfEmployees: 'int',
-    AnnualRevenue: 'currency',
-    BillingCity: 'string',
-    BillingCountry: 'string',
-    MasterRecordId: 'reference',
-    OwnerId: 'reference',
-  },
-  Contact: {
-    FirstName: 'string',
-    LastName: 'string',
-    Email: 'email',
-    Phone: 'phone',
-    Title: 'string',
-    AccountId: 'reference',
-    MailingCity: 'string',
-    MailingCountry: 'string',
-    HasOptedOutOfEmail: 'boolean',
-    MasterRecordId: 'reference',
-    OwnerId: 'reference',
-    Score__c: 'double',
-    Renewal__c: 'datetime',
-    Essay__c: 'textarea',
-  },
-  Lead: {
-    FirstName: 'string',
-    LastName: 'string',
-    Email: 'email',
-    Company: 'string',
-    Status: 'picklist',
-    IsConverted: 'boolean',
-    ConvertedContactId: 'reference',
-    MasterRecordId: 'reference',
-    OwnerId: 'reference',
-  },
-  Task: {
-    Subject: 'combobox',
-    Description: 'textarea',
-    Status: 'picklist',
-    IsClosed: 'boolean',
-    CompletedDateTime: 'datetime',
-    ActivityDate: 'date',
-    WhoId: 'reference',
-    WhatId: 'reference',
-    LastModifiedDate: 'datetime',
-    OwnerId: 'reference',
-  },
-  Event: {
-    Subject: 'combobox',
-    StartDateTime: 'datetime',
-    EndDateTime: 'datetime',
-    IsPrivate: 'boolean',
-    WhoId: 'reference',
-    WhatId: 'reference',
-    OwnerId: 'reference',
-  },
-}
-const COMMON = { Id: 'id', IsDeleted: 'boolean', SystemModstamp: 'datetime', 'Owner.Name': 'string' }
 
 interface Job {
   soql: Soql

@@ -79,7 +79,7 @@ export interface Client {
   download(request: Request): Promise<Download>
 }
 
-export interface TextAnswer {
+interface TextAnswer {
   /** By name in lower case. */
   headers: Record<string, string>
   text: string

@@ -8,7 +8,7 @@ import { DATA, type SalesforceRecord, typed } from './query.ts'
 
 const JOBS = `${DATA}/jobs/query`
 /** The most records in a part of the results. */
-export const PART_RECORDS = 5_000
+const PART_RECORDS = 5_000
 const PART_RECORDS_MIN = 100
 const POLL_MS_FIRST = 1_000
 const POLL_MS_MAX = 30_000
@@ -24,7 +24,7 @@ export async function createJob(client: Client, soql: string, isAll: boolean): P
   }
 }
 
-export type JobState = 'running' | 'complete' | 'failed' | 'lost'
+type JobState = 'running' | 'complete' | 'failed' | 'lost'
 
 /** The state of a job. @param polls how often it was asked before. */
 export async function jobState(client: Client, job: string, polls: number): Promise<JobState> {
@@ -39,7 +39,7 @@ export async function jobState(client: Client, job: string, polls: number): Prom
   }
 }
 
-export interface ResultsPart {
+interface ResultsPart {
   records: SalesforceRecord[]
   /** Where the next part begins; null if this is the last one. */
   locator: string | null

@@ -10,7 +10,7 @@ const BATCH_SIZE = 500
 /** A record without its attributes; a field of a parent is under `Owner.Name`. */
 export type SalesforceRecord = Record<string, string | number | boolean | null>
 
-export interface QueryPage {
+interface QueryPage {
   records: SalesforceRecord[]
   /** How many records there are in all. */
   total: number

@@ -151,13 +151,9 @@ function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFie
     ...(from === null ? [] : [`SystemModstamp >= ${from}`]),
     ...(isArchived ? [`SystemModstamp < ${to}`] : []),
   ].join(' AND ')
-  const due = `${timeField} >= ${from} AND ${timeField} <= ${to}`
-  const when =
-    timeField === undefined
-      ? changed
-      : from === null
-        ? `${timeField} <= ${to}`
-        : `((${changed} AND ${timeField} <= ${to}) OR (${due}))`
+  const begun = `${changed} AND ${timeField} <= ${to}`
+  const due = `${timeField} >= ${from} AND ${timeField} <= ${to} AND SystemModstamp < ${to}`
+  const when = timeField === undefined ? changed : from === null ? begun : `((${begun}) OR (${due}))`
   const conditions = [plan.where(fields), isArchived ? 'IsDeleted = false' : null, when].filter((each) => each)
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   return `SELECT Id, ${[...visible, 'SystemModstamp', ...custom].join(', ')} FROM ${sobject}${where}`
