@@ -181,7 +181,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     callText: async (request) => {
       const { answer, refused } = await answerTo(request, (call) => api.call({ ...call, isText: true }))
       if (typeof answer.body !== 'string') throw refused()
-      return { headers: answer.headers, text: answer.body }
+      return { headers: answer.headers, text: storableTree(answer.body) as string }
     },
     pause: (milliseconds) => sleep(milliseconds, undefined, { signal }),
     download: async (request) => {

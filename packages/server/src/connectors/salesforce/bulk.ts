@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { storableTree } from '../../conversations/clean.ts'
 import { PLAIN_CSV, parseCsv } from '../../imports/csv.ts'
+import { ServiceError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { FieldTypes } from './fields.ts'
@@ -84,7 +84,17 @@ export async function deleteJob(client: Client, job: string): Promise<void> {
   }
 }
 
+/** @throws ApiRefused if it is not CSV. */
 async function recordsOf(text: string, types: FieldTypes): Promise<SalesforceRecord[]> {
+  try {
+    return await parse(text, types)
+  } catch (error) {
+    if (error instanceof ServiceError) throw new ApiRefused(200, `Salesforce sent unusable results. ${error.message}`)
+    throw error
+  }
+}
+
+async function parse(text: string, types: FieldTypes): Promise<SalesforceRecord[]> {
   const records: SalesforceRecord[] = []
   let names: string[] | null = null
   for await (const row of parseCsv(Readable.from([Buffer.from(text)]), PLAIN_CSV, 'The results')) {
@@ -93,7 +103,7 @@ async function recordsOf(text: string, types: FieldTypes): Promise<SalesforceRec
       continue
     }
     const record = Object.fromEntries(names.map((name, index) => [name, row[index] ?? '']))
-    records.push(typed(storableTree(record) as Record<string, unknown>, types))
+    records.push(typed(record, types))
   }
   return records
 }
