@@ -103,6 +103,7 @@ const MAY_READ: Record<string, Record<string, string>> = {
     warehouse_destinations: 'an entry has the name of its subject',
     webhook_subscriptions: 'an entry has the name of its subject',
   },
+  connectors: { contacts: 'only contacts that still exist are noted to be written back' },
   aggregate: { segments: 'a group is labelled with its name' },
   overview: { contacts: 'figures of everything', agent_actions: 'figures of everything' },
   identities: { contacts: 'a mail needs its recipient', agents: 'an identity is shown with the agents that use it' },

@@ -177,3 +177,18 @@ export class HubSpotRecords {
     return table
   }
 }
+
+/** A record as an answer has it, with some properties. */
+export function shown({ properties, ...record }: HubSpotRecord, names: readonly string[]) {
+  const usual = [
+    'createdate',
+    'hs_object_id',
+    'lastmodifieddate',
+    'hs_lastmodifieddate',
+    'email',
+    'firstname',
+    'lastname',
+  ]
+  const wanted = names.length > 0 ? ['createdate', 'hs_object_id', 'lastmodifieddate', ...names] : usual
+  return { ...record, properties: Object.fromEntries(wanted.map((name) => [name, properties[name] ?? null])) }
+}

@@ -4,7 +4,15 @@ import {
   type SystemRequest,
   startConnectedSystem,
 } from './connected-system.ts'
-import { CONTACT_PROPERTIES, type HubSpotRecord, HubSpotRecords, type ObjectType, Refused } from './hubspot-records.ts'
+import { NEW_YEAR, readAssociations, readBatch, writeBatch } from './hubspot-batches.ts'
+import {
+  CONTACT_PROPERTIES,
+  type HubSpotRecord,
+  HubSpotRecords,
+  type ObjectType,
+  Refused,
+  shown,
+} from './hubspot-records.ts'
 import type { makeCertificate } from './receiver.ts'
 
 export const TOKEN = 'pat-na1-00000000-0000-0000-0000-000000000000'
@@ -26,7 +34,6 @@ export interface HubSpot extends ConnectedSystem {
 }
 
 type Body = Record<string, unknown>
-type Input = { id: string; idProperty?: string; properties?: Record<string, string>; objectWriteTraceId?: string }
 
 /** Starts a HubSpot on loopback that behaves as https://developers.hubspot.com/docs/api-reference says. */
 export async function startHubSpot(certificate: ReturnType<typeof makeCertificate>): Promise<HubSpot> {
@@ -167,7 +174,6 @@ function route(hubspot: HubSpot, { method, path, query, body: text }: SystemRequ
   return problem(405, 'METHOD_NOT_ALLOWED', 'Method not allowed')
 }
 
-const NEW_YEAR = '2026-01-01T00:00:00.000Z'
 const STAGES: [string, string, string][] = [
   ['appointmentscheduled', 'Appointment scheduled', 'false'],
   ['closedwon', 'Closed won', 'true'],
@@ -192,20 +198,6 @@ function pageOf<Item>(items: readonly Item[], limit: number, after: string | nul
   const page = items.slice(from, from + limit)
   const next = from + limit < items.length ? { paging: { next: { after: String(from + limit), link: '' } } } : {}
   return { page, paging: next }
-}
-
-function shown({ properties, ...record }: HubSpotRecord, names: readonly string[]) {
-  const usual = [
-    'createdate',
-    'hs_object_id',
-    'lastmodifieddate',
-    'hs_lastmodifieddate',
-    'email',
-    'firstname',
-    'lastname',
-  ]
-  const wanted = names.length > 0 ? ['createdate', 'hs_object_id', 'lastmodifieddate', ...names] : usual
-  return { ...record, properties: Object.fromEntries(wanted.map((name) => [name, properties[name] ?? null])) }
 }
 
 function list(records: HubSpotRecords, type: string, query: URLSearchParams): SystemAnswer {
@@ -274,72 +266,4 @@ function matches({ properties }: HubSpotRecord, { propertyName, operator, value 
 /** A number, or a time in milliseconds. */
 function numberOf(text: string | null | undefined): number {
   return /^\d+$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '')
-}
-
-const batch = (results: unknown[], errors: unknown[] = []): SystemAnswer => {
-  const times = { startedAt: NEW_YEAR, completedAt: NEW_YEAR, requestedAt: NEW_YEAR }
-  const failed = errors.length > 0 ? { numErrors: errors.length, errors } : {}
-  return { status: errors.length > 0 ? 207 : 200, body: { status: 'COMPLETE', results, ...times, ...failed } }
-}
-
-function inputsOf(body: Body): Input[] {
-  const inputs = (body.inputs ?? []) as Input[]
-  if (inputs.length > 100) throw new Refused('VALIDATION_ERROR', 'at most 100 inputs')
-  return inputs
-}
-
-function readBatch(records: HubSpotRecords, type: string, body: Body): SystemAnswer {
-  const found = inputsOf(body).flatMap(({ id }) => records.find(type, id) ?? [])
-  return batch([...new Set(found)].map((record) => shown(record, (body.properties ?? []) as string[])))
-}
-
-function readAssociations(records: HubSpotRecords, from: string, to: string, body: Body): SystemAnswer {
-  const pages = inputsOf(body).map(({ id }) => ({ id, to: records.associated(from, id, to) }))
-  const missing = pages.filter((page) => page.to.length === 0)
-  const results = pages
-    .filter((page) => page.to.length > 0)
-    .map((page) => ({
-      from: { id: page.id },
-      to: page.to.map((id) => ({
-        toObjectId: Number(id),
-        associationTypes: [{ category: 'HUBSPOT_DEFINED', typeId: 1, label: null }],
-      })),
-    }))
-  const errors = missing.map(({ id }) => ({
-    status: 'error',
-    category: 'OBJECT_NOT_FOUND',
-    subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND',
-    message: `No ${to} is associated with ${from} ${id}.`,
-    context: { fromObjectId: [id] },
-  }))
-  return batch(results, errors)
-}
-
-function writeBatch({ records, isMultiStatus }: HubSpot, type: ObjectType, verb: string, body: Body): SystemAnswer {
-  const results: unknown[] = []
-  const errors: unknown[] = []
-  const inputs = inputsOf(body)
-  const toleratesFailures = isMultiStatus && inputs.every(({ objectWriteTraceId }) => objectWriteTraceId !== undefined)
-  for (const { id, idProperty, properties = {}, objectWriteTraceId } of inputs) {
-    try {
-      if (verb === 'batch/upsert' && idProperty !== 'email')
-        throw new Refused('VALIDATION_ERROR', 'Unable to perform update/upsert by non-unique property')
-      const known = verb === 'batch/update' ? id : records.byEmail(id)?.id
-      const written = known === undefined ? records.create(type, { ...properties, email: id }) : known
-      const record = known === undefined ? records.find(type, written) : records.change(type, known, properties)
-      const shownRecord = shown(record as HubSpotRecord, Object.keys(properties))
-      results.push({
-        ...shownRecord,
-        ...(verb === 'batch/upsert' ? { new: known === undefined } : {}),
-        ...(objectWriteTraceId === undefined ? {} : { objectWriteTraceId }),
-      })
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      const isMissing = error.category === 'OBJECT_NOT_FOUND'
-      if (!toleratesFailures && !isMissing) throw error
-      const context = isMissing ? { ids: [id] } : { objectWriteTraceId: [objectWriteTraceId] }
-      errors.push({ status: 'error', category: error.category, message: error.message, context, errors: [], links: {} })
-    }
-  }
-  return batch(results, errors)
 }

@@ -13,13 +13,7 @@ import {
   parseSettings,
   reconnect,
 } from './connect.ts'
-import {
-  Connection,
-  ConnectionError,
-  ConnectionRun,
-  ConnectorDescription,
-  WriteBackProperty,
-} from './connection-object.ts'
+import { Connection, ConnectionError, ConnectionRun, ConnectorDescription } from './connection-object.ts'
 import {
   deleteConnection,
   listConnections,
@@ -30,7 +24,7 @@ import {
   resumeConnection,
 } from './connections.ts'
 import { listErrors, listRuns } from './runs.ts'
-import { setWriteBack } from './write-back/set.ts'
+import { WRITE_BACK_OPERATIONS } from './write-back/operations.ts'
 
 export interface ConnectorServices {
   connecting: ConnectServices
@@ -225,31 +219,6 @@ export const CONNECTOR_OPERATIONS = [
       entryOf('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
   }),
   operation({
-    name: 'setConnectionWriteBack',
-    tag,
-    http: 'PUT /v1/connections/:connection_id/write-back',
-    command: 'connection write-back',
-    scope: 'settings:write',
-    summary: 'Set which properties of contacts are written to a connected system, or turn this off',
-    description: 'Changes made from then on are written.',
-    input: {
-      ...ConnectionPath,
-      properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: nothing is written.' }),
-      create_missing: Type.Optional(
-        Type.Boolean({ description: 'Creates contacts with an email that the system lacks. Default: false.' }),
-      ),
-    },
-    output: { ...ConnectionOutput, changed: Changed },
-    example: { properties: [{ property: 'jobtitle', target: 'jobtitle', conflict: 'newest' }] },
-    errors: ['409 write_back_not_supported'],
-    async run({ tenant, now }, { connection_id, properties, create_missing = false }) {
-      const changed = await setWriteBack(tenant, connection_id, { properties, create_missing }, now)
-      return { connection: await readConnection(tenant, connection_id), changed }
-    },
-    audit: ({ connection, changed }, { properties, create_missing = false }) =>
-      changed ? entryOf('connection.write_back_set', connection, { properties, create_missing }) : null,
-  }),
-  operation({
     name: 'listConnectionRuns',
     tag,
     http: 'GET /v1/connections/:connection_id/runs',
@@ -304,4 +273,5 @@ export const CONNECTOR_OPERATIONS = [
       details: { connector, source },
     }),
   }),
+  ...WRITE_BACK_OPERATIONS,
 ]

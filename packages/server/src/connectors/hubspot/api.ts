@@ -1,4 +1,3 @@
-import { eventIdOf } from '../../journal/sent-ids.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
 import { type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Json } from '../connector.ts'
@@ -94,7 +93,7 @@ async function search(
     properties,
     limit: SEARCH_SIZE,
   }
-  const answer = await client.call({ method: 'POST', path: `/crm/v3/objects/${type}/search`, body })
+  const answer = await client.call({ method: 'POST', path: `/crm/v3/objects/${type}/search`, body, isRead: true })
   const items = itemsOf(answer.results)
   return { items, more: items.length < SEARCH_SIZE ? null : (items.at(-1)?.id ?? null) }
 }
@@ -125,7 +124,11 @@ export async function readBatch(
   const found: Item[] = []
   for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     const inputs = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id }))
-    const answer = await client.call({ path: `/crm/v3/objects/${type}/batch/read`, body: { inputs, properties } })
+    const answer = await client.call({
+      path: `/crm/v3/objects/${type}/batch/read`,
+      body: { inputs, properties },
+      isRead: true,
+    })
     found.push(...itemsOf(answer.results))
   }
   return found
@@ -142,7 +145,11 @@ export async function readAssociations(
   const pending: { id: string; after?: string }[] = ids.map((id) => ({ id }))
   while (pending.length > 0) {
     const inputs = pending.splice(0, BATCH_SIZE)
-    const answer = await client.call({ path: `/crm/v4/associations/${from}/${to}/batch/read`, body: { inputs } })
+    const answer = await client.call({
+      path: `/crm/v4/associations/${from}/${to}/batch/read`,
+      body: { inputs },
+      isRead: true,
+    })
     for (const result of objectsOf(answer.results)) {
       const id = isObject(result.from) ? textOf(result.from.id) : null
       if (id === null) continue
@@ -167,7 +174,7 @@ function moreAfter({ paging }: Record<string, unknown>): string | null {
   return isObject(paging) && isObject(paging.next) ? textOf(paging.next.after) : null
 }
 
-/** What a pull or a batch looks up once: owners, names of stages, types of properties, the account. */
+/** What a pull or a batch looks up once: owners, names of stages, types of properties. */
 const lookedUp = new WeakMap<Client, Map<string, Promise<unknown>>>()
 
 function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>): Promise<Value> {
@@ -180,18 +187,10 @@ function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>)
   return found
 }
 
-/** Makes the id of an event: the same for the same activity of the same account and person. */
-export async function eventIds(client: Client): Promise<(text: string) => string> {
-  const account = await readAccount(client)
-  return (text) => eventIdOf('hubspot', `${account.portalId} ${text}`)
-}
-
 /** https://developers.hubspot.com/docs/api-reference/account-account-info-v3/guide */
-export function readAccount(client: Client): Promise<{ portalId: string }> {
-  return once(client, 'account', async () => {
-    const { portalId } = await client.call({ path: '/account-info/v3/details' })
-    return { portalId: textOf(portalId) ?? '' }
-  })
+export async function readPortalId(client: Client): Promise<string> {
+  const { portalId } = await client.call({ path: '/account-info/v3/details' })
+  return textOf(portalId) ?? ''
 }
 
 export interface Owner {
@@ -257,4 +256,11 @@ export function retryAt(answer: JsonAnswer, now: Date): Date | null {
   }
   const interval = Number(answer.headers['x-hubspot-ratelimit-interval-milliseconds'])
   return interval > 0 && interval <= DAILY_RETRY_MS ? later(interval) : usual
+}
+
+/** When the next request may be sent, if none is left in the interval that HubSpot counts. */
+export function nextAt({ headers }: JsonAnswer, now: Date): Date | null {
+  const interval = Number(headers['x-hubspot-ratelimit-interval-milliseconds'])
+  const isUsedUp = headers['x-hubspot-ratelimit-remaining'] === '0'
+  return isUsedUp && interval > 0 && interval <= DAILY_RETRY_MS ? new Date(now.getTime() + interval) : null
 }

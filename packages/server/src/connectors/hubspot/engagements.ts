@@ -2,7 +2,7 @@ import { firstCharacters } from '../../platform/characters.ts'
 import { EMPTY_CALL } from '../../sites/ingestion/call.ts'
 import { type Client, textOf } from '../client.ts'
 import type { ConnectorObject, SourceCall } from '../connector.ts'
-import { eventIds, type Item, type Owner, readAssociations, readOwners, readPage } from './api.ts'
+import { type Item, type Owner, readAssociations, readOwners, readPage } from './api.ts'
 import { timeOf } from './map.ts'
 
 const TITLE_LENGTH_MAX = 500
@@ -105,10 +105,10 @@ async function callsOf(
   const ids = happened.map(({ id }) => id)
   const contacts = await readAssociations(client, engagement.type, 'contacts', ids)
   const owners = await readOwners(client)
-  const idOf = await eventIds(client)
   return happened.flatMap((item) =>
     (contacts.get(item.id) ?? []).map((contact) => ({
-      id: item.id,
+      // One event for each contact.
+      id: `${item.id}/${contact}`,
       contact,
       call: {
         ...EMPTY_CALL,
@@ -116,7 +116,7 @@ async function callsOf(
           event: engagement.event,
           timestamp: (happenedAt(engagement, item) ?? until).toISOString(),
           data: dataOf(engagement, item, owners),
-          sentId: idOf(`${engagement.type} ${item.id} of ${contact}`),
+          sentId: null,
           sessionId: null,
           context: {},
           clockCorrection: 0,

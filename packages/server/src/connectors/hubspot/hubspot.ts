@@ -2,7 +2,17 @@ import Type from 'typebox'
 import type { Client } from '../client.ts'
 import { isObject, textOf } from '../client.ts'
 import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from '../connector.ts'
-import { type Item, readAccount, readAssociations, readBatch, readOwners, readPage, readTypes, retryAt } from './api.ts'
+import {
+  type Item,
+  nextAt,
+  readAssociations,
+  readBatch,
+  readOwners,
+  readPage,
+  readPortalId,
+  readTypes,
+  retryAt,
+} from './api.ts'
 import { DEAL_NAMES, summarizeDeals } from './deals.ts'
 import { engagementObjects } from './engagements.ts'
 import { COMPANY_NAMES, companyOf, contactOf, contactReading, mergedIds, timeOf } from './map.ts'
@@ -47,8 +57,9 @@ export const hubspot: Connector = {
   // A search may be sent 5 times a second. Reading and writing at once, this stays at 100 requests in 10 seconds.
   pauseMs: 200,
   retryAt,
+  nextAt,
   explain: ({ body }) => (isObject(body) ? (textOf(body.message) ?? '') : ''),
-  account: async (client) => `HubSpot account ${(await readAccount(client)).portalId}`,
+  account: async (client) => `HubSpot account ${await readPortalId(client)}`,
   objects: [
     { name: 'companies', overlapSeconds: OVERLAP_SECONDS, read: readCompanies },
     { name: 'contacts', overlapSeconds: OVERLAP_SECONDS, read: readContacts },

@@ -1,0 +1,44 @@
+import Type from 'typebox'
+import { idInPath, operation } from '../../operations/declare.ts'
+import { Connection, WriteBackProperty } from '../connection-object.ts'
+import { readConnection } from '../connections.ts'
+import { setWriteBack } from './set.ts'
+
+/** What connections write to their systems. */
+export const WRITE_BACK_OPERATIONS = [
+  operation({
+    name: 'setConnectionWriteBack',
+    tag: 'Connections',
+    http: 'PUT /v1/connections/:connection_id/write-back',
+    command: 'connection write-back',
+    scope: 'settings:write',
+    summary: 'Set which properties of contacts are written to a connected system, or turn this off',
+    description: 'Changes made from then on are written.',
+    input: {
+      connection_id: idInPath('connection'),
+      properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: nothing is written.' }),
+      create_missing: Type.Optional(
+        Type.Boolean({ description: 'Creates contacts with an email that the system lacks. Default: false.' }),
+      ),
+    },
+    output: {
+      connection: Connection,
+      changed: Type.Boolean({ description: 'Whether this changed anything.' }),
+    },
+    example: { properties: [{ property: 'jobtitle', target: 'jobtitle', conflict: 'newest' }] },
+    errors: ['409 write_back_not_supported'],
+    async run({ tenant, now }, { connection_id, properties, create_missing = false }) {
+      const changed = await setWriteBack(tenant, connection_id, { properties, create_missing }, now)
+      return { connection: await readConnection(tenant, connection_id), changed }
+    },
+    audit: ({ connection, changed }, { properties, create_missing = false }) =>
+      changed
+        ? {
+            action: 'connection.write_back_set',
+            subjectKind: 'connection',
+            subjectId: connection.connection_id,
+            details: { connector: connection.connector, source: connection.source, properties, create_missing },
+          }
+        : null,
+  }),
+]
