@@ -29,6 +29,7 @@ const SECTIONS: { title: string; files: string[] }[] = [
       'tracker.md',
       'sources.md',
       'connectors.md',
+      'connectors-hubspot.md',
       'connectors-salesforce.md',
       'connectors-pipedrive.md',
       'from-segment.md',
