@@ -74,7 +74,8 @@ export interface HookChanges {
   name?: string
   enabled?: boolean
   mapping?: Mapping
-  signing_secret?: string | null
+  signing_secret?: string
+  /** null: bodies are no longer signed. */
   signature_header?: string | null
 }
 
@@ -83,7 +84,7 @@ export function changeHook(id: string, changes: HookChanges) {
 }
 
 export function rotateHookToken(id: string, revokesOld: boolean) {
-  return send<{ url: string }>('POST', `${path(id)}/rotate`, { revoke_old_token: revokesOld })
+  return send<{ url: string }>('POST', `${path(id)}/rotate`, { revoke_old_url: revokesOld })
 }
 
 export function deleteHook(id: string) {

@@ -93,7 +93,7 @@ export function SecretDialog({ hook, onClose }: DialogProps) {
             variant="subtle"
             color="red"
             style={{ alignSelf: 'flex-start' }}
-            onClick={() => saving.mutate({ signing_secret: null, signature_header: null })}
+            onClick={() => saving.mutate({ signature_header: null })}
           >
             {text.secret.remove}
           </Button>

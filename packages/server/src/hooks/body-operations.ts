@@ -95,9 +95,10 @@ export const HOOK_BODY_OPERATIONS = [
     command: 'hook preview',
     scope: 'settings:read',
     summary: 'Show what a mapping would make of a body; nothing is written',
+    description: "Without `mapping`, it is the hook's.",
     input: {
       ...HookPath,
-      mapping: Type.Optional(Type.Unsafe<Mapping>({ ...Mapping, description: "Default: the hook's mapping." })),
+      mapping: Type.Optional(Mapping),
       sample: Type.Optional(
         Type.Unknown({
           description: 'A JSON object or array. Default: the newest kept body.',

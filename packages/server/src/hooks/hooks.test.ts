@@ -137,7 +137,7 @@ describe('a rotated token', () => {
   test('is revoked at once on request, and so is the token of a deleted hook', async () => {
     const hook = await createHook(tenant)
     expect((await send(service, hook, {})).status).toBe(200)
-    const { body } = await tenant.call('POST', `${hook.path}/rotate`, { revoke_old_token: true })
+    const { body } = await tenant.call('POST', `${hook.path}/rotate`, { revoke_old_url: true })
     expect((await send(service, hook, {})).status).toBe(404)
     const fresh = { url: new URL(body.url).pathname }
     expect((await send(service, fresh, {})).status).toBe(200)

@@ -23,8 +23,8 @@ export interface HookSettings {
   name?: string | undefined
   mapping?: Mapping | undefined
   enabled?: boolean | undefined
-  /** null removes it. */
-  signing_secret?: string | null | undefined
+  signing_secret?: string | undefined
+  /** null: bodies are no longer signed, and the secret is removed. */
   signature_header?: string | null | undefined
 }
 
@@ -135,12 +135,8 @@ export async function updateHook(
   const isEnabled = settings.enabled ?? before.is_enabled
   if (isEnabled) requireSecret(kind, hasSecret)
   const secret = settings.signing_secret
-  const sealed =
-    secret === undefined
-      ? before.secret_sealed
-      : secret === null
-        ? null
-        : secrets.seal(secret, hookSecretPlace(tx.id, hookId))
+  const given = secret === undefined ? before.secret_sealed : secrets.seal(secret, hookSecretPlace(tx.id, hookId))
+  const sealed = hasSecret ? given : null
   const changed = [
     ...(name === before.name ? [] : ['name']),
     ...(mapping === JSON.stringify(before.mapping) ? [] : ['mapping']),
@@ -224,7 +220,8 @@ interface Signing {
 /** How bodies are signed after a change. @throws ServiceError 400 if a secret and its header do not come together. */
 function signingOf(before: Signing, { signing_secret: secret, signature_header: sent }: HookSettings): Signing {
   const { kind } = before
-  const hasSecret = secret === undefined ? before.hasSecret : secret !== null
+  const isRemoved = kind === 'custom' && sent === null
+  const hasSecret = secret === undefined ? before.hasSecret && !isRemoved : true
   const header = sent === undefined ? before.header : (sent?.toLowerCase() ?? null)
   const details: ErrorDetail[] = []
   if (kind !== 'custom' && header !== null) {

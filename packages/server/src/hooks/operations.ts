@@ -128,8 +128,10 @@ export const HOOK_OPERATIONS = [
       name: Type.Optional(Name),
       mapping: Type.Optional(Mapping),
       enabled: Type.Optional(Type.Boolean()),
-      signing_secret: Type.Optional(Nullable(SigningSecret)),
-      signature_header: Type.Optional(Nullable(SignatureHeader)),
+      signing_secret: Type.Optional(SigningSecret),
+      signature_header: Type.Optional(
+        Nullable(SignatureHeader, 'null: bodies are no longer signed; the secret is removed too.'),
+      ),
     },
     output: {
       hook: Hook,
@@ -153,13 +155,13 @@ export const HOOK_OPERATIONS = [
     summary: 'Replace the token of an incoming webhook; the old URL works for another 24 hours',
     input: {
       ...HookPath,
-      revoke_old_token: Type.Optional(
+      revoke_old_url: Type.Optional(
         Type.Boolean({ default: false, description: 'Whether the old URL stops working at once: after a leak.' }),
       ),
     },
     output: { hook: Hook, token: Token, url: Url, old_token_expires_at: Timestamp },
-    async run({ tenant, config, now }, { hook_id, revoke_old_token = false }) {
-      const rotated = await rotateHookToken(tenant, hook_id, { revokeOld: revoke_old_token }, now)
+    async run({ tenant, config, now }, { hook_id, revoke_old_url = false }) {
+      const rotated = await rotateHookToken(tenant, hook_id, { revokeOld: revoke_old_url }, now)
       const { token, oldTokenUntil } = rotated
       const hook = await readHook(tenant, hook_id, now)
       const url = urlOfHook(config.publicUrl, token)
