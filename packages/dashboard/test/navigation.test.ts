@@ -15,6 +15,7 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Identities', '/v1/identities', 'No identities yet'],
   ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
   ['Connect', '/v1/tracker', 'WordPress'],
+  ['Connected systems', '/v1/connections', 'No connected systems yet'],
   ['Settings', '', 'Your name'],
   ['Home', '/v1/overview', 'Top pages'],
 ]

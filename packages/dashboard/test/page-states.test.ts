@@ -7,13 +7,25 @@ import { createSegment } from '../../server/src/segments/segments.ts'
 import { createSubscription } from '../../server/src/webhooks/subscriptions.ts'
 import { MAIL, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { insertConnection } from '../../server/test/connected-system.ts'
 import { insertGrant } from '../../server/test/one-of-each.ts'
 import { createPerson } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
 import { accessibilityProblems, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
-const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', 'run', 'segment', 'webhook'] as const
+const NAMES = [
+  'agent',
+  'company',
+  'connection',
+  'contact',
+  'delivery',
+  'event',
+  'identity',
+  'run',
+  'segment',
+  'webhook',
+] as const
 type Ids = Record<(typeof NAMES)[number], string>
 
 interface Place {
@@ -68,6 +80,10 @@ const PLACES: Place[] = [
   { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
   { path: '/identities', shows: 'Grace Hopper', empty: 'No identities yet' },
   { path: '/identities/:identity', shows: 'Grace Hopper' },
+  { path: '/connections', shows: 'Engine Works', empty: 'No connected systems yet', beside: /connectors/ },
+  { path: '/connections/new', shows: 'Pipedrive' },
+  { path: '/connections/new/pipedrive', shows: 'API token' },
+  { path: '/connections/:connection', shows: 'a value that is too long', beside: /connectors/ },
   { path: '/webhooks', shows: 'page_view', empty: 'No webhooks yet' },
   { path: '/webhooks/new', shows: 'Create webhook' },
   { path: '/webhooks/:webhook', shows: 'page_view' },
@@ -149,7 +165,8 @@ async function fill(tenant: TestTenant): Promise<Ids> {
     expect(proposed.events).toHaveLength(1)
   })
   const { company_id: company } = body.company
-  return { agent, company, contact, delivery, event, identity, run: ref.runId, segment, webhook }
+  const connection = await insertConnection(tenant)
+  return { agent, company, connection, contact, delivery, event, identity, run: ref.runId, segment, webhook }
 }
 
 describe.skipIf(!HAS_BROWSER)('every page', () => {

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { newId } from '../src/platform/ids.ts'
 import type { makeCertificate } from './receiver.ts'
+import type { TestTenant } from './service.ts'
 
 /** A request to a connected system, as a test sees it. */
 export interface SystemRequest {
@@ -60,4 +62,42 @@ export async function startConnectedSystem(
     await once(server, 'close')
   }
   return system
+}
+
+/** A paused connection with a run and a failed record, of which no system is asked. @returns its id. */
+export async function insertConnection(
+  { handle: { db } }: Pick<TestTenant, 'handle'>,
+  { source = 'pipedrive', message = 'firstname has a value that is too long' } = {},
+): Promise<string> {
+  const [connectionId, runId, now] = [newId(), newId(), new Date()]
+  const position = { runId: null, objects: {} }
+  await db
+    .insertInto('connections')
+    .values({
+      connection_id: connectionId,
+      connector: 'pipedrive',
+      source,
+      account: 'Engine Works',
+      settings: '{}',
+      sealed: 'sealed',
+      position: JSON.stringify(position),
+      state: 'paused',
+      error: null,
+      next_pull_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  const run = { connection_id: connectionId, run_id: runId }
+  const counts = JSON.stringify({ persons: { created: 3, failed: 1 } })
+  await db
+    .insertInto('connection_runs')
+    .values({ ...run, counts, started_at: now, finished_at: now })
+    .execute()
+  const failed = { object: 'persons', external_id: '701', code: 'validation_error', message, at: now }
+  await db
+    .insertInto('connection_errors')
+    .values({ ...run, error_id: newId(), ...failed })
+    .execute()
+  return connectionId
 }

@@ -6,6 +6,7 @@ import {
   IconFilter,
   IconHome,
   IconPlugConnected,
+  IconRefresh,
   IconRobot,
   IconSettings,
   IconTransferIn,
@@ -59,6 +60,7 @@ export const NAVIGATION: { label: string | null; items: MainPage[] }[] = [
     label: label.connections,
     items: [
       { label: label.connect, icon: IconPlugConnected, link: { to: '/connect' }, key: 'n' },
+      { label: label.systems, icon: IconRefresh, link: { to: '/connections' }, key: 'y' },
       { label: label.webhooks, icon: IconWebhook, link: { to: '/webhooks' }, key: 'w' },
       { label: label.hooks, icon: IconTransferIn, link: { to: '/hooks' }, key: 'k' },
     ],

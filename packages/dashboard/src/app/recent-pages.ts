@@ -7,7 +7,7 @@ export interface RecentPage {
 const STORED = 'recent-pages'
 const KEPT_MAX = 8
 /** The pages of single records. */
-const RECORD = /^\/(contacts|companies|segments|agents|identities|webhooks)\/(?!new$|settings$)[^/]+$/
+const RECORD = /^\/(contacts|companies|segments|agents|identities|webhooks|connections)\/(?!new$|settings$)[^/]+$/
 
 /**
  * Remembers that a record's page was opened. Only for this tab, because names are personal data, which must not stay

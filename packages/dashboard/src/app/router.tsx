@@ -4,6 +4,7 @@ import { agentRoutes } from '../agents/routes.ts'
 import { approvalRoutes } from '../approvals/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { connectRoutes } from '../connect/routes.ts'
+import { connectionRoutes } from '../connections/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
@@ -39,6 +40,7 @@ const routeTree = rootRoute.addChildren([
     ...webhookRoutes,
     ...hookRoutes,
     ...connectRoutes,
+    ...connectionRoutes,
     ...settingsRoutes,
     unknownRoute,
   ]),

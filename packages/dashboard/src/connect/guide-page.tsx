@@ -31,6 +31,10 @@ const ACTIONS: Partial<Record<KindName, { label: string; link: LinkOptions }[]>>
     { label: text.actions.debugger, link: { to: '/connect/debugger' } },
   ],
   hubspot: [{ label: text.actions.hubspot, link: { to: '/imports/new' } }],
+  systems: [
+    { label: text.actions.systems, link: { to: '/connections/new' } },
+    { label: text.actions.allSystems, link: { to: '/connections' } },
+  ],
   mailbox: [{ label: text.actions.mailbox, link: { to: '/identities' } }],
   webhooks: [{ label: text.actions.webhooks, link: { to: '/webhooks/new' } }],
   mcp: [{ label: text.actions.apps, link: { to: '/settings/connected-apps' } }],

@@ -7,7 +7,7 @@ import {
   IconBrandPython,
   IconBrandWordpress,
   IconMail,
-  IconMessageCircle,
+  IconRefresh,
   IconRobot,
   IconWebhook,
   IconWorld,
@@ -21,8 +21,8 @@ export type Proof =
   | { by: 'key'; name: string; orApp?: boolean }
   /** A write key of any source was used. */
   | { by: 'write-key' }
-  /** Contacts that this source created. */
-  | { by: 'contacts'; source: string }
+  /** A connected system was read. */
+  | { by: 'connection' }
   | { by: 'mailbox' }
   | { by: 'webhook' }
 
@@ -42,7 +42,7 @@ export const KINDS = {
   python: { icon: IconBrandPython, proof: { by: 'key', name: 'Python server' }, role: 'admin' },
   segment: { icon: IconArrowsExchange, proof: { by: 'write-key' }, role: 'viewer' },
   hubspot: { icon: IconAddressBook, proof: { by: 'key', name: 'HubSpot sync' }, role: 'admin' },
-  intercom: { icon: IconMessageCircle, proof: { by: 'contacts', source: 'intercom' }, role: 'viewer' },
+  systems: { icon: IconRefresh, proof: { by: 'connection' }, role: 'viewer' },
   mailbox: { icon: IconMail, proof: { by: 'mailbox' }, role: 'viewer' },
   webhooks: { icon: IconWebhook, proof: { by: 'webhook' }, role: 'viewer' },
   mcp: { icon: IconRobot, proof: { by: 'key', name: 'AI agent', orApp: true }, role: 'viewer' },

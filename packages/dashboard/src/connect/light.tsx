@@ -1,9 +1,9 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { connectedAppsQuery } from '../api/connected-apps.ts'
+import { connectionsQuery } from '../api/connections.ts'
 import { identitiesQuery } from '../api/identities.ts'
 import { keysQuery } from '../api/keys.ts'
-import { segmentPreviewQuery } from '../api/segments.ts'
 import { sourcesQuery } from '../api/sources.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { webhooksQuery } from '../api/webhooks.ts'
@@ -18,6 +18,7 @@ const KEYS_READ = 100
 const APPS_READ = 100
 const IDENTITIES_READ = 100
 const SOURCES_READ = 100
+const CONNECTIONS_READ = 50
 
 /** A light that turns green when a connection works. @param isWaiting whether somebody is following the guide. */
 export function Light({ proof, isWaiting = false }: { proof: Proof; isWaiting?: boolean }) {
@@ -54,13 +55,10 @@ function useConnected(proof: Proof): string | null | undefined {
     refetchInterval,
     enabled: proof.by === 'write-key' && mayReadSources,
   })
-  const source = proof.by === 'contacts' ? proof.source : ''
-  const contacts = useQuery({
-    ...segmentPreviewQuery({
-      match: 'all',
-      conditions: [{ property: 'creation_source', operator: 'equals', value: source }],
-    }),
-    enabled: proof.by === 'contacts',
+  const connections = useQuery({
+    ...connectionsQuery(1, CONNECTIONS_READ),
+    refetchInterval,
+    enabled: proof.by === 'connection' && mayReadSources,
   })
   const identities = useQuery({
     ...identitiesQuery({ limit: IDENTITIES_READ }),
@@ -82,8 +80,10 @@ function useConnected(proof: Proof): string | null | undefined {
       const keyed = sources.data?.sources.filter(({ type }) => type !== 'connector')
       return keyed && lastSeen(keyed.map(({ last_seen_at }) => last_seen_at).reduce(later, null))
     }
-    case 'contacts':
-      return contacts.data && (contacts.data.count > 0 ? text.light.contacts(contacts.data.count) : null)
+    case 'connection': {
+      const ends = connections.data?.connections.map(({ last_run: run }) => run?.finished_at ?? null)
+      return ends && lastSeen(ends.reduce(later, null))
+    }
     case 'mailbox':
       return (
         identities.data && connectedIf(identities.data.identities.some(({ email_account }) => email_account.connected))

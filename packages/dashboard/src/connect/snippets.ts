@@ -267,7 +267,7 @@ export const SNIPPETS: Record<KindName, (filling: Filling) => Snippet[]> = {
   python: pythonSnippets,
   segment: segmentSnippets,
   hubspot: hubspotSnippets,
-  intercom: () => [],
+  systems: () => [],
   mailbox: () => [],
   webhooks: () => [],
   mcp: mcpSnippets,

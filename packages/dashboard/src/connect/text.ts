@@ -39,10 +39,11 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
     steps:
       'Export your contacts from HubSpot as CSV and import the file. To keep both in step, send changed contacts with a key.',
   },
-  intercom: {
-    title: 'Intercom',
-    description: 'Contacts and conversations, pulled every few minutes.',
-    steps: 'Connect Intercom with POST /v1/connections or cdsctl connection create. The token is stored encrypted.',
+  systems: {
+    title: 'Systems you use',
+    description: 'Your CRM, product analytics or help desk, read every few minutes.',
+    steps:
+      'Choose a system and sign in there, or enter an API token. Its contacts, companies, events and conversations are read, and kept in step from then on.',
   },
   mailbox: {
     title: 'Mailbox',
@@ -98,7 +99,6 @@ export const text = {
     notYet: 'Not connected',
     connected: 'Connected',
     last: (ago: string) => `Connected, last seen ${ago}`,
-    contacts: (count: number) => `Connected, ${count === 1 ? '1 contact' : `${formatNumber(count)} contacts`}`,
   },
   key: {
     create: 'Create key',
@@ -119,6 +119,8 @@ export const text = {
     debugger: 'Watch events arrive',
     sources: 'Create a source',
     apps: 'Connected apps',
+    systems: 'Connect a system',
+    allSystems: 'Connected systems',
   },
   debugger: {
     title: 'Event debugger',

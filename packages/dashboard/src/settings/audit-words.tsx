@@ -89,6 +89,8 @@ function placeOf(kind: string, id: string): LinkProps | undefined {
       return { to: '/identities/$identityId', params: { identityId: id } }
     case 'import':
       return { to: '/imports/$importId', params: { importId: id } }
+    case 'connection':
+      return { to: '/connections/$connectionId', params: { connectionId: id } }
     case 'webhook':
       return { to: '/webhooks/$webhookId', params: { webhookId: id } }
     case 'hook':

@@ -59,6 +59,14 @@ const LOOKUPS: Record<string, (tenant: Tenant, ids: string[], stores: Stores) =>
     mapOf(await db.selectFrom('sources').select(['source_id as id', 'name']).where('source_id', 'in', ids).execute()),
   hook: async ({ db }, ids) =>
     mapOf(await db.selectFrom('hooks').select(['hook_id as id', 'name']).where('hook_id', 'in', ids).execute()),
+  connection: async ({ db }, ids) =>
+    mapOf(
+      await db
+        .selectFrom('connections')
+        .select(['connection_id as id', 'source as name'])
+        .where('connection_id', 'in', ids)
+        .execute(),
+    ),
   domain: async ({ db }, ids) =>
     mapOf(
       await db
@@ -146,10 +154,12 @@ function subjectOf({ subject_kind: kind, subject_id: id }: AuditLogEntry): { kin
 
 /** The name that an entry recorded. */
 function nameIn({ details }: AuditLogEntry): string | null {
-  const { name, domain, email, event, firstName, lastName } = details
+  const { name, domain, email, event, firstName, lastName, source } = details
   const person = [firstName, lastName].filter((part) => typeof part === 'string').join(' ')
   return (
-    [name, domain, email, event, person].find((text): text is string => typeof text === 'string' && text !== '') ?? null
+    [name, domain, email, event, person, source].find(
+      (text): text is string => typeof text === 'string' && text !== '',
+    ) ?? null
   )
 }
 

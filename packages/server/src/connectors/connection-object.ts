@@ -16,6 +16,7 @@ export const ConnectorDescription = Type.Object(
     settings: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The other fields of a connection, each as a JSON Schema.',
     }),
+    required_settings: Type.Array(Type.String(), { description: 'The settings that a connection needs.' }),
     objects: Type.Array(Type.String(), { description: 'What is read, in this order.', examples: [['contacts']] }),
     can_write_back: Type.Boolean({ description: 'Whether changes of contacts can be written to the system.' }),
   },

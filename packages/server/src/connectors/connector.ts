@@ -33,7 +33,10 @@ export interface Connector {
   oauth?: { provider: ProviderName; scopes: readonly string[] }
   /** Settings that the provider's answer to a sign-in has, such as the URL of the account's API. Unchecked. */
   settingsOfAnswer?(answer: Readonly<Record<string, unknown>>): Record<string, unknown>
-  /** The other fields that people set, such as a region or a project. */
+  /**
+   * The other fields that people set, such as a region or a project. One that only `settingsOfAnswer` sets is optional and
+   * `readOnly`, so that the dashboard's form does not ask for it.
+   */
   settings: TProperties
   /** Where the API is. @throws ServiceError 400 for settings that name no allowed host. */
   baseUrl(settings: Settings): string

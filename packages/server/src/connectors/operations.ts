@@ -66,6 +66,7 @@ export const CONNECTOR_OPERATIONS = [
         credentials: Object.entries(credentials).map(([field, description]) => ({ name: field, description })),
         oauth_provider: oauth?.provider ?? null,
         settings: { ...settings },
+        required_settings: Type.Object(settings).required ?? [],
         objects: objects.map((object) => object.name),
         can_write_back: writeBack !== undefined,
       })),

@@ -1,0 +1,49 @@
+import { Anchor, Card, SimpleGrid, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { connectorsQuery } from '../api/connections.ts'
+import classes from '../connect/connect.module.css'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { text } from './text.ts'
+
+/** The systems that can be connected. */
+export function ChoicePage() {
+  const { data: connectors, error, refetch } = useQuery(connectorsQuery)
+  return (
+    <>
+      <PageHeader
+        title={text.choice.title}
+        description={text.choice.description}
+        breadcrumb={
+          <Anchor inherit renderRoot={(props) => <Link to="/connections" {...props} />}>
+            {text.title}
+          </Anchor>
+        }
+      />
+      {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !connectors ? <LoadingState /> : null}
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
+        {connectors?.map(({ name, label, objects }) => (
+          <Card key={name} className={classes.tile}>
+            <Title order={2} size="h5" mb={4}>
+              <Anchor
+                inherit
+                c="inherit"
+                className={classes.open}
+                renderRoot={(props) => (
+                  <Link to="/connections/new/$connector" params={{ connector: name }} {...props} />
+                )}
+              >
+                {label}
+              </Anchor>
+            </Title>
+            <Text size="sm" c="dimmed">
+              {text.choice.reads(objects)}
+            </Text>
+          </Card>
+        ))}
+      </SimpleGrid>
+    </>
+  )
+}

@@ -1,0 +1,128 @@
+import { Alert, Anchor, Button, Card, Group, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type Connection, type Connector, connectionQuery, connectorsQuery } from '../api/connections.ts'
+import { useMay } from '../app/may.ts'
+import { SignInButton } from '../providers/sign-in-button.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { formatAgo, formatMoment } from '../ui/format.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
+import { ConnectionActions } from './connection-actions.tsx'
+import { Errors, Objects, Runs } from './connection-tables.tsx'
+import { fieldWords, labelOf } from './connection-words.ts'
+import { NextPull, State } from './connections-page.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import { text } from './text.ts'
+
+const route = getRouteApi('/shell/connections/$connectionId')
+
+/** One connected system: its state and what to do about it, how far it was read, its runs and its failed records. */
+export function ConnectionPage() {
+  const { connectionId } = route.useParams()
+  const { data: connection, error, refetch } = useQuery(connectionQuery(connectionId))
+  const { data: connectors } = useQuery(connectorsQuery)
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/connections" {...props} />}>
+      {text.title}
+    </Anchor>
+  )
+  if (!connection) {
+    return (
+      <>
+        <PageHeader title={text.one.title} breadcrumb={breadcrumb} />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
+      </>
+    )
+  }
+  const label = labelOf(connection, connectors)
+  const connector = connectors?.find(({ name }) => name === connection.connector)
+  return (
+    <>
+      <PageHeader
+        title={label}
+        description={<Foreign max={200}>{connection.account}</Foreign>}
+        breadcrumb={breadcrumb}
+        actions={<ConnectionActions connection={connection} connector={connector} label={label} />}
+      />
+      <Stack gap="lg">
+        <Problem connection={connection} connector={connector} label={label} />
+        <Card>
+          <Facts facts={factsOf(connection)} />
+        </Card>
+        <Objects connection={connection} />
+        <Runs connection={connection} />
+        <Errors connection={connection} />
+      </Stack>
+    </>
+  )
+}
+
+function factsOf(connection: Connection): [string, ReactNode][] {
+  const { source, settings, last_run: run, created_at } = connection
+  return [
+    [text.list.state, <State key="state" {...connection} />],
+    [text.one.nextPull, <NextPull key="next" {...connection} />],
+    [text.one.lastRun, run === null ? <None key="run" /> : <Moment key="run" at={run.finished_at ?? run.started_at} />],
+    [text.one.source, <Foreign key="source">{source}</Foreign>],
+    ...Object.entries(settings).map(([name, value]): [string, ReactNode] => [
+      fieldWords(name),
+      <Foreign key={name}>{String(value)}</Foreign>,
+    ]),
+    [text.one.connected, formatMoment(created_at)],
+  ]
+}
+
+interface ProblemProps {
+  connection: Connection
+  connector: Connector | undefined
+  label: string
+}
+
+/** Why nothing is read, and what to do about it. */
+function Problem({ connection, connector, label }: ProblemProps) {
+  const { state, error, next_pull_at: next, connection_id: connectionId } = connection
+  const mayChange = useMay('settings:write')
+  const [isEditing, editing] = useDisclosure()
+  const provider = connector?.oauth_provider ?? null
+  if (state === 'paused') {
+    return (
+      <Alert color="gray" title={text.one.pausedTitle}>
+        {text.one.paused}
+      </Alert>
+    )
+  }
+  if (error === null) return null
+  const isSignedOut = state === 'signed_out'
+  return (
+    <Alert color="red" role="alert" title={isSignedOut ? text.one.signedOutTitle : text.one.failedTitle}>
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          <Foreign max={600}>{error}</Foreign>
+        </Text>
+        <Text size="sm">
+          {isSignedOut ? text.one.signedOut : next === null ? null : text.one.repeated(formatAgo(next))}
+        </Text>
+        {isSignedOut && !mayChange ? <Text size="sm">{text.one.askAdmin}</Text> : null}
+        {isSignedOut && mayChange && connector ? (
+          <Group gap="xs">
+            {provider ? (
+              <SignInButton provider={provider} purpose={{ kind: 'connection', connection_id: connectionId }}>
+                {text.create.signIn(label)}
+              </SignInButton>
+            ) : null}
+            {connector.credentials.length > 0 ? (
+              <Button variant="default" onClick={editing.open}>
+                {text.one.signInAgain}
+              </Button>
+            ) : null}
+            <EditDialog {...{ connection, connector, label, opened: isEditing, onClose: editing.close }} />
+          </Group>
+        ) : null}
+      </Stack>
+    </Alert>
+  )
+}

@@ -1,0 +1,173 @@
+import { Badge, Stack, Text, Title } from '@mantine/core'
+import { IconChecks, IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import {
+  type Connection,
+  type ConnectionError,
+  type ConnectionRun,
+  connectionErrorsQuery,
+  connectionRunsQuery,
+  ERRORS_LENGTH,
+  RUNS_LENGTH,
+} from '../api/connections.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatDuration } from '../ui/format.ts'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import { countWords, fieldWords } from './connection-words.ts'
+import { text } from './text.ts'
+
+const route = getRouteApi('/shell/connections/$connectionId')
+/** Runs and errors come while the page is open. */
+const REFRESH_MS = 5_000
+
+/** How far each kind of records was read. */
+export function Objects({ connection: { objects, last_run: run } }: { connection: Connection }) {
+  const columns: Column<Connection['objects'][number]>[] = [
+    { id: 'object', header: text.objects.object, cell: ({ name }) => fieldWords(name) },
+    {
+      id: 'until',
+      header: text.objects.until,
+      cell: ({ read_until: until, is_reading: isReading }) => (
+        <Stack gap={2} align="flex-start">
+          {until === null ? (
+            <Text span inherit c="dimmed">
+              {text.objects.notYet}
+            </Text>
+          ) : (
+            <Moment at={until} />
+          )}
+          {isReading ? <Badge color="yellow">{text.objects.reading}</Badge> : null}
+        </Stack>
+      ),
+    },
+    { id: 'counts', header: text.objects.counts, cell: ({ name }) => (run ? countWords(run.counts[name]) : null) },
+  ]
+  return (
+    <Part title={text.objects.title}>
+      <DataTable label={text.objects.title} columns={columns} rows={objects} rowKey={({ name }) => name} empty={null} />
+    </Part>
+  )
+}
+
+export function Runs({ connection: { connection_id: id } }: { connection: Connection }) {
+  const { runs: page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...connectionRunsQuery(id, page),
+    refetchInterval: REFRESH_MS,
+  })
+  return (
+    <Part title={text.runs.title}>
+      <DataTable
+        label={text.runs.title}
+        columns={RUN_COLUMNS}
+        rows={data?.runs}
+        rowKey={({ run_id }) => run_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconRefresh} title={text.runs.empty}>
+            {text.runs.emptyExplanation}
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: RUNS_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) =>
+            navigate({ search: (before) => ({ ...before, runs: next === 1 ? undefined : next }), replace: true }),
+        }}
+      />
+    </Part>
+  )
+}
+
+const RUN_COLUMNS: Column<ConnectionRun>[] = [
+  { id: 'started', header: text.runs.started, cell: ({ started_at }) => <Moment at={started_at} /> },
+  {
+    id: 'took',
+    header: text.runs.took,
+    cell: ({ started_at, finished_at }) =>
+      finished_at === null ? (
+        <Badge color="yellow">{text.runs.notComplete}</Badge>
+      ) : (
+        formatDuration((Date.parse(finished_at) - Date.parse(started_at)) / 1_000) || text.runs.moment
+      ),
+  },
+  {
+    id: 'counts',
+    header: text.runs.counts,
+    cell: ({ counts }) => {
+      const objects = Object.entries(counts).filter(([, each]) => Object.keys(each).length > 0)
+      if (objects.length === 0) return text.nothing
+      return (
+        <Stack gap={0}>
+          {objects.map(([name, each]) => (
+            <span key={name}>{`${fieldWords(name)}: ${countWords(each)}`}</span>
+          ))}
+        </Stack>
+      )
+    },
+  },
+]
+
+export function Errors({ connection: { connection_id: id } }: { connection: Connection }) {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...connectionErrorsQuery(id, page),
+    refetchInterval: REFRESH_MS,
+  })
+  return (
+    <Part title={text.errors.title} description={text.errors.description}>
+      <DataTable
+        label={text.errors.title}
+        columns={ERROR_COLUMNS}
+        rows={data?.errors}
+        rowKey={({ error_id }) => error_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconChecks} title={text.errors.empty}>
+            {text.errors.emptyExplanation}
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: ERRORS_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) =>
+            navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }), replace: true }),
+        }}
+      />
+    </Part>
+  )
+}
+
+const ERROR_COLUMNS: Column<ConnectionError>[] = [
+  { id: 'id', header: text.errors.id, cell: ({ external_id }) => <Foreign max={60}>{external_id}</Foreign> },
+  { id: 'object', header: text.errors.object, visibleFrom: 'sm', cell: ({ object }) => fieldWords(object) },
+  { id: 'reason', header: text.errors.reason, cell: ({ message }) => <Foreign max={500}>{message}</Foreign> },
+  { id: 'at', header: text.errors.at, visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+]
+
+function Part({ title, description, children }: { title: string; description?: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={2} size="h4" mb={description ? 0 : 'sm'}>
+        {title}
+      </Title>
+      {description ? (
+        <Text size="sm" c="dimmed" mb="sm">
+          {description}
+        </Text>
+      ) : null}
+      {children}
+    </section>
+  )
+}

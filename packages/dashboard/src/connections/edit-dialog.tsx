@@ -1,0 +1,70 @@
+import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type Connection, type Connector, refreshConnections, updateConnection } from '../api/connections.ts'
+import { messageOf } from '../ui/states.tsx'
+import { CredentialFields, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
+import { text } from './text.ts'
+
+interface EditDialogProps {
+  connection: Connection
+  connector: Connector
+  label: string
+  opened: boolean
+  onClose: () => void
+}
+
+/** Replaces the credentials and the settings. Credentials are never shown, so they are entered again. */
+export function EditDialog({ opened, onClose, label, ...form }: EditDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={text.edit.title(label)}>
+      <EditForm onClose={onClose} {...form} />
+    </Modal>
+  )
+}
+
+function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'opened' | 'label'>) {
+  const queryClient = useQueryClient()
+  const [secrets, setSecrets] = useState<Draft>({})
+  const [settings, setSettings] = useState<Draft>(() => draftOf(connection, connector))
+  const saving = useMutation({
+    mutationFn: () =>
+      updateConnection(connection.connection_id, {
+        credentials: Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, value.trim()])),
+        settings: settingsOf(connector, settings, connection.settings),
+      }),
+    onSuccess: async () => {
+      await refreshConnections(queryClient)
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      <Text size="sm">{text.edit.explanation}</Text>
+      <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} />
+      <SettingFields connector={connector} draft={settings} onChange={setSettings} />
+      {saving.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(saving.error)}
+        </Alert>
+      ) : null}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose}>
+          {text.cancel}
+        </Button>
+        <Button type="submit" loading={saving.isPending}>
+          {text.edit.submit}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function draftOf({ settings }: Connection, connector: Connector): Draft {
+  const known = shownSettings(connector).filter(([name]) => settings[name] !== undefined && settings[name] !== null)
+  return Object.fromEntries(known.map(([name]) => [name, String(settings[name])]))
+}

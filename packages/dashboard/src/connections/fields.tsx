@@ -1,0 +1,114 @@
+import { NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
+import type { Connector } from '../api/connections.ts'
+import { upTo } from '../ui/up-to.ts'
+import { fieldWords } from './connection-words.ts'
+import { text } from './text.ts'
+
+const CREDENTIAL_LENGTH_MAX = 4_096
+const SETTING_LENGTH_MAX = 1_000
+
+/** The parts of a setting's JSON Schema that its field shows. */
+interface Schema {
+  type?: string
+  enum?: unknown[]
+  title?: string
+  description?: string
+  default?: unknown
+  examples?: unknown[]
+  maxLength?: number
+  /** It comes from the provider's answer to a sign-in: nobody enters it. */
+  readOnly?: boolean
+}
+
+/** What people typed or chose, by the name of the field. */
+export type Draft = Readonly<Record<string, string>>
+
+interface FieldsProps {
+  connector: Connector
+  draft: Draft
+  onChange: (draft: Draft) => void
+}
+
+/** The secret fields that sign in. */
+export function CredentialFields({ connector, draft, onChange }: FieldsProps) {
+  return connector.credentials.map(({ name, description }) => (
+    <PasswordInput
+      key={name}
+      label={fieldWords(name)}
+      description={`${description} ${text.create.stored}`}
+      required
+      autoComplete="off"
+      visibilityToggleButtonProps={{ 'aria-label': text.create.show(fieldWords(name)) }}
+      value={draft[name] ?? ''}
+      onChange={({ currentTarget: { value } }) => onChange({ ...draft, [name]: value })}
+      {...upTo(CREDENTIAL_LENGTH_MAX)}
+    />
+  ))
+}
+
+/** The connector's other fields, each as its JSON Schema says. */
+export function SettingFields({ connector, draft, onChange }: FieldsProps) {
+  return shownSettings(connector).map(([name, schema]) => {
+    const value = draft[name] ?? ''
+    const change = (next: string) => onChange({ ...draft, [name]: next })
+    const isRequired = connector.required_settings.includes(name)
+    const common = { label: schema.title ?? fieldWords(name), description: schema.description, required: isRequired }
+    if (schema.enum) {
+      const values = schema.enum.map(String)
+      return (
+        <NativeSelect
+          key={name}
+          {...common}
+          value={value}
+          onChange={(event) => change(event.currentTarget.value)}
+          data={[{ value: '', label: isRequired ? '' : text.create.default }, ...values]}
+        />
+      )
+    }
+    if (schema.type === 'boolean') {
+      return (
+        <Switch
+          key={name}
+          label={common.label}
+          description={common.description}
+          checked={(value === '' ? String(schema.default) : value) === 'true'}
+          onChange={(event) => change(String(event.currentTarget.checked))}
+        />
+      )
+    }
+    return (
+      <TextInput
+        key={name}
+        {...common}
+        type={isNumber(schema) ? 'number' : 'text'}
+        placeholder={schema.examples?.[0] === undefined ? undefined : String(schema.examples[0])}
+        value={value}
+        onChange={(event) => change(event.currentTarget.value)}
+        {...upTo(schema.maxLength ?? SETTING_LENGTH_MAX)}
+      />
+    )
+  })
+}
+
+/** The settings that people enter. */
+export function shownSettings({ settings }: Connector): [string, Schema][] {
+  return Object.entries(settings as Record<string, Schema>).filter(([, { readOnly }]) => !readOnly)
+}
+
+/** The settings of a form, without those that were left empty. Those that nobody enters stay as they are. */
+export function settingsOf(connector: Connector, draft: Draft, before: Readonly<Record<string, unknown>> = {}) {
+  const shown = shownSettings(connector)
+  const names = shown.map(([name]) => name)
+  const kept = Object.entries(before).filter(([name]) => !names.includes(name))
+  const entered = shown.flatMap(([name, schema]): [string, unknown][] => {
+    const value = (draft[name] ?? '').trim()
+    if (value === '') return []
+    if (schema.type === 'boolean') return [[name, value === 'true']]
+    return [[name, isNumber(schema) ? Number(value) : value]]
+  })
+  return Object.fromEntries([...kept, ...entered])
+}
+
+function isNumber({ type }: Schema): boolean {
+  return type === 'number' || type === 'integer'
+}

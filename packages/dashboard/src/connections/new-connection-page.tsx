@@ -1,0 +1,151 @@
+import { Alert, Anchor, Button, Card, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { type Connector, connectorsQuery, createConnection, refreshConnections } from '../api/connections.ts'
+import type { Purpose } from '../api/providers.ts'
+import { SignInButton } from '../providers/sign-in-button.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
+import { CredentialFields, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
+import { text } from './text.ts'
+
+const route = getRouteApi('/shell/connections/new/$connector')
+const SOURCE_LENGTH_MAX = 64
+
+/** Connects one system. */
+export function NewConnectionPage() {
+  const { connector: name } = route.useParams()
+  const { data: connectors, error, refetch } = useQuery(connectorsQuery)
+  const connector = connectors?.find((each) => each.name === name)
+  return (
+    <>
+      <PageHeader
+        title={connector ? text.create.title(connector.label) : text.choice.title}
+        breadcrumb={
+          <Anchor inherit renderRoot={(props) => <Link to="/connections/new" {...props} />}>
+            {text.choice.title}
+          </Anchor>
+        }
+      />
+      {error && !connectors ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !connectors ? <LoadingState /> : null}
+      {connectors && !connector ? <Alert color="red">{text.create.unknown}</Alert> : null}
+      {connector ? <NewConnection key={name} connector={connector} /> : null}
+    </>
+  )
+}
+
+/** Settings and source belong to both ways of signing in. */
+function NewConnection({ connector }: { connector: Connector }) {
+  const { name, label, oauth_provider: provider, credentials } = connector
+  const navigate = route.useNavigate()
+  const queryClient = useQueryClient()
+  const [settings, setSettings] = useState<Draft>({})
+  const [source, setSource] = useState(name)
+  const [secrets, setSecrets] = useState<Draft>({})
+  const [start, setStart] = useState<'everything' | 'since'>('everything')
+  const [since, setSince] = useState('')
+  const creating = useMutation({
+    mutationFn: () =>
+      createConnection({
+        connector: name,
+        source: source.trim(),
+        credentials: Object.fromEntries(Object.entries(secrets).map(([field, value]) => [field, value.trim()])),
+        settings: settingsOf(connector, settings),
+        ...(start === 'since' ? { read_since: since } : {}),
+      }),
+    onSuccess: async ({ connection }) => {
+      await refreshConnections(queryClient)
+      await navigate({ to: '/connections/$connectionId', params: { connectionId: connection.connection_id } })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    creating.mutate()
+  }
+  const fields = (
+    <>
+      <SettingFields connector={connector} draft={settings} onChange={setSettings} />
+      <TextInput
+        label={text.create.source}
+        description={text.create.sourceHint}
+        required
+        value={source}
+        onChange={(event) => setSource(event.currentTarget.value)}
+        {...upTo(SOURCE_LENGTH_MAX)}
+      />
+    </>
+  )
+  return (
+    <Stack gap="md" maw={640}>
+      {provider ? (
+        <Card component="section" aria-labelledby="sign-in">
+          <Stack gap="md">
+            <Title order={2} size="h5" id="sign-in">
+              {text.create.signInTitle}
+            </Title>
+            {fields}
+            <Text size="sm">{text.create.signInHint(label)}</Text>
+            <Group>
+              <SignInButton provider={provider} purpose={purposeOf(connector, source, settings)} variant="filled">
+                {text.create.signIn(label)}
+              </SignInButton>
+            </Group>
+          </Stack>
+        </Card>
+      ) : null}
+      {credentials.length > 0 ? (
+        <Card component="form" onSubmit={submit}>
+          <Stack gap="md">
+            {provider ? (
+              <Title order={2} size="h5">
+                {text.create.credentialsTitle}
+              </Title>
+            ) : null}
+            <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} />
+            {provider ? null : fields}
+            <NativeSelect
+              label={text.create.start}
+              value={start}
+              onChange={(event) => setStart(event.currentTarget.value as typeof start)}
+              data={Object.entries(text.create.starts).map(([value, words]) => ({ value, label: words }))}
+            />
+            {start === 'since' ? (
+              <TextInput
+                type="date"
+                label={text.create.since}
+                required
+                value={since}
+                onChange={(event) => setSince(event.currentTarget.value)}
+              />
+            ) : null}
+            {creating.isError ? (
+              <Alert color="red" role="alert" title={text.create.failed}>
+                {messageOf(creating.error)}
+              </Alert>
+            ) : null}
+            <Group gap="xs">
+              <Button type="submit" loading={creating.isPending}>
+                {text.create.submit}
+              </Button>
+              <Button variant="default" renderRoot={(props) => <Link to="/connections" {...props} />}>
+                {text.cancel}
+              </Button>
+            </Group>
+          </Stack>
+        </Card>
+      ) : null}
+    </Stack>
+  )
+}
+
+/** The purpose of a sign-in at the provider, whose fields are texts. */
+function purposeOf(connector: Connector, source: string, settings: Draft): Purpose {
+  const entered = shownSettings(connector).flatMap(([name]) => {
+    const value = (settings[name] ?? '').trim()
+    return value === '' ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(entered), kind: 'connection', connector: connector.name, source: source.trim() }
+}

@@ -1,0 +1,195 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import {
+  type ConnectedSystem,
+  insertConnection,
+  type SystemRequest,
+  startConnectedSystem,
+} from '../../server/test/connected-system.ts'
+import { makeCertificate } from '../../server/test/receiver.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
+
+const TOKEN = '0123456789abcdef0123456789abcdef'
+const HOSTILE = '<img src=x onerror="alert(1)"> Engine Works'
+
+describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
+  let system: ConnectedSystem
+  let service: TestService
+  let browser: TestBrowser
+  let tenant: TestTenant
+  let persons: Record<string, unknown>[]
+
+  /** Pipedrive, with pages of all records. */
+  function answer({ path, query, headers }: SystemRequest) {
+    if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
+    if (path.endsWith('/users/me')) return { body: { success: true, data: { id: 1, company_name: HOSTILE } } }
+    const since = query.get('updated_since') ?? ''
+    const data = path.endsWith('/persons') ? persons.filter(({ update_time }) => String(update_time) >= since) : []
+    return { body: { success: true, data, additional_data: { next_cursor: null } } }
+  }
+
+  beforeAll(async () => {
+    const certificate = makeCertificate()
+    system = await startConnectedSystem(certificate, answer)
+    const outbound = { allowPrivate: true, ca: certificate.certificate }
+    service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url } })
+    browser = await openBrowser(service)
+  })
+  beforeEach(async () => {
+    tenant = await createTestTenant(service)
+    system.intercept = () => undefined
+    const update_time = '2026-01-01T00:00:00Z'
+    persons = [
+      { id: 1, first_name: 'Ada', emails: [{ value: 'ada@example.com' }], update_time },
+      { id: 2, first_name: 'x'.repeat(70_000), emails: [{ value: 'long@example.com' }], update_time },
+    ]
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+    await system?.close()
+  })
+
+  const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+  const more = async (page: Page, item: string) => {
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  /** Connects Pipedrive through the API, and waits until it has been read. @returns the path of its page. */
+  const connected = async () => {
+    const body = { connector: 'pipedrive', credentials: { api_token: TOKEN } }
+    const { connection } = (await tenant.call('POST', '/v1/connections', body)).body
+    const path = `/connections/${connection.connection_id}`
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1${path}`)).body.connection.last_run?.finished_at, {
+        timeout: 120_000,
+      })
+      .toBeTruthy()
+    return path
+  }
+
+  test('a system is connected with a token, and its page shows what was read and what failed', async () => {
+    const page = await browser.signedIn(tenant, { path: '/connections' })
+    await page.getByRole('heading', { name: 'No connected systems yet' }).waitFor()
+    expect(await checkPage(page, 'connections-empty')).toEqual([])
+    await page.getByRole('link', { name: 'Connect a system' }).first().click()
+    await page.getByRole('link', { name: 'Intercom' }).waitFor()
+    expect(await checkPage(page, 'connections-choice')).toEqual([])
+    await page.getByRole('link', { name: 'Pipedrive' }).click()
+    const token = page.getByRole('textbox', { name: 'API token' })
+    await token.fill('not-the-token')
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+    await page.getByRole('alert').getByText('unauthorized access').waitFor()
+    expect(await checkPage(page, 'connections-new')).toEqual([])
+    await token.fill(TOKEN)
+    await page.keyboard.press('Enter')
+
+    await page.getByRole('heading', { name: 'Pipedrive', level: 1 }).waitFor()
+    await page.getByText(HOSTILE).waitFor()
+    await region(page, 'Progress').getByText('1 created, 1 failed').waitFor()
+    await region(page, 'Runs').getByText('Persons: 1 created, 1 failed').waitFor()
+    await region(page, 'Records that failed').getByRole('cell', { name: '2', exact: true }).waitFor()
+    await region(page, 'Records that failed').getByText('firstname').waitFor()
+    await page.locator('dd').getByText('waiting').waitFor()
+    expect(await checkPage(page, 'connection')).toEqual([])
+    expect(await page.content()).not.toContain(TOKEN)
+    await page.getByRole('link', { name: 'Connected systems' }).first().click()
+    await page.getByRole('cell', { name: HOSTILE }).waitFor()
+    expect(await checkPage(page, 'connections')).toEqual([])
+    await page.goto('/connect')
+    await page.getByRole('link', { name: 'Systems you use' }).click()
+    await page.getByText('Connected, last seen', { exact: false }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('it is paused, resumed, pulled, read again from a day, and deleted', async () => {
+    const page = await browser.signedIn(tenant, { path: await connected() })
+    await region(page, 'Runs').getByText('1 created').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('Nothing is read until you resume it.', { exact: false }).waitFor()
+    expect(await page.getByRole('button', { name: 'Pull now' }).count()).toBe(0)
+    expect(await checkPage(page, 'connection-paused')).toEqual([])
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    // Resumed, it is read at once, without the record that failed and did not change.
+    await region(page, 'Runs').getByText('nothing changed').first().waitFor()
+
+    persons.push({
+      id: 3,
+      first_name: 'Grace',
+      emails: [{ value: 'grace@example.com' }],
+      update_time: new Date(Date.now() + 60_000).toISOString(),
+    })
+    await page.getByRole('button', { name: 'Pull now' }).click()
+    await region(page, 'Runs').getByText('Persons: 1 created', { exact: true }).waitFor()
+
+    system.requests = []
+    await more(page, 'Read again')
+    const dialog = page.getByRole('dialog', { name: 'Read again' })
+    await dialog.getByLabel('Since').fill('2025-12-31')
+    expect(await checkPage(page, 'connection-reread')).toEqual([])
+    await dialog.getByRole('button', { name: 'Read again' }).click()
+    await region(page, 'Runs').getByText('Persons: 2 unchanged, 1 failed', { exact: true }).waitFor()
+    const since = system.requests
+      .filter(({ path }) => path.endsWith('/persons'))
+      .map(({ query }) => query.get('updated_since'))
+    expect(since).toEqual(['2025-12-31T00:00:00Z'])
+
+    await more(page, 'Delete')
+    await page.getByText('that it wrote stay', { exact: false }).waitFor()
+    expect(await checkPage(page, 'connection-delete')).toEqual([])
+    await page.getByRole('button', { name: 'Delete connection' }).click()
+    await page.getByRole('heading', { name: 'No connected systems yet' }).waitFor()
+    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(2)
+    expect(browser.problems).toEqual([])
+  })
+
+  test('it says what to do when the system fails, and when the sign-in has ended', async () => {
+    const path = await connected()
+    system.intercept = ({ path: asked }) => (asked.endsWith('/users/me') ? undefined : { status: 500, body: {} })
+    const page = await browser.signedIn(tenant, { path })
+    await page.getByRole('button', { name: 'Pull now' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('Pipedrive responded with status 500').waitFor()
+    await alert.getByText('It is tried again', { exact: false }).waitFor()
+    expect(await checkPage(page, 'connection-failed')).toEqual([])
+    system.intercept = ({ path: asked }) =>
+      asked.endsWith('/users/me') ? undefined : { status: 401, body: { error: 'unauthorized access' } }
+    await page.getByRole('button', { name: 'Pull now' }).click()
+    await alert.getByText('The sign-in is no longer valid').waitFor()
+    expect(await checkPage(page, 'connection-signed-out')).toEqual([])
+    system.intercept = () => undefined
+    await alert.getByRole('button', { name: 'Sign in again' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Credentials and settings of Pipedrive' })
+    await dialog.getByRole('textbox', { name: 'API token' }).fill(TOKEN)
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await alert.waitFor({ state: 'detached' })
+    await page.locator('dd').getByText('waiting').waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a viewer sees connected systems, but nothing that changes them', async () => {
+    const id = await insertConnection(tenant)
+    const page = await browser.signedIn(tenant, { path: '/connections/new', role: 'viewer' })
+    await page.getByRole('link', { name: 'Pipedrive' }).click()
+    await page.waitForURL(`**/connections/${id}`)
+    await region(page, 'Records that failed').getByRole('cell', { name: '701' }).waitFor()
+    for (const name of ['Pull now', 'Pause', 'Resume', 'More', 'Sign in again']) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0)
+    }
+    expect(await page.getByRole('link', { name: 'Connect a system' }).count()).toBe(0)
+    expect(browser.problems).toEqual([])
+  })
+
+  test('the palette leads to the form for a new system', async () => {
+    const page = await browser.signedIn(tenant, { path: '/connections' })
+    await page.getByRole('heading', { name: 'No connected systems yet' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Search and commands' }).getByRole('combobox').fill('pipedrive')
+    await page.getByRole('option', { name: 'Connect a system' }).click()
+    await page.getByRole('heading', { name: 'Connect a system', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+})
