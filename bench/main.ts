@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
+import { measureConnectors } from './connectors.ts'
 import { measureCrowd } from './crowd.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGrouping } from './grouping.ts'
@@ -68,6 +69,7 @@ async function measure(): Promise<void> {
   }
   if (ofTenant.length > 0) await measureTenant(SIZE, ofTenant)
   if (chosen.includes('fairness')) await attempt('fairness', () => measureFairness(directory, environment))
+  if (chosen.includes('connectors')) await attempt('connectors', () => measureConnectors(directory, environment))
   if (chosen.includes('webhooks')) await attempt('webhooks', () => measureDeliveries(directory, environment))
 }
 

@@ -24,6 +24,7 @@ export const GROUPS = [
   'contacts',
   'agents',
   'fairness',
+  'connectors',
   'webhooks',
 ] as const
 export type Group = (typeof GROUPS)[number]

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ConnectedSystem, type SystemAnswer, type SystemRequest, startConnectedSystem } from './connected-system.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type ConnectedSystem,
+  type SystemAnswer,
+  type SystemRequest,
+  startConnectedSystem,
+} from './connected-system.ts'
 import { connectSystem, type TestConnection } from './connection.ts'
 import { makeCertificate } from './receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
@@ -82,8 +87,17 @@ export function useAnalytics(peer: AnalyticsPeer): AnalyticsBench {
     bench.system.intercept = () => undefined
     await peer.reset(bench.service)
   })
+  afterEach(() => {
+    // TEMP
+    process.stderr.write(
+      `${bench.service.logged
+        .filter((line) => line.includes('a pull failed'))
+        .slice(-1)
+        .join('')
+        .slice(0, 3000)}\n`,
+    ) // TEMP
+  }) // TEMP
   afterAll(async () => {
-    console.log(bench.service.logged.filter((line) => line.includes('a pull failed')).slice(0, 5).join('\n').slice(0, 6000)) // TEMP
     await bench.service?.close()
     await bench.system?.close()
   })
@@ -136,10 +150,13 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       const contacts = await bench.contacts()
       expect(contacts).toHaveLength(1)
       const { contact_id } = created.body.contact ?? created.body
-      const path = `/v1/contacts/${contact_id}?include=unified_profile`
-      const { contact } = (await tenant.call('GET', path)).body
+      const { contact, unified_profile } = (await tenant.call('GET', `/v1/contacts/${contact_id}?include=provenance`))
+        .body
       expect(contact.properties).toMatchObject({ email: 'ada@example.com', city: 'London', plan: 'pro' })
-      expect(contact.external_id ?? contact.external_user_id).toBe('user-1')
+      expect(contact.properties_provenance.plan.source).toBe(connector)
+      expect(contact.properties_provenance.city.source).toBe('manual')
+      expect(unified_profile.profile.city.all_sources).toContain(connector)
+      expect(unified_profile.sources.identify.external_id).toBe('user-1')
       const { events } = (await tenant.call('GET', `/v1/contacts/events/${contact_id}?limit=100`)).body
       expect(events.filter(({ event }: { event: string }) => event === 'Order paid')).toHaveLength(6)
       expect((await connection.read()).error).toBeNull()

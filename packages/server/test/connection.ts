@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { TestTenant } from './service.ts'
 
@@ -45,15 +46,16 @@ export async function connectSystem(tenant: Caller, body: object): Promise<TestC
 export function connectionOf(tenant: Caller, id: string): TestConnection {
   const path = `/v1/connections/${id}`
   const read = async (): Promise<ConnectionBody> => (await tenant.call('GET', path)).body.connection
+  /** @throws Error with what the connection says, as soon as it fails. */
   const finished = async (before: string | undefined): Promise<Run> => {
-    await expect
-      .poll(async () => {
-        const { last_run, error } = await read()
-        expect(error).toBeNull()
-        return last_run !== null && last_run.finished_at !== null && last_run.run_id !== before
-      }, WITHIN)
-      .toBe(true)
-    return (await read()).last_run as Run
+    const until = Date.now() + WITHIN.timeout
+    while (Date.now() < until) {
+      const { last_run, error } = await read()
+      if (error !== null) throw new Error(error)
+      if (last_run !== null && last_run.finished_at !== null && last_run.run_id !== before) return last_run
+      await sleep(WITHIN.interval)
+    }
+    throw new Error('The run did not end in time.')
   }
   const ordered = async (action: string, body: object) => {
     const before = (await read()).last_run?.run_id

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { callOfLine } from '../event-formats/call-of-line.ts'
 import type { AnalyticsFormat } from '../event-formats/format.ts'
 import type { Line } from '../event-formats/lines.ts'
@@ -7,6 +8,9 @@ import type { SourceCall } from './connector.ts'
 
 /** The events of one page. More would make the transactions of a page long; fewer would store the position too often. */
 export const EVENTS_PER_PAGE = 2_000
+
+/** Events that are translated before other requests run. */
+const EVENTS_PER_TURN = 200
 
 export interface LineOptions {
   /** Whose ids the events have, such as `posthog us.posthog.com 123`. */
@@ -34,4 +38,21 @@ export function sourceCallOf(line: Pick<Line, 'value' | 'text'>, { namespace, fo
       event: event && { ...event, sentId: sentId === null ? null : eventIdOf(namespace, sentId) },
     },
   }
+}
+
+/** Translates events without keeping requests waiting: those of a page take tens of milliseconds. */
+export async function sourceCallsOf(values: readonly object[], options: LineOptions): Promise<SourceCall[]> {
+  const calls: SourceCall[] = []
+  for (const [index, value] of values.entries()) {
+    if (index % EVENTS_PER_TURN === 0) await nextTurn()
+    const line = {
+      value,
+      // Needed only for an event without an id.
+      get text() {
+        return JSON.stringify(value)
+      },
+    }
+    calls.push(sourceCallOf(line, options))
+  }
+  return calls
 }

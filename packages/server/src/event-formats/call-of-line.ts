@@ -11,17 +11,15 @@ const ID_LENGTH_MAX = 200
  * The call that a line is. An event without an id gets one, which is the same for the same line.
  * @returns why the line is no call otherwise.
  */
-export function callOfLine(
-  { value, text }: Pick<Line, 'value' | 'text'>,
-  toCall: (value: Fields) => Call,
-): Call | ServiceError {
+export function callOfLine(line: Pick<Line, 'value' | 'text'>, toCall: (value: Fields) => Call): Call | ServiceError {
+  const { value } = line
   if (value instanceof ServiceError) return value
   if (!isFields(value)) return new ServiceError(400, 'invalid_line', 'The line is not a JSON object.')
   try {
     const call = toCall(value)
     const problems = problemsOf(call)
     if (problems.length > 0) return validationError(problems)
-    if (call.event) call.event.sentId ??= idOfLine(text, call.event.timestamp)
+    if (call.event) call.event.sentId ??= idOfLine(line.text, call.event.timestamp)
     return call
   } catch (error) {
     if (error instanceof ServiceError) return error

@@ -93,11 +93,11 @@ export async function unknownEventIds(
     columns: 'DISTINCT event_id',
     where: [
       'event_id IN {event_ids: Array(UUID)}',
-      ...(between === null ? [] : ['is_system = 0', `timestamp >= ${time('from')} AND timestamp <= ${time('to')}`]),
+      ...(between === null ? [] : ['is_system = 0', `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`]),
     ],
     parameters: {
       event_ids: [...unknown],
-      ...(between === null ? {} : { from: between[0].getTime(), to: between[1].getTime() }),
+      ...(between === null ? {} : { first_ms: between[0].getTime(), last_ms: between[1].getTime() }),
     },
   })
   for (const { event_id } of rows) unknown.delete(event_id)

@@ -107,7 +107,12 @@ testAnalyticsConnector(peer, bench)
 
 function manyEvents(count: number): PeerEvent[] {
   const at = daysAgo(1)
-  return Array.from({ length: count }, (_, index) => ({ id: `m${index}`, name: 'Many', at, deviceId: deviceId(index % 5) }))
+  return Array.from({ length: count }, (_, index) => ({
+    id: `m${index}`,
+    name: 'Many',
+    at,
+    deviceId: deviceId(index % 5),
+  }))
 }
 
 function exportsOf(at: Date): number {
@@ -121,7 +126,10 @@ async function pausedAfterFirstPage(expected: number) {
   await peer.add(...manyEvents(expected))
   const connection = await bench.connect()
   await expect
-    .poll(async () => (await connection.read()).last_run?.counts.events?.accepted ?? 0, { timeout: 60_000, interval: 5 })
+    .poll(async () => (await connection.read()).last_run?.counts.events?.accepted ?? 0, {
+      timeout: 60_000,
+      interval: 5,
+    })
     .toBeGreaterThanOrEqual(EVENTS_PER_PAGE)
   expect((await bench.tenant.call('POST', `/v1/connections/${connection.id}/pause`, {})).status).toBe(200)
   const before = (await connection.read()).last_run?.counts.events?.accepted ?? 0
@@ -196,7 +204,8 @@ describe('Mixpanel', () => {
   })
 
   test('profiles are read page by page, those of devices are none, and one whose query expired begins again', async () => {
-    for (const number of [1, 2, 3, 4]) profiles.set(`user-${number}`, { $email: `p${number}@example.com`, plan: 'free' })
+    for (const number of [1, 2, 3, 4])
+      profiles.set(`user-${number}`, { $email: `p${number}@example.com`, plan: 'free' })
     profiles.set(`$device:${deviceId(9)}`, { plan: 'device' })
     let expired = false
     bench.system.intercept = ({ path, query }) => {

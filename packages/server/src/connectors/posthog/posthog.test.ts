@@ -121,7 +121,10 @@ describe('PostHog', () => {
       expect(await connect(host), host).toMatchObject({ code: 'url_not_allowed' })
     }
     for (const host of ['https://eu.posthog.com', 'eu.posthog.com/x', 'user@eu.posthog.com', 'a b', 'x.com?y', '']) {
-      expect(await connect(host), host).toMatchObject({ code: 'validation_error', details: [{ path: 'settings.host' }] })
+      expect(await connect(host), host).toMatchObject({
+        code: 'validation_error',
+        details: [{ path: 'settings.host' }],
+      })
     }
   })
 })

@@ -6,7 +6,7 @@ import { checkUrl, RefusedAddress } from '../../platform/outbound/urls.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Json, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
-import { EVENTS_PER_PAGE, sourceCallOf } from '../event-lines.ts'
+import { EVENTS_PER_PAGE, sourceCallsOf } from '../event-lines.ts'
 import { distinctIdsQuery, type EventsAfter, eventsQuery, firstEventQuery, personsQuery } from './queries.ts'
 
 /** Reads may take as long as PostHog lets a query run. */
@@ -168,10 +168,17 @@ async function readPage(
     }
   }
   const namespace = `posthog ${String(settings.host ?? 'us.posthog.com')} ${String(settings.project_id)}`
-  const calls = rows.map(([uuid, event, properties, timestamp, distinct_id]) => {
-    const value = { uuid, event, properties: jsonOf(properties), timestamp: isoOf(timestamp), distinct_id }
-    return sourceCallOf({ value, text: JSON.stringify(value) }, { namespace, format, name: String(uuid) })
-  })
+  const values = rows.map(([uuid, event, properties, timestamp, distinct_id]) => ({
+    uuid,
+    event,
+    distinct_id,
+    timestamp: isoOf(timestamp),
+    // Parsed in its turn.
+    get properties() {
+      return jsonOf(properties)
+    },
+  }))
+  const calls = await sourceCallsOf(values, { namespace, format, name: 'an event without an id' })
   const [uuid, , , timestamp] = rows.at(-1) ?? []
   const last = rows.length === 0 ? after : { time: String(timestamp), uuid: String(uuid) }
   return { calls, last, isFull: rows.length === used, used }
