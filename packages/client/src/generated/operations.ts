@@ -44,6 +44,8 @@ import type {
   CreateContactResponse,
   CreateExportInput,
   CreateExportResponse,
+  CreateHookInput,
+  CreateHookResponse,
   CreateIdentityInput,
   CreateIdentityResponse,
   CreateInvitationInput,
@@ -56,6 +58,8 @@ import type {
   CreateSourceResponse,
   CreateViewInput,
   CreateViewResponse,
+  CreateWarehouseDestinationInput,
+  CreateWarehouseDestinationResponse,
   CreateWebhookInput,
   CreateWebhookResponse,
   DeleteAgentInput,
@@ -66,6 +70,8 @@ import type {
   DeleteConnectionResponse,
   DeleteContactInput,
   DeleteContactResponse,
+  DeleteHookInput,
+  DeleteHookResponse,
   DeleteIdentityInput,
   DeleteIdentityResponse,
   DeleteInvitationInput,
@@ -80,6 +86,8 @@ import type {
   DeleteSourceResponse,
   DeleteViewInput,
   DeleteViewResponse,
+  DeleteWarehouseDestinationInput,
+  DeleteWarehouseDestinationResponse,
   DeleteWebhookInput,
   DeleteWebhookResponse,
   DryRunAgentInput,
@@ -114,6 +122,10 @@ import type {
   GetEventStatsResponse,
   GetExportInput,
   GetExportResponse,
+  GetHookInput,
+  GetHookResponse,
+  GetHookBodyInput,
+  GetHookBodyResponse,
   GetIdentityInput,
   GetIdentityResponse,
   GetIdentityConnectionsInput,
@@ -147,6 +159,10 @@ import type {
   GetViewResponse,
   GetVisitorInput,
   GetVisitorResponse,
+  GetWarehouseDestinationInput,
+  GetWarehouseDestinationResponse,
+  GetWarehouseRunInput,
+  GetWarehouseRunResponse,
   GetWebhookInput,
   GetWebhookResponse,
   GetWebhookDeliveryInput,
@@ -206,6 +222,10 @@ import type {
   ListEventsInput,
   ListEventsResponse,
   ListExportsResponse,
+  ListHookBodiesInput,
+  ListHookBodiesResponse,
+  ListHooksInput,
+  ListHooksResponse,
   ListIdentitiesInput,
   ListIdentitiesResponse,
   ListImportsInput,
@@ -242,6 +262,10 @@ import type {
   ListViewsResponse,
   ListVisitsInput,
   ListVisitsResponse,
+  ListWarehouseDestinationsInput,
+  ListWarehouseDestinationsResponse,
+  ListWarehouseRunsInput,
+  ListWarehouseRunsResponse,
   ListWebhookDeliveriesInput,
   ListWebhookDeliveriesResponse,
   ListWebhookEventTypesResponse,
@@ -253,14 +277,20 @@ import type {
   MergeContactResponse,
   PauseConnectionInput,
   PauseConnectionResponse,
+  PauseWarehouseDestinationInput,
+  PauseWarehouseDestinationResponse,
   PauseWebhookInput,
   PauseWebhookResponse,
+  PreviewHookInput,
+  PreviewHookResponse,
   PreviewImportInput,
   PreviewImportResponse,
   PreviewMailInput,
   PreviewMailResponse,
   PreviewSegmentInput,
   PreviewSegmentResponse,
+  PreviewWebhookMessageInput,
+  PreviewWebhookMessageResponse,
   ProposeActionInput,
   ProposeActionResponse,
   PullConnectionInput,
@@ -270,6 +300,8 @@ import type {
   PushSourceConversationsInput,
   PushSourceConversationsResponse,
   ReadyResponse,
+  ReceiveHookInput,
+  ReceiveHookResponse,
   RejectActionInput,
   RejectActionResponse,
   RejectActionsInput,
@@ -296,18 +328,26 @@ import type {
   ResendWebhookDeliveryResponse,
   ResumeConnectionInput,
   ResumeConnectionResponse,
+  ResumeWarehouseDestinationInput,
+  ResumeWarehouseDestinationResponse,
   ResumeWebhookInput,
   ResumeWebhookResponse,
   RevokeApiKeyInput,
   RevokeApiKeyResponse,
   RevokeConnectedAppInput,
   RevokeConnectedAppResponse,
+  RotateHookTokenInput,
+  RotateHookTokenResponse,
   RotateIdentitySecretInput,
   RotateIdentitySecretResponse,
   RotateWebhookSecretInput,
   RotateWebhookSecretResponse,
   RotateWriteKeyInput,
   RotateWriteKeyResponse,
+  RunHookBodyInput,
+  RunHookBodyResponse,
+  RunWarehouseExportInput,
+  RunWarehouseExportResponse,
   SdkAliasInput,
   SdkAliasResponse,
   SdkBatchInput,
@@ -324,6 +364,8 @@ import type {
   SdkTrackResponse,
   SendEventsInput,
   SendEventsResponse,
+  SetConnectionWriteBackInput,
+  SetConnectionWriteBackResponse,
   SetEmailAccountInput,
   SetEmailAccountResponse,
   SetImportMappingInput,
@@ -344,6 +386,8 @@ import type {
   StartImportResponse,
   SuggestSegmentValuesInput,
   SuggestSegmentValuesResponse,
+  TestWarehouseDestinationInput,
+  TestWarehouseDestinationResponse,
   TestWebhookInput,
   TestWebhookResponse,
   TriggerAgentInput,
@@ -362,6 +406,8 @@ import type {
   UpdateConnectionResponse,
   UpdateContactInput,
   UpdateContactResponse,
+  UpdateHookInput,
+  UpdateHookResponse,
   UpdateIdentityInput,
   UpdateIdentityResponse,
   UpdateMemberInput,
@@ -374,6 +420,8 @@ import type {
   UpdateSourceResponse,
   UpdateTenantInput,
   UpdateTenantResponse,
+  UpdateWarehouseDestinationInput,
+  UpdateWarehouseDestinationResponse,
   UpdateWebhookInput,
   UpdateWebhookResponse,
   UploadImportInput,
@@ -574,6 +622,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Create an incoming webhook; its URL with the token is shown only once.
+   *
+   * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind comes with a mapping and checks the signature of its sender. Without `signing_secret`, it is off until you add one: some senders show theirs only once they have the URL. Needs the scope `settings:write`.
+   */
+  createHook(input: CreateHookInput, options?: RequestOptions): Promise<CreateHookResponse> {
+    return this.call('POST /v1/hooks', input, options)
+  }
+
+  /**
    * Create an identity.
    *
    * Needs the scope `identities:write`.
@@ -628,6 +685,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Create a destination for exports of events, contacts and companies as Parquet files.
+   *
+   * Needs the scopes `data:export` and `settings:write`. The place of the files cannot change later. Needs the scope `data:export`.
+   */
+  createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<CreateWarehouseDestinationResponse> {
+    return this.call('POST /v1/warehouse', input, options)
+  }
+
+  /**
    * Subscribe a URL to an event type; the signing secret is shown this once.
    *
    * Needs the scope `webhooks:write`.
@@ -670,6 +736,15 @@ export class Operations extends Caller {
    */
   deleteContact(input: DeleteContactInput, options?: RequestOptions): Promise<DeleteContactResponse> {
     return this.call('DELETE /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Delete an incoming webhook with its kept bodies: its URL stops working at once.
+   *
+   * The records that it wrote remain. Needs the scope `settings:write`.
+   */
+  deleteHook(input: DeleteHookInput, options?: RequestOptions): Promise<DeleteHookResponse> {
+    return this.call('DELETE /v1/hooks/{hook_id}', input, options)
   }
 
   /**
@@ -733,6 +808,15 @@ export class Operations extends Caller {
    */
   deleteView(input: DeleteViewInput, options?: RequestOptions): Promise<DeleteViewResponse> {
     return this.call('DELETE /v1/views/{view_id}', input, options)
+  }
+
+  /**
+   * Delete an export destination with its runs; files that were written stay.
+   *
+   * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
+   */
+  deleteWarehouseDestination(input: DeleteWarehouseDestinationInput, options?: RequestOptions): Promise<DeleteWarehouseDestinationResponse> {
+    return this.call('DELETE /v1/warehouse/{destination_id}', input, options)
   }
 
   /**
@@ -898,6 +982,24 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get an incoming webhook, without its token.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getHook(input: GetHookInput, options?: RequestOptions): Promise<GetHookResponse> {
+    return this.call('GET /v1/hooks/{hook_id}', input, options)
+  }
+
+  /**
+   * Get a body of an incoming webhook with its content.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getHookBody(input: GetHookBodyInput, options?: RequestOptions): Promise<GetHookBodyResponse> {
+    return this.call('GET /v1/hooks/{hook_id}/bodies/{body_id}', input, options)
+  }
+
+  /**
    * Get an identity; its credentials are never returned.
    *
    * Needs the scope `identities:read`.
@@ -1057,6 +1159,24 @@ export class Operations extends Caller {
    */
   getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<GetVisitorResponse> {
     return this.call('GET /v1/visitors/{visitor_id}', input, options)
+  }
+
+  /**
+   * Get an export destination with its latest run.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getWarehouseDestination(input: GetWarehouseDestinationInput, options?: RequestOptions): Promise<GetWarehouseDestinationResponse> {
+    return this.call('GET /v1/warehouse/{destination_id}', input, options)
+  }
+
+  /**
+   * Get a run of an export destination.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getWarehouseRun(input: GetWarehouseRunInput, options?: RequestOptions): Promise<GetWarehouseRunResponse> {
+    return this.call('GET /v1/warehouse/runs/{warehouse_run_id}', input, options)
   }
 
   /**
@@ -1337,6 +1457,24 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the last bodies of an incoming webhook with what became of them, newest first.
+   *
+   * The last 50, of at most 4 MiB in all and 30 days. GET /v1/hooks/:hook_id/bodies/:body_id has the content. Needs the scope `settings:read`.
+   */
+  listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<ListHookBodiesResponse, NonNullable<ListHookBodiesResponse['bodies']>[number]> {
+    return this.list('GET /v1/hooks/{hook_id}/bodies', input, options, 'bodies', 'page')
+  }
+
+  /**
+   * List the incoming webhooks, newest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listHooks(input: ListHooksInput = {}, options?: RequestOptions): List<ListHooksResponse, NonNullable<ListHooksResponse['hooks']>[number]> {
+    return this.list('GET /v1/hooks', input, options, 'hooks', 'page')
+  }
+
+  /**
    * List the identities, newest first.
    *
    * Needs the scope `identities:read`.
@@ -1517,6 +1655,24 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the export destinations with their latest runs, newest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listWarehouseDestinations(input: ListWarehouseDestinationsInput = {}, options?: RequestOptions): List<ListWarehouseDestinationsResponse, NonNullable<ListWarehouseDestinationsResponse['destinations']>[number]> {
+    return this.list('GET /v1/warehouse', input, options, 'destinations', 'page')
+  }
+
+  /**
+   * List the latest runs of an export destination, newest first.
+   *
+   * Needs the scope `settings:read`.
+   */
+  listWarehouseRuns(input: ListWarehouseRunsInput, options?: RequestOptions): List<ListWarehouseRunsResponse, NonNullable<ListWarehouseRunsResponse['runs']>[number]> {
+    return this.list('GET /v1/warehouse/{destination_id}/runs', input, options, 'runs', 'page')
+  }
+
+  /**
    * List the deliveries of a webhook subscription with every attempt, newest first.
    *
    * Needs the scope `webhooks:read`.
@@ -1571,12 +1727,30 @@ export class Operations extends Caller {
   }
 
   /**
+   * Stop scheduled runs; a run under way continues.
+   *
+   * Needs the scope `data:export`.
+   */
+  pauseWarehouseDestination(input: PauseWarehouseDestinationInput, options?: RequestOptions): Promise<PauseWarehouseDestinationResponse> {
+    return this.call('POST /v1/warehouse/{destination_id}/pause', input, options)
+  }
+
+  /**
    * Stop deliveries; events recorded while it is paused are not delivered later.
    *
    * Needs the scope `webhooks:write`.
    */
   pauseWebhook(input: PauseWebhookInput, options?: RequestOptions): Promise<PauseWebhookResponse> {
     return this.call('POST /v1/webhooks/{subscription_id}/pause', input, options)
+  }
+
+  /**
+   * Show what a mapping would make of a body; nothing is written.
+   *
+   * Without `mapping`, it is the hook's. Needs the scope `settings:read`.
+   */
+  previewHook(input: PreviewHookInput, options?: RequestOptions): Promise<PreviewHookResponse> {
+    return this.call('POST /v1/hooks/{hook_id}/preview', input, options)
   }
 
   /**
@@ -1604,6 +1778,15 @@ export class Operations extends Caller {
    */
   previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResponse> {
     return this.call('POST /v1/segments/preview', input, options)
+  }
+
+  /**
+   * Show the message that a webhook with the format slack sends for an event.
+   *
+   * The contact and the event are invented. Needs the scope `webhooks:read`.
+   */
+  previewWebhookMessage(input: PreviewWebhookMessageInput, options?: RequestOptions): Promise<PreviewWebhookMessageResponse> {
+    return this.call('GET /v1/webhooks/preview', input, options)
   }
 
   /**
@@ -1647,6 +1830,15 @@ export class Operations extends Caller {
    */
   ready(options?: RequestOptions): Promise<ReadyResponse> {
     return this.call('GET /health/ready', {}, options)
+  }
+
+  /**
+   * Send a body to an incoming webhook.
+   *
+   * Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, its header must sign the body. The response is 200 with what became of the body, also if the mapping could not turn it into records, so that the sender does not send it again; 202 if the body is kept and will be recorded later.
+   */
+  receiveHook(input: ReceiveHookInput, options?: RequestOptions): Promise<ReceiveHookResponse> {
+    return this.call('POST /v1/public/hooks/{token}', input, options)
   }
 
   /**
@@ -1767,6 +1959,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Resume scheduled runs; the next one exports what was missed.
+   *
+   * Needs the scope `data:export`.
+   */
+  resumeWarehouseDestination(input: ResumeWarehouseDestinationInput, options?: RequestOptions): Promise<ResumeWarehouseDestinationResponse> {
+    return this.call('POST /v1/warehouse/{destination_id}/resume', input, options)
+  }
+
+  /**
    * Resume deliveries.
    *
    * Needs the scope `webhooks:write`.
@@ -1794,6 +1995,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Replace the token of an incoming webhook; the old URL works for another 24 hours.
+   *
+   * Needs the scope `settings:write`.
+   */
+  rotateHookToken(input: RotateHookTokenInput, options?: RequestOptions): Promise<RotateHookTokenResponse> {
+    return this.call('POST /v1/hooks/{hook_id}/rotate', input, options)
+  }
+
+  /**
    * Create or rotate the identity secret.
    *
    * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`.
@@ -1818,6 +2028,24 @@ export class Operations extends Caller {
    */
   rotateWriteKey(input: RotateWriteKeyInput, options?: RequestOptions): Promise<RotateWriteKeyResponse> {
     return this.call('POST /v1/sources/{source_id}/rotate', input, options)
+  }
+
+  /**
+   * Record a body again with the hook's mapping of today.
+   *
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping gives it another id or name than before. Needs the scope `settings:write`.
+   */
+  runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResponse> {
+    return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
+  }
+
+  /**
+   * Export now, in the background.
+   *
+   * While a run is under way, its id is returned instead; if that waits for another attempt, it continues now. Needs the scope `data:export`.
+   */
+  runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResponse> {
+    return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
   }
 
   /**
@@ -1890,6 +2118,15 @@ export class Operations extends Caller {
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResponse> {
     return this.call('POST /v1/events', input, options)
+  }
+
+  /**
+   * Set which properties of contacts are written to a connected system, or turn this off.
+   *
+   * Changes made from then on are written. Needs the scope `settings:write`.
+   */
+  setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResponse> {
+    return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)
   }
 
   /**
@@ -1983,6 +2220,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Write a small file to the destination and delete it.
+   *
+   * Needs the scope `data:export`.
+   */
+  testWarehouseDestination(input: TestWarehouseDestinationInput, options?: RequestOptions): Promise<TestWarehouseDestinationResponse> {
+    return this.call('POST /v1/warehouse/{destination_id}/test', input, options)
+  }
+
+  /**
    * Send a sample of the subscribed event.
    *
    * Needs the scope `webhooks:write`.
@@ -2064,6 +2310,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Change the name, the mapping or the signature of an incoming webhook, or turn it on or off.
+   *
+   * While it is off, it refuses bodies. A new mapping applies to the bodies that arrive from now on; run earlier ones again to apply it to them. Needs the scope `settings:write`.
+   */
+  updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResponse> {
+    return this.call('PATCH /v1/hooks/{hook_id}', input, options)
+  }
+
+  /**
    * Change an identity; omitted fields keep their values.
    *
    * Needs the scope `identities:write`.
@@ -2118,9 +2373,18 @@ export class Operations extends Caller {
   }
 
   /**
-   * Change the URL, the URL filter or the headers of a webhook subscription.
+   * Change the name, the schedule or the access key of an export destination.
    *
-   * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. Needs the scope `webhooks:write`.
+   * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
+   */
+  updateWarehouseDestination(input: UpdateWarehouseDestinationInput, options?: RequestOptions): Promise<UpdateWarehouseDestinationResponse> {
+    return this.call('PATCH /v1/warehouse/{destination_id}', input, options)
+  }
+
+  /**
+   * Change the URL, the URL filter, the headers or the text of a webhook subscription.
+   *
+   * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change. Needs the scope `webhooks:write`.
    */
   updateWebhook(input: UpdateWebhookInput, options?: RequestOptions): Promise<UpdateWebhookResponse> {
     return this.call('PATCH /v1/webhooks/{subscription_id}', input, options)

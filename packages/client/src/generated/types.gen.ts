@@ -555,6 +555,10 @@ export type Connection = {
     }>;
     last_run: ConnectionRun | null;
     next_pull_at: string | null;
+    /**
+     * null: nothing is written to the system.
+     */
+    write_back: WriteBack | null;
     created_at: string;
     updated_at: string;
 };
@@ -564,10 +568,16 @@ export type Connection = {
  */
 export type ConnectionError = {
     error_id: string;
-    run_id: string;
+    /**
+     * null: the record was to be written to the connected system.
+     */
+    run_id: string | null;
+    /**
+     * `write_back`: a contact that could not be written to the connected system.
+     */
     object: string;
     /**
-     * The connected system's id of the record.
+     * The connected system's id of the record; of `write_back`, our contact_id.
      */
     external_id: string;
     code: string;
@@ -620,9 +630,17 @@ export type Connector = {
         [key: string]: unknown;
     };
     /**
+     * The settings that a connection needs.
+     */
+    required_settings: Array<string>;
+    /**
      * What is read, in this order.
      */
     objects: Array<string>;
+    /**
+     * Whether changes of contacts can be written to the system.
+     */
+    can_write_back: boolean;
 };
 
 export type Contact = {
@@ -936,6 +954,283 @@ export type Guardrail = {
     waits_until: string | null;
     checked: 'proposal' | 'execution';
     at: string;
+};
+
+export type Hook = {
+    hook_id: string;
+    name: string;
+    kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
+    /**
+     * The source under whose name its records are written.
+     */
+    source: string;
+    /**
+     * Whether it accepts bodies.
+     */
+    enabled: boolean;
+    /**
+     * The last 4 characters of its token.
+     */
+    token_hint: string;
+    /**
+     * Until when the token before the last rotation works; null if it does not.
+     */
+    previous_token_until: string | null;
+    has_signing_secret: boolean;
+    /**
+     * The header in which the sender signs bodies; null if it does not.
+     */
+    signature_header: string | null;
+    mapping: HookMapping;
+    /**
+     * How many of its last bodies are kept.
+     */
+    kept_bodies: number;
+    /**
+     * How many of these could not be recorded.
+     */
+    failed_bodies: number;
+    /**
+     * When the newest kept body arrived.
+     */
+    last_body_at: string | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type HookBody = {
+    body_id: string;
+    hook_id: string;
+    received_at: string;
+    size_bytes: number;
+    /**
+     * `pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.
+     */
+    state: 'pending' | 'recorded' | 'skipped' | 'failed';
+    /**
+     * Why it was skipped or failed, or why its last attempt was not finished.
+     */
+    error: {
+        code: string;
+        message: string;
+    } | null;
+    /**
+     * The name of its event.
+     */
+    event: string | null;
+    event_id: string | null;
+    contact_id: string | null;
+    /**
+     * What it changed of the contact.
+     */
+    contact_status: 'created' | 'updated' | 'unchanged' | null;
+    company_id: string | null;
+    /**
+     * When its mapping last ran.
+     */
+    processed_at: string | null;
+};
+
+export type HookMapping = {
+    /**
+     * A body is recorded only if each of these paths has one of the values.
+     */
+    only_when?: Array<{
+        /**
+         * Where the value is in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has one, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
+         */
+        path: string;
+        equals: Array<string | number | boolean>;
+    }>;
+    /**
+     * The event to record. `id`: an event with the same name and id is recorded once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970; default: when the body arrived.
+     */
+    event?: {
+        name: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        timestamp?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        id?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        url?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        data?: {
+            [key: string]: {
+                /**
+                 * A path, or a list of paths of which the first with a value counts.
+                 */
+                path?: string | Array<string>;
+                /**
+                 * A fixed value in place of a path.
+                 */
+                value?: string | number | boolean;
+                /**
+                 * A text that begins otherwise counts as missing.
+                 */
+                starts_with?: string;
+            };
+        };
+    };
+    /**
+     * The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id: it is remembered, and later finds the contact by itself, but creates none.
+     */
+    contact?: {
+        email?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        user_id?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        external_id?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        properties?: {
+            [key: string]: {
+                /**
+                 * A path, or a list of paths of which the first with a value counts.
+                 */
+                path?: string | Array<string>;
+                /**
+                 * A fixed value in place of a path.
+                 */
+                value?: string | number | boolean;
+                /**
+                 * A text that begins otherwise counts as missing.
+                 */
+                starts_with?: string;
+            };
+        };
+    };
+    /**
+     * The company, found or created by its domain. A contact without a company is linked to it.
+     */
+    company?: {
+        domain: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        name?: {
+            /**
+             * A path, or a list of paths of which the first with a value counts.
+             */
+            path?: string | Array<string>;
+            /**
+             * A fixed value in place of a path.
+             */
+            value?: string | number | boolean;
+            /**
+             * A text that begins otherwise counts as missing.
+             */
+            starts_with?: string;
+        };
+        properties?: {
+            [key: string]: {
+                /**
+                 * A path, or a list of paths of which the first with a value counts.
+                 */
+                path?: string | Array<string>;
+                /**
+                 * A fixed value in place of a path.
+                 */
+                value?: string | number | boolean;
+                /**
+                 * A text that begins otherwise counts as missing.
+                 */
+                starts_with?: string;
+            };
+        };
+    };
 };
 
 export type Identity = {
@@ -1726,10 +2021,86 @@ export type Visitor = {
     is_bot: boolean;
 };
 
+export type WarehouseDestination = {
+    destination_id: string;
+    name: string;
+    type: 'folder' | 's3';
+    /**
+     * Where the files are: a URL, or a path in the folder of the operator.
+     */
+    location: string;
+    prefix: string;
+    endpoint: string | null;
+    region: string | null;
+    bucket: string | null;
+    access_key_id: string | null;
+    /**
+     * null: it runs only when you start it.
+     */
+    schedule: string | null;
+    time_zone: string;
+    status: 'active' | 'paused';
+    next_run_at: string | null;
+    last_run: WarehouseRun | null;
+    created_at: string;
+    updated_at: string;
+};
+
+export type WarehouseRun = {
+    run_id: string;
+    destination_id: string;
+    /**
+     * `retrying`: it failed and will continue at next_attempt_at.
+     */
+    status: 'queued' | 'running' | 'retrying' | 'succeeded';
+    trigger: 'schedule' | 'manual';
+    /**
+     * Whether it exports all events again.
+     */
+    is_full: boolean;
+    /**
+     * What was written, by table.
+     */
+    tables: {
+        [key: string]: {
+            files: number;
+            rows: number;
+            bytes: number;
+        };
+    };
+    /**
+     * How often it failed.
+     */
+    failures: number;
+    /**
+     * Why it failed the last time.
+     */
+    error: string | null;
+    next_attempt_at: string | null;
+    /**
+     * The path of its manifest, which is written last; null until then.
+     */
+    manifest: string | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+};
+
 export type Webhook = {
     subscription_id: string;
     event: string;
+    /**
+     * With the format `slack`, only its beginning: whoever knows the whole URL can post to the channel.
+     */
     url: string;
+    /**
+     * `json`: the whole event. `slack`: a message for an incoming webhook of Slack, or of Mattermost, Rocket.Chat or Discord (its URL with /slack at the end).
+     */
+    format: 'json' | 'slack';
+    /**
+     * The text of a message; null: the default text for the event, or the format `json`.
+     */
+    template: string | null;
     url_filter: UrlFilter | null;
     /**
      * Names of the custom headers. Their values are never returned.
@@ -1823,6 +2194,37 @@ export type WebhookHealth = {
     is_failing: boolean;
     last_success_at: string | null;
     last_failure_at: string | null;
+};
+
+export type WriteBack = {
+    properties: Array<WriteBackProperty>;
+    /**
+     * Whether contacts that the system lacks are created there.
+     */
+    create_missing: boolean;
+    /**
+     * Changed contacts that have not been written yet.
+     */
+    waiting: number;
+    /**
+     * Why writing stopped; it is repeated.
+     */
+    error: string | null;
+};
+
+export type WriteBackProperty = {
+    /**
+     * The property here.
+     */
+    property: string;
+    /**
+     * The connected system's name of the field.
+     */
+    target: string;
+    /**
+     * If the system has another value: `ours` is written even so, and changes there do not replace it here; `theirs` stays, so that only blanks are filled; `newest`: the later change wins.
+     */
+    conflict: 'ours' | 'theirs' | 'newest';
 };
 
 export type AddDomainInput = {
@@ -2399,6 +2801,42 @@ export type CreateExportResponse = {
     warnings?: Array<string>;
 };
 
+export type CreateHookInput = {
+    name: string;
+    kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
+    /**
+     * The name of the source that it writes as. Default: made from the name, such as `stripe`.
+     */
+    source?: string;
+    /**
+     * The secret with which the sender signs its bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies once it has one.
+     */
+    signing_secret?: string;
+    /**
+     * Kind `custom` only: the header that has the HMAC-SHA256 of the body, in hexadecimal digits or base64, with or without `sha256=`.
+     */
+    signature_header?: string;
+    mapping?: HookMapping;
+    /**
+     * Default: true, but false while a needed secret is missing.
+     */
+    enabled?: boolean;
+};
+
+export type CreateHookResponse = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    warnings?: Array<string>;
+};
+
 export type CreateIdentityInput = {
     firstName: string;
     lastName: string;
@@ -2483,6 +2921,37 @@ export type CreateViewResponse = {
     warnings?: Array<string>;
 };
 
+export type CreateWarehouseDestinationInput = {
+    name: string;
+    type: 'folder' | 's3';
+    /**
+     * The folder of the files.
+     */
+    prefix?: string;
+    /**
+     * The URL of the storage, without the bucket.
+     */
+    endpoint?: string;
+    /**
+     * Default: us-east-1.
+     */
+    region?: string;
+    bucket?: string;
+    access_key_id?: string;
+    secret_access_key?: string;
+    schedule?: string | null;
+    /**
+     * Of the schedule. Default: UTC.
+     */
+    time_zone?: string;
+};
+
+export type CreateWarehouseDestinationResponse = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
 export type CreateWebhookInput = {
     event: string;
     /**
@@ -2497,6 +2966,11 @@ export type CreateWebhookInput = {
         name: string;
         value: string;
     }>;
+    /**
+     * `json`: the whole event. `slack`: a message for an incoming webhook of Slack, or of Mattermost, Rocket.Chat or Discord (its URL with /slack at the end).
+     */
+    format?: 'json' | 'slack';
+    template?: string | null;
 };
 
 export type CreateWebhookResponse = {
@@ -2565,6 +3039,21 @@ export type DeleteContactResponse = {
     status: 'success';
     deleted: true;
     contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteHookInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+};
+
+export type DeleteHookResponse = {
+    status: 'success';
+    deleted: true;
+    hook_id: string;
+    name: string;
     warnings?: Array<string>;
 };
 
@@ -2672,6 +3161,21 @@ export type DeleteViewResponse = {
     deleted: true;
     view_id: string;
     view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type DeleteWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type DeleteWarehouseDestinationResponse = {
+    status: 'success';
+    deleted: true;
+    destination_id: string;
+    name: string;
     warnings?: Array<string>;
 };
 
@@ -3024,6 +3528,40 @@ export type GetExportInput = {
 export type GetExportResponse = {
     status: 'success';
     export: Export;
+    warnings?: Array<string>;
+};
+
+export type GetHookInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+};
+
+export type GetHookResponse = {
+    status: 'success';
+    hook: Hook;
+    warnings?: Array<string>;
+};
+
+export type GetHookBodyInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    /**
+     * The body.
+     */
+    body_id: string;
+};
+
+export type GetHookBodyResponse = {
+    status: 'success';
+    body: HookBody;
+    /**
+     * A JSON object or array.
+     */
+    data: unknown;
     warnings?: Array<string>;
 };
 
@@ -3416,6 +3954,32 @@ export type GetVisitorInput = {
 export type GetVisitorResponse = {
     status: 'success';
     visitor: Visitor;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type GetWarehouseDestinationResponse = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseRunInput = {
+    /**
+     * The warehouse run.
+     */
+    warehouse_run_id: string;
+};
+
+export type GetWarehouseRunResponse = {
+    status: 'success';
+    run: WarehouseRun;
     warnings?: Array<string>;
 };
 
@@ -4502,6 +5066,46 @@ export type ListExportsResponse = {
     warnings?: Array<string>;
 };
 
+export type ListHookBodiesInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The hook.
+     */
+    hook_id: string;
+};
+
+export type ListHookBodiesResponse = {
+    status: 'success';
+    bodies: Array<HookBody>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ListHooksInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListHooksResponse = {
+    status: 'success';
+    hooks: Array<Hook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type ListIdentitiesInput = {
     /**
      * Words that must all occur in the name, the role, the job title or the address. At most 10 words.
@@ -4950,6 +5554,50 @@ export type ListVisitsResponse = {
     warnings?: Array<string>;
 };
 
+export type ListWarehouseDestinationsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+};
+
+export type ListWarehouseDestinationsResponse = {
+    status: 'success';
+    destinations: Array<WarehouseDestination>;
+    pagination: Pagination;
+    /**
+     * Whether the service can write to the type folder.
+     */
+    has_folders: boolean;
+    warnings?: Array<string>;
+};
+
+export type ListWarehouseRunsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type ListWarehouseRunsResponse = {
+    status: 'success';
+    runs: Array<WarehouseRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type ListWebhookDeliveriesInput = {
     /**
      * Page, from 1.
@@ -5050,6 +5698,23 @@ export type PauseConnectionResponse = {
     warnings?: Array<string>;
 };
 
+export type PauseWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type PauseWarehouseDestinationResponse = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type PauseWebhookInput = {
     /**
      * The webhook subscription.
@@ -5064,6 +5729,62 @@ export type PauseWebhookResponse = {
      * The names of the fields that changed.
      */
     changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type PreviewHookInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    mapping?: HookMapping;
+    /**
+     * A JSON object or array. Default: the newest kept body.
+     */
+    sample?: unknown;
+};
+
+export type PreviewHookResponse = {
+    status: 'success';
+    /**
+     * What would become of the body.
+     */
+    state: 'recorded' | 'skipped' | 'failed';
+    error: {
+        code: string;
+        message: string;
+        details: Array<{
+            path: string;
+            message: string;
+        }>;
+    } | null;
+    event: {
+        name: string;
+        /**
+         * null: when the body arrives.
+         */
+        timestamp: string | null;
+        id: string | null;
+        url: string | null;
+        data: {
+            [key: string]: unknown;
+        };
+    } | null;
+    contact: {
+        email: string | null;
+        user_id: string | null;
+        external_id: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    company: {
+        domain: string;
+        name: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
     warnings?: Array<string>;
 };
 
@@ -5106,6 +5827,24 @@ export type PreviewSegmentResponse = {
      */
     sample: Array<SegmentMember>;
     took_ms: number;
+    warnings?: Array<string>;
+};
+
+export type PreviewWebhookMessageInput = {
+    event: string;
+    /**
+     * The text of a message, with placeholders such as {{contact.email}}. Only with the format `slack`. Default: a text for the event.
+     */
+    template?: string;
+};
+
+export type PreviewWebhookMessageResponse = {
+    status: 'success';
+    /**
+     * The given one, or the default text for the event.
+     */
+    template: string;
+    text: string;
     warnings?: Array<string>;
 };
 
@@ -5265,6 +6004,31 @@ export type ReadyResponse = {
     status: 'ok';
     postgres: string;
     clickhouse: string;
+};
+
+export type ReceiveHookInput = {
+    token: string;
+};
+
+export type ReceiveHookResponse = {
+    status: 'success';
+    body_id: string;
+    /**
+     * `pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.
+     */
+    state: 'pending' | 'recorded' | 'skipped' | 'failed';
+    /**
+     * Why it was skipped or failed, or why its last attempt was not finished.
+     */
+    error: {
+        code: string;
+        message: string;
+    } | null;
+    /**
+     * The name of its event.
+     */
+    event: string | null;
+    warnings?: Array<string>;
 };
 
 export type RejectActionInput = {
@@ -5497,6 +6261,23 @@ export type ResumeConnectionResponse = {
     warnings?: Array<string>;
 };
 
+export type ResumeWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type ResumeWarehouseDestinationResponse = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type ResumeWebhookInput = {
     /**
      * The webhook subscription.
@@ -5540,6 +6321,32 @@ export type RevokeConnectedAppResponse = {
     revoked: true;
     grant_id: string;
     name: string;
+    warnings?: Array<string>;
+};
+
+export type RotateHookTokenInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    /**
+     * Whether the old URL stops working at once: after a leak.
+     */
+    revoke_old_url?: boolean;
+};
+
+export type RotateHookTokenResponse = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    old_token_expires_at: string;
     warnings?: Array<string>;
 };
 
@@ -5603,6 +6410,41 @@ export type RotateWriteKeyResponse = {
      */
     write_key: string;
     old_key_expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type RunHookBodyInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    /**
+     * The body.
+     */
+    body_id: string;
+};
+
+export type RunHookBodyResponse = {
+    status: 'success';
+    body: HookBody;
+    warnings?: Array<string>;
+};
+
+export type RunWarehouseExportInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+    /**
+     * Export all events again; the manifest says that they replace the earlier ones.
+     */
+    full?: boolean;
+};
+
+export type RunWarehouseExportResponse = {
+    status: 'success';
+    run_id: string;
+    is_new: boolean;
     warnings?: Array<string>;
 };
 
@@ -5909,6 +6751,31 @@ export type SendEventsResponse = {
     warnings?: Array<string>;
 };
 
+export type SetConnectionWriteBackInput = {
+    /**
+     * The connection.
+     */
+    connection_id: string;
+    /**
+     * Empty: nothing is written.
+     */
+    properties: Array<WriteBackProperty>;
+    /**
+     * Creates contacts with an email that the system lacks. Default: false.
+     */
+    create_missing?: boolean;
+};
+
+export type SetConnectionWriteBackResponse = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
 export type SetEmailAccountInput = {
     /**
      * The identity.
@@ -6188,6 +7055,20 @@ export type SuggestSegmentValuesResponse = {
     warnings?: Array<string>;
 };
 
+export type TestWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+};
+
+export type TestWarehouseDestinationResponse = {
+    status: 'success';
+    destination_id: string;
+    ok: true;
+    warnings?: Array<string>;
+};
+
 export type TestWebhookInput = {
     /**
      * The webhook subscription.
@@ -6422,6 +7303,34 @@ export type UpdateContactResponse = {
     warnings?: Array<string>;
 };
 
+export type UpdateHookInput = {
+    /**
+     * The hook.
+     */
+    hook_id: string;
+    name?: string;
+    mapping?: HookMapping;
+    enabled?: boolean;
+    /**
+     * The secret with which the sender signs its bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies once it has one.
+     */
+    signing_secret?: string;
+    /**
+     * null: bodies are no longer signed; the secret is removed too.
+     */
+    signature_header?: string | null;
+};
+
+export type UpdateHookResponse = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateIdentityInput = {
     /**
      * The identity.
@@ -6533,6 +7442,31 @@ export type UpdateTenantResponse = {
     warnings?: Array<string>;
 };
 
+export type UpdateWarehouseDestinationInput = {
+    /**
+     * The export destination.
+     */
+    destination_id: string;
+    name?: string;
+    access_key_id?: string;
+    secret_access_key?: string;
+    schedule?: string | null;
+    /**
+     * Of the schedule. Default: UTC.
+     */
+    time_zone?: string;
+};
+
+export type UpdateWarehouseDestinationResponse = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type UpdateWebhookInput = {
     /**
      * The webhook subscription.
@@ -6550,6 +7484,7 @@ export type UpdateWebhookInput = {
         name: string;
         value: string;
     }>;
+    template?: string | null;
 };
 
 export type UpdateWebhookResponse = {

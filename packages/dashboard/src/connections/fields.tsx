@@ -35,7 +35,7 @@ export function CredentialFields({ connector, draft, onChange }: FieldsProps) {
     <PasswordInput
       key={name}
       label={fieldWords(name)}
-      description={`${description} ${text.create.stored}`}
+      description={text.create.stored(description)}
       required
       autoComplete="off"
       visibilityToggleButtonProps={{ 'aria-label': text.create.show(fieldWords(name)) }}

@@ -64,7 +64,7 @@ export const text = {
     since: 'Since',
     submit: 'Connect',
     failed: 'The system was not connected',
-    stored: 'Stored encrypted, and never shown again.',
+    stored: (description: string) => `${description} Stored encrypted, and never shown again.`,
     show: (label: string) => `Show: ${label}`,
     default: 'Default',
     unknown: 'There is no such system.',

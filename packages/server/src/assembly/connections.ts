@@ -43,13 +43,7 @@ export function openConnections(
   })
   const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
   const { social, close: closeSocial } = openConnector(config, clock, options)
-  const cleanup: Cleanup = [
-    closeSocial,
-    outbound.close,
-    tokenApi.close,
-    connectorApi.close,
-    sitePages.close,
-  ]
+  const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, connectorApi.close, sitePages.close]
   cleanup.push(llmOutbound.close, providerApi.close, storageTransfer.close)
   return {
     outbound,

@@ -127,7 +127,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
     const hookServices = { ...writing, recordCalls }
-    const own = { config, invalidation, jobs, secrets, providers, writing, mail, pulling, hookServices, clock, log, metrics }
+    const own = {
+      config,
+      invalidation,
+      jobs,
+      secrets,
+      providers,
+      writing,
+      mail,
+      pulling,
+      hookServices,
+      clock,
+      log,
+      metrics,
+    }
     const workers = await startWorkers({ ...engines, ...connections, ...own })
     cleanup.push(workers.stop)
 

@@ -9,15 +9,7 @@ import { posthog } from './posthog/posthog.ts'
 import { salesforce } from './salesforce/salesforce.ts'
 
 /** Every connector. To add one, write its folder and list it here: see docs/connectors.md. */
-export const CONNECTORS: readonly Connector[] = [
-  hubspot,
-  salesforce,
-  pipedrive,
-  posthog,
-  mixpanel,
-  amplitude,
-  intercom,
-]
+export const CONNECTORS: readonly Connector[] = [hubspot, salesforce, pipedrive, posthog, mixpanel, amplitude, intercom]
 
 /** @throws ServiceError 404 `unknown_connector` that names the connectors. */
 export function connectorNamed(name: string): Connector {

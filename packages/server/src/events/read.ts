@@ -93,7 +93,9 @@ export async function unknownEventIds(
     columns: 'DISTINCT event_id',
     where: [
       'event_id IN {event_ids: Array(UUID)}',
-      ...(between === null ? [] : ['is_system = 0', `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`]),
+      ...(between === null
+        ? []
+        : ['is_system = 0', `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`]),
     ],
     parameters: {
       event_ids: [...unknown],

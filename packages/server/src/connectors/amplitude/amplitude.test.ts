@@ -167,7 +167,7 @@ describe('Amplitude', () => {
 
   test('an answer that is no archive, and one that is damaged, are errors of the connection', async () => {
     await peer.add(...threeDays())
-    let body = Buffer.from('This is not an archive.')
+    let body: Buffer = Buffer.from('This is not an archive.')
     bench.system.intercept = ({ path }) => (path === '/api/2/export' && body.length > 0 ? { body } : undefined)
     const connection = await bench.connect()
     expect((await connection.until('failed')).error).toContain('The archive cannot be read')

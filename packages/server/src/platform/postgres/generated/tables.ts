@@ -208,8 +208,17 @@ export interface ConnectionErrors {
   external_id: string;
   message: string;
   object: string;
-  run_id: string;
+  run_id: string | null;
   tenant_id: string;
+}
+
+export interface ConnectionOutbox {
+  connection_id: string;
+  contact_id: string;
+  failures: Generated<number>;
+  next_try_at: Timestamp;
+  tenant_id: string;
+  version: Generated<number>;
 }
 
 export interface ConnectionRuns {
@@ -237,6 +246,10 @@ export interface Connections {
   state: string;
   tenant_id: string;
   updated_at: Timestamp;
+  write_back: Json | null;
+  write_back_at: Generated<Timestamp>;
+  write_back_error: string | null;
+  write_back_failures: Generated<number>;
 }
 
 export interface ContactAliases {
@@ -465,6 +478,47 @@ export interface Fingerprints {
   visitor_id: string | null;
 }
 
+export interface HookBodies {
+  attempts: Generated<number>;
+  body: string;
+  body_id: string;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  company_id: string | null;
+  contact_id: string | null;
+  contact_status: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  event: string | null;
+  event_id: string | null;
+  event_key: string | null;
+  hook_id: string;
+  processed_at: Timestamp | null;
+  received_at: Timestamp;
+  size_bytes: number;
+  state: string;
+  tenant_id: string;
+}
+
+export interface Hooks {
+  created_at: Timestamp;
+  hook_id: string;
+  is_enabled: boolean;
+  kind: string;
+  mapping: Json;
+  name: string;
+  previous_token_hash: Buffer | null;
+  previous_token_until: Timestamp | null;
+  secret_sealed: string | null;
+  signature_header: string | null;
+  source: string;
+  source_id: string;
+  tenant_id: string;
+  token_hash: Buffer;
+  token_hint: string;
+  updated_at: Timestamp;
+}
+
 export interface IdempotencyKeys {
   answer_sealed: string | null;
   caller: string;
@@ -594,6 +648,7 @@ export interface Journal {
   journal_id: string;
   row_count: number;
   rows: string;
+  sequence: Int8 | null;
   table_name: Generated<string>;
   tenant_ids: string[];
 }
@@ -646,20 +701,6 @@ export interface MailSends {
   status: string;
   tenant_id: string;
   unsubscribe_hash: string | null;
-}
-
-export interface MessagingConnections {
-  created_at: Timestamp;
-  error: string | null;
-  next_pull_at: Timestamp;
-  position: Json;
-  sealed: string;
-  settings: Json;
-  source: string;
-  state: string;
-  synced_at: Timestamp | null;
-  tenant_id: string;
-  updated_at: Timestamp;
 }
 
 export interface Notes {
@@ -1010,6 +1051,60 @@ export interface Visitors {
   visitor_id: string;
 }
 
+export interface WarehouseDestinations {
+  access_key_id: string | null;
+  bucket: string | null;
+  created_at: Timestamp;
+  destination_id: string;
+  endpoint: string | null;
+  exported_at: Timestamp | null;
+  exported_sequence: Generated<Int8>;
+  name: string;
+  next_run_at: Timestamp | null;
+  paused_at: Timestamp | null;
+  place: string;
+  prefix: string;
+  region: string | null;
+  schedule: string | null;
+  secret_sealed: string | null;
+  tenant_id: string;
+  time_zone: string;
+  type: string;
+  updated_at: Timestamp;
+}
+
+export interface WarehouseFiles {
+  bytes: Int8;
+  cursor: Json;
+  number: number;
+  path: string;
+  rows: Int8;
+  run_id: string;
+  sha256: string;
+  table_name: string;
+  tenant_id: string;
+}
+
+export interface WarehouseRuns {
+  after_sequence: Int8 | null;
+  claim: string | null;
+  claimed_until: Timestamp | null;
+  created_at: Timestamp;
+  destination_id: string;
+  error: string | null;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
+  is_full: boolean;
+  manifest: string | null;
+  next_attempt_at: Timestamp | null;
+  run_id: string;
+  started_at: Timestamp | null;
+  status: string;
+  tenant_id: string;
+  trigger: string;
+  up_to_sequence: Int8 | null;
+}
+
 export interface WebhookAttempts {
   address: string | null;
   at: Timestamp;
@@ -1026,6 +1121,7 @@ export interface WebhookAttempts {
 
 export interface WebhookDeliveries {
   attempts_before: Generated<number>;
+  contact_id: string | null;
   created_at: Timestamp;
   delivery_id: string;
   due_at: Timestamp;
@@ -1051,6 +1147,7 @@ export interface WebhookQueue {
 export interface WebhookSubscriptions {
   created_at: Timestamp;
   event: string;
+  format: Generated<string>;
   header_names: string[];
   headers_sealed: string | null;
   paused_at: Timestamp | null;
@@ -1059,6 +1156,7 @@ export interface WebhookSubscriptions {
   secret_sealed: string;
   subscription_id: string;
   switch_at: Timestamp | null;
+  template: string | null;
   tenant_id: string;
   updated_at: Timestamp;
   url: string;
@@ -1089,6 +1187,7 @@ export interface DB {
   companies: Companies;
   company_sources: CompanySources;
   connection_errors: ConnectionErrors;
+  connection_outbox: ConnectionOutbox;
   connection_runs: ConnectionRuns;
   connections: Connections;
   contact_aliases: ContactAliases;
@@ -1111,6 +1210,8 @@ export interface DB {
   event_imports: EventImports;
   exports: Exports;
   fingerprints: Fingerprints;
+  hook_bodies: HookBodies;
+  hooks: Hooks;
   idempotency_keys: IdempotencyKeys;
   identification_settings: IdentificationSettings;
   identities: Identities;
@@ -1127,7 +1228,6 @@ export interface DB {
   mailbox_folders: MailboxFolders;
   mailbox_skipped: MailboxSkipped;
   mailboxes: Mailboxes;
-  messaging_connections: MessagingConnections;
   notes: Notes;
   oauth_clients: OauthClients;
   oauth_grants: OauthGrants;
@@ -1163,6 +1263,9 @@ export interface DB {
   users: Users;
   visitor_networks: VisitorNetworks;
   visitors: Visitors;
+  warehouse_destinations: WarehouseDestinations;
+  warehouse_files: WarehouseFiles;
+  warehouse_runs: WarehouseRuns;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
   webhook_queue: WebhookQueue;

@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insertConnection } from '../../test/connected-system.ts'
+import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
+import {
+  connect,
+  inState,
+  person,
+  pulled,
+  readConnection,
+  type ScriptedSystem,
+  startScriptedSystem,
+  TOKEN,
+  WITHIN,
+} from '../../test/scripted-connector.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { notePage, startRun } from './runs.ts'
+
+const PUBLIC_URL = 'https://cds.example'
+
+let system: ScriptedSystem
+let google: OAuthProvider
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  system = await startScriptedSystem()
+  google = await startOAuthProvider({
+    issuer: 'https://accounts.google.com',
+    usesPkce: true,
+    authentication: 'form',
+    redirectUri: `${PUBLIC_URL}/authorized`,
+  })
+  const providerUrls = { google: google.url }
+  service = await startTestService({ CDS_PUBLIC_URL: PUBLIC_URL }, { ...system.options, providerUrls })
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  system.reset()
+  google.fault = null
+})
+afterAll(async () => {
+  await service?.close()
+  await google?.close()
+  await system?.close()
+})
+
+const read = (path: string) => readConnection(tenant, path)
+const post = (path: string, body?: object) => tenant.call('POST', path, body)
+const countContacts = async () => (await tenant.call('GET', '/v1/contacts?count_only=1')).body.count
+/** Answers requests for pages, but not the one for the account. */
+const refuse = (status: number, headers: Record<string, string> = {}, times = Number.POSITIVE_INFINITY) => {
+  let left = times
+  system.intercept = ({ path }) =>
+    path === '/people' && left-- > 0 ? { status, headers, body: { message: `no, says ${TOKEN}` } } : undefined
+}
+
+describe('a pull', () => {
+  test('waits for a short rate limit', async () => {
+    system.pages = [{ contacts: [person(1)] }]
+    refuse(429, { 'retry-after': '0' }, 3)
+    const run = await pulled(tenant, await connect(tenant))
+    expect(run.counts).toEqual({ people: { created: 1 } })
+    expect(system.asked()).toHaveLength(4)
+  })
+
+  test('ends at a long rate limit, and continues the same run after it', async () => {
+    system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
+    let limited = true
+    system.intercept = ({ query }) =>
+      query.get('cursor') === '1' && limited ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : undefined
+    const path = await connect(tenant)
+    await expect
+      .poll(async () => Date.parse((await read(path)).next_pull_at) - Date.now() > 3_000_000, WITHIN)
+      .toBe(true)
+    const before = await read(path)
+    expect(before).toMatchObject({ state: 'waiting', error: null, last_run: { finished_at: null } })
+    limited = false
+    system.requests = []
+    await post(`${path}/pull`)
+    const run = await pulled(tenant, path)
+    expect(run).toMatchObject({ run_id: before.last_run.run_id, counts: { people: { created: 2 } } })
+    expect(system.asked()).toEqual(['1'])
+  })
+
+  test('shows a server error, backs off, and recovers', async () => {
+    system.pages = [{ contacts: [person(1)] }]
+    refuse(503)
+    const path = await connect(tenant)
+    const failed = await inState(tenant, path, 'failed')
+    expect(failed.error).toBe('Scripted responded with status 503: no, says [secret]')
+    // Tried three times.
+    expect(system.asked()).toHaveLength(3)
+    await post(`${path}/pull`)
+    // The second wait is longer than the first, which is 30 seconds.
+    await expect.poll(async () => Date.parse((await read(path)).next_pull_at) - Date.now() > 35_000, WITHIN).toBe(true)
+    system.intercept = () => undefined
+    await post(`${path}/pull`)
+    await pulled(tenant, path)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+    expect(await countContacts()).toBe(1)
+  })
+
+  test('stops when the sign-in is refused, until a person signs in again, and then continues', async () => {
+    system.pages = [{ contacts: [person(1)] }, { contacts: [person(2)] }]
+    system.intercept = ({ query }) =>
+      query.get('cursor') === '1' ? { status: 401, body: { message: 'token expired' } } : undefined
+    const path = await connect(tenant)
+    const { error, next_pull_at, last_run } = await inState(tenant, path, 'signed_out')
+    expect([error, next_pull_at]).toEqual(['Scripted responded with status 401: token expired', null])
+    for (const order of ['pull', 'reread']) {
+      expect((await post(`${path}/${order}`, {})).body.error.code).toBe('connection_signed_out')
+    }
+    const wrong = await tenant.call('PATCH', path, { credentials: { token: 'wrong' } })
+    expect(wrong.body.error.code).toBe('connection_refused')
+    expect((await read(path)).state).toBe('signed_out')
+    Object.assign(system, { token: 'a-new-token', requests: [], intercept: () => undefined })
+    expect((await tenant.call('PATCH', path, { credentials: { token: 'a-new-token' } })).status).toBe(200)
+    expect((await pulled(tenant, path)).run_id).toBe(last_run.run_id)
+    expect(system.asked()).toEqual(['1'])
+    expect(await countContacts()).toBe(2)
+  })
+
+  test('reads from the start after the account has changed', async () => {
+    system.pages = [{ contacts: [person(1)] }]
+    const path = await connect(tenant)
+    const { run_id } = await pulled(tenant, path)
+    Object.assign(system, { account: 'Another', requests: [] })
+    await tenant.call('PATCH', path, { credentials: { token: TOKEN } })
+    await pulled(tenant, path, run_id)
+    expect((await read(path)).account).toBe('Another')
+    expect(system.requests.find((request) => request.path === '/people')?.query.get('since')).toBeNull()
+  })
+
+  test('renews an expired access token, stores it, and is signed out when that is refused', async () => {
+    const { id, secret } = google.client
+    await tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret: secret })
+    google.onIssued = (_, token) => Object.assign(system, { token })
+    system.pages = [{ contacts: [person(1)] }]
+    const purpose = { kind: 'connection', connector: 'scripted' }
+    const started = await post('/v1/authorizations', { provider: 'google', purpose })
+    const completed = await post('/v1/authorizations/complete', await signInAt(started.body.authorization_url))
+    expect(completed.status).toBe(200)
+    const path = `/v1${completed.body.path}`
+    let { run_id } = await pulled(tenant, path)
+    expect(google.forms).toHaveLength(1)
+    // Twice, because the second renewal needs the refresh token that the first one stored.
+    for (const renewals of [1, 2]) {
+      system.token = 'expired'
+      await post(`${path}/pull`)
+      run_id = (await pulled(tenant, path, run_id)).run_id
+      expect(google.forms).toHaveLength(1 + renewals)
+    }
+    google.revokeAll()
+    system.token = 'expired'
+    await post(`${path}/pull`)
+    expect((await inState(tenant, path, 'signed_out')).error).toContain('revoked')
+    const again = { kind: 'connection', connection_id: path.split('/').at(-1) }
+    const renewed = await post('/v1/authorizations', { provider: 'google', purpose: again })
+    await post('/v1/authorizations/complete', await signInAt(renewed.body.authorization_url))
+    await pulled(tenant, path, run_id)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+    const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
+    const shown = JSON.stringify([rows, (await tenant.call('GET', '/v1/audit-log')).body]) + service.logged.join()
+    for (const issued of google.issued) expect(shown).not.toContain(issued)
+  })
+
+  test('lists a bad record and writes the others; nothing is doubled when everything is read again', async () => {
+    const bad = person(2, { firstname: 'x'.repeat(70_000) })
+    system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
+    const path = await connect(tenant)
+    const run = await pulled(tenant, path)
+    expect(run.counts).toEqual({ people: { created: 2, failed: 1 } })
+    const { errors, pagination } = (await tenant.call('GET', `${path}/errors`)).body
+    expect(errors).toMatchObject([{ object: 'people', external_id: '2', code: 'validation_error', run_id: run.run_id }])
+    expect(pagination.total_items).toBe(1)
+    await post(`${path}/reread`, { since: '2026-01-01' })
+    const again = await pulled(tenant, path, run.run_id)
+    expect(again.counts).toEqual({ people: { unchanged: 2, failed: 1 } })
+    expect(system.requests.at(-1)?.query.get('since')).toBe('2026-01-01T00:00:00.000Z')
+    expect(await countContacts()).toBe(2)
+  })
+})
+
+describe('what a person does during a pull wins', () => {
+  beforeEach(() => {
+    system.pages = [1, 2, 3].map((id) => ({ contacts: [person(id)] }))
+  })
+
+  test('a pause: the pull stores nothing more, and continues at that page when it is resumed', async () => {
+    const { reached, release } = system.hold('1')
+    const path = await connect(tenant)
+    await reached
+    expect((await post(`${path}/pause`)).body.changed).toBe(true)
+    release()
+    expect((await post(`${path}/pull`)).body.error.code).toBe('connection_paused')
+    expect((await post(`${path}/pause`)).body.changed).toBe(false)
+    expect(await read(path)).toMatchObject({ state: 'paused', next_pull_at: null, last_run: { finished_at: null } })
+    await expect.poll(() => system.asked()).toEqual([null, '1'])
+    expect((await post(`${path}/resume`)).body.changed).toBe(true)
+    await pulled(tenant, path)
+    expect(system.asked()).toEqual([null, '1', '1', '2'])
+    expect(await countContacts()).toBe(3)
+  })
+
+  test('another read: it begins at the start', async () => {
+    const { reached, release } = system.hold('1')
+    const path = await connect(tenant)
+    await reached
+    expect((await post(`${path}/reread`, {})).status).toBe(202)
+    release()
+    await pulled(tenant, path)
+    expect(system.asked()).toEqual([null, '1', null, '1', '2'])
+    expect(await countContacts()).toBe(3)
+  })
+
+  test('a deletion: nothing of the connection comes back', async () => {
+    const { reached, release } = system.hold('1')
+    const path = await connect(tenant)
+    await reached
+    expect((await tenant.call('DELETE', path)).status).toBe(200)
+    release()
+    // The next connection is pulled after that job has ended or beside it.
+    await pulled(tenant, await connect(tenant, { source: 'another' }))
+    expect((await tenant.call('GET', path)).status).toBe(404)
+    for (const table of ['connections', 'connection_runs'] as const) {
+      expect(await tenant.handle.db.selectFrom(table).select('connection_id').execute()).toHaveLength(1)
+    }
+    expect(service.logged.filter((line) => line.includes('a pull failed'))).toEqual([])
+  })
+})
+
+test('other tenants find nothing', async () => {
+  const path = await connect(tenant)
+  await pulled(tenant, path)
+  const stranger = await createTestTenant(service)
+  for (const [method, suffix, body] of [
+    ['GET', '', undefined],
+    ['PATCH', '', { credentials: { token: TOKEN } }],
+    ['POST', '/pause', undefined],
+    ['POST', '/resume', undefined],
+    ['POST', '/pull', undefined],
+    ['POST', '/reread', {}],
+    ['GET', '/runs', undefined],
+    ['GET', '/errors', undefined],
+    ['DELETE', '', undefined],
+  ] as const) {
+    expect([method, suffix, (await stranger.call(method, path + suffix, body)).status]).toEqual([method, suffix, 404])
+  }
+  expect((await stranger.call('GET', '/v1/connections')).body.connections).toEqual([])
+  expect(await read(path)).toMatchObject({ state: 'waiting' })
+})
+
+test('50 runs and 1,000 failed records are kept, the latest', async () => {
+  const connectionId = await insertConnection(tenant)
+  const path = `/v1/connections/${connectionId}`
+  const at = (index: number) => new Date(Date.UTC(2026, 0, 1, 0, index))
+  let runId = ''
+  for (let index = 0; index < 55; index++) {
+    runId = await tenant.handle.transaction((tx) => startRun(tx, connectionId, at(index)))
+  }
+  const runs = (await tenant.call('GET', `${path}/runs?limit=50`)).body
+  expect([runs.pagination.total_items, runs.runs[0].run_id]).toEqual([50, runId])
+  for (const part of [1, 2]) {
+    const errors = Array.from({ length: 600 }, (_, n) => ({ externalId: `${part}-${n}`, code: 'x', message: newId() }))
+    const place = { connectionId, runId, object: 'people' }
+    await tenant.handle.transaction((tx) => notePage(tx, place, { counts: { failed: 600 }, errors }, at(60 + part)))
+  }
+  const { errors, pagination } = (await tenant.call('GET', `${path}/errors?limit=100`)).body
+  expect([pagination.total_items, errors[0].external_id]).toEqual([1_000, '2-599'])
+  expect((await read(path)).last_run.counts).toEqual({ people: { failed: 1_200 } })
+})
+
+test('the credentials are in no answer, row, audit entry or line of the log', async () => {
+  refuse(500)
+  const path = await connect(tenant)
+  await inState(tenant, path, 'failed')
+  const answers = await Promise.all(
+    [path, '/v1/connections', `${path}/runs`, `${path}/errors`, '/v1/audit-log', '/v1/sources'].map((each) =>
+      tenant.call('GET', each),
+    ),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
+  expect(JSON.stringify([answers.map(({ body }) => body), rows]) + service.logged.join()).not.toContain(TOKEN)
+})

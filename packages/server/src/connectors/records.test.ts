@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  connect,
+  person,
+  pulled,
+  type ScriptedSystem,
+  startScriptedSystem,
+  TOKEN,
+} from '../../test/scripted-connector.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let system: ScriptedSystem
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  system = await startScriptedSystem()
+  service = await startTestService({}, system.options)
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  system.reset()
+})
+afterAll(async () => {
+  await service?.close()
+  await system?.close()
+})
+
+const companies = async () => (await tenant.call('GET', '/v1/companies')).body.companies
+const contactOf = async (email: string) => {
+  const { contacts } = (await tenant.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body
+  return contacts[0]
+}
+
+/** Pulls pages one run after another. @returns a function that pulls the next pages, and returns the counts. */
+async function source() {
+  const path = await connect(tenant)
+  let { run_id } = await pulled(tenant, path)
+  return async (...pages: ScriptedSystem['pages']) => {
+    system.pages = pages
+    expect((await tenant.call('POST', `${path}/reread`, {})).status).toBe(202)
+    const run = await pulled(tenant, path, run_id)
+    run_id = run.run_id
+    return run.counts.people ?? {}
+  }
+}
+
+const company = (id: string, more: object = {}) => ({
+  externalId: id,
+  domain: null,
+  name: `Company ${id}`,
+  properties: {},
+  ...more,
+})
+
+describe('a company of a connected system', () => {
+  test('is found by its id, else by its domain, else created', async () => {
+    await tenant.call('POST', '/v1/companies', { domain: 'known.example', name: 'Known' })
+    const pull = await source()
+    const sent = [
+      company('1', { domain: 'https://www.known.example/about', name: 'Known Ltd' }),
+      company('2', { domain: 'new.example' }),
+      company('3', { domain: 'not a domain' }),
+    ]
+    expect(await pull({ companies: sent })).toEqual({ created: 2, updated: 1 })
+    const byName = (all: { name: string; domain: string | null }[]) =>
+      all.map(({ name, domain }) => [name, domain]).sort()
+    const expected = [
+      ['Company 2', 'new.example'],
+      ['Company 3', null],
+      ['Known Ltd', 'known.example'],
+    ]
+    expect(byName(await companies())).toEqual(expected)
+    expect(await pull({ companies: sent })).toEqual({ unchanged: 3 })
+    expect(byName(await companies())).toEqual(expected)
+  })
+
+  test('keeps what a person has set, until the system changes the value', async () => {
+    const pull = await source()
+    const sent = company('1', { properties: { industry: 'mills', size: 10 } })
+    await pull({ companies: [sent] })
+    const [{ company_id }] = await companies()
+    const changed = await tenant.call('PUT', `/v1/companies/${company_id}`, {
+      name: 'Set by hand',
+      properties: { industry: 'engines' },
+    })
+    expect(changed.status).toBe(200)
+    expect(await pull({ companies: [{ ...sent, properties: { industry: 'mills', size: 11 } }] })).toEqual({
+      updated: 1,
+    })
+    expect((await companies())[0]).toMatchObject({ name: 'Set by hand', properties: { industry: 'engines', size: 11 } })
+    await pull({ companies: [{ ...sent, name: 'Renamed there', properties: { industry: 'looms' } }] })
+    const [after] = await companies()
+    expect(after).toMatchObject({ name: 'Renamed there', properties: { industry: 'looms' } })
+    // Removed there, and changed by nobody here.
+    expect(after.properties).not.toHaveProperty('size')
+  })
+
+  test('does not take the domain of another company', async () => {
+    const pull = await source()
+    await pull({ companies: [company('1'), company('2', { domain: 'taken.example' })] })
+    const counts = await pull({ companies: [company('1', { domain: 'taken.example' })] })
+    expect(counts).toEqual({ unchanged: 1 })
+    await pull({ companies: [company('1', { domain: 'free.example' })] })
+    const domains = (await companies()).map(({ name, domain }: Record<string, string>) => [name, domain]).sort()
+    expect(domains).toEqual([
+      ['Company 1', 'free.example'],
+      ['Company 2', 'taken.example'],
+    ])
+  })
+
+  test('with values that cannot be stored fails alone', async () => {
+    const pull = await source()
+    const tooLong = company('2', { properties: { note: 'x'.repeat(70_000) } })
+    expect(await pull({ companies: [company('1'), tooLong, company('')] })).toEqual({ created: 1, failed: 2 })
+    expect((await companies()).map(({ name }: { name: string }) => name)).toEqual(['Company 1'])
+  })
+
+  test('has the contacts that name it, and loses them when they name another', async () => {
+    const pull = await source()
+    const named = (id: string) => ({
+      companies: [company('1'), company('2')],
+      contacts: [{ ...person(1), company_id: id }],
+    })
+    await pull(named('1'))
+    const idOf = async (name: string) =>
+      (await companies()).find((each: { name: string }) => each.name === name)?.company_id
+    expect((await contactOf('person1@example.com')).company_id).toBe(await idOf('Company 1'))
+    await pull(named('2'))
+    expect((await contactOf('person1@example.com')).company_id).toBe(await idOf('Company 2'))
+  })
+})
+
+describe('a contact of a connected system', () => {
+  test('that is deleted there stays, without what only the system said', async () => {
+    const pull = await source()
+    await tenant.contact('person1@example.com', { city: 'London' })
+    await pull({ contacts: [person(1, { plan: 'pro' }), person(2)] })
+    expect((await contactOf('person1@example.com')).properties).toMatchObject({ city: 'London', plan: 'pro' })
+    expect(await pull({ contacts: [person(2)], deleted: ['1', 'unknown'] })).toEqual({ unchanged: 1, deleted: 1 })
+    const { properties } = await contactOf('person1@example.com')
+    expect(properties).toEqual({ email: 'person1@example.com', city: 'London' })
+    // The deletion is found again in the overlap.
+    expect(await pull({ deleted: ['1'] })).toEqual({})
+  })
+
+  test('that is merged there is merged here, once', async () => {
+    const pull = await source()
+    await pull({ contacts: [person(1, { plan: 'pro' }), person(2, { city: 'London' })] })
+    const survivor = (await contactOf('person2@example.com')).contact_id
+    const merged = { contacts: [person(2, { city: 'London' })], merged: [{ from: '1', into: '2' }] }
+    expect(await pull(merged)).toEqual({ unchanged: 1, merged: 1 })
+    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    const kept = (await tenant.call('GET', `/v1/contacts/${survivor}`)).body.contact
+    expect(kept.properties).toMatchObject({ city: 'London', plan: 'pro' })
+    expect(await pull(merged)).toEqual({ unchanged: 1 })
+    expect(await pull({ merged: [{ from: 'unknown', into: '2' }] })).toEqual({})
+  })
+})
+
+test('an address within the network is refused, and nothing is sent to it', async () => {
+  const { outbound, ...urls } = system.options
+  const guarded = await startTestService({}, { ...urls, outbound: { ca: outbound.ca } })
+  try {
+    const own = await createTestTenant(guarded)
+    const body = { connector: 'scripted', credentials: { token: TOKEN } }
+    const answer = await own.call('POST', '/v1/connections', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'url_not_allowed'])
+    expect(system.requests).toEqual([])
+  } finally {
+    await guarded.close()
+  }
+})

@@ -1,0 +1,131 @@
+import { expect } from 'vitest'
+import { CONNECTORS } from '../src/connectors/all-connectors.ts'
+import { textOf } from '../src/connectors/client.ts'
+import type { Connector, RecordsPage } from '../src/connectors/connector.ts'
+import { type ConnectedSystem, type SystemAnswer, startConnectedSystem } from './connected-system.ts'
+import { makeCertificate } from './receiver.ts'
+import type { TestTenant } from './service.ts'
+
+export const WITHIN = { timeout: 120_000, interval: 100 }
+export const TOKEN = 'token-of-the-scripted-system'
+
+/** A connector whose system answers with pages as the frame writes them: with everything that a page can have. */
+const scripted: Connector = {
+  name: 'scripted',
+  label: 'Scripted',
+  kind: 'crm',
+  credentials: { token: 'A token.' },
+  oauth: { provider: 'google', scopes: ['people.read'] },
+  settings: {},
+  baseUrl: () => 'https://scripted.example',
+  headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
+  pauseMs: 0,
+  account: async (client) => textOf((await client.call({ path: '/me' })).account) ?? '',
+  objects: [
+    {
+      name: 'people',
+      overlapSeconds: 0,
+      read: async (client, { since, cursor }) => {
+        const query = { since: since?.toISOString(), cursor: textOf(cursor) ?? undefined }
+        return (await client.call({ path: '/people', query })) as unknown as RecordsPage
+      },
+    },
+  ],
+}
+
+export interface ScriptedSystem extends ConnectedSystem {
+  options: { outbound: { allowPrivate: boolean; ca: string }; connectorUrls: Record<string, string> }
+  /** What is accepted as a token. */
+  token: string
+  account: string
+  /** Its pages, in order. The cursor is their number. */
+  pages: Omit<RecordsPage, 'next'>[]
+  /** The cursors of the pages that were asked for; null for the first. */
+  asked(): (string | null)[]
+  /** Answers the page with this cursor only once `release` is called; `reached` resolves when it is asked for. */
+  hold(cursor: string | null): { reached: Promise<void>; release: () => void }
+  /** Back to the start, for the next test. */
+  reset(): void
+}
+
+/** Starts the system, and lists its connector until it is closed. */
+export async function startScriptedSystem(): Promise<ScriptedSystem> {
+  const certificate = makeCertificate()
+  let held: { cursor: string | null; reached: () => void; released: Promise<void> } | null = null
+  const system = await startConnectedSystem(certificate, async ({ path, query, headers }): Promise<SystemAnswer> => {
+    if (headers.authorization !== `Bearer ${self.token}`) return { status: 401, body: { message: 'token expired' } }
+    if (path === '/me') return { body: { account: self.account } }
+    const cursor = query.get('cursor')
+    const page = self.pages[Number(cursor ?? 0)] ?? {}
+    if (held?.cursor === cursor) {
+      held.reached()
+      await held.released
+    }
+    const next = Number(cursor ?? 0) + 1
+    return { body: { ...page, next: next < self.pages.length ? String(next) : null } }
+  })
+  const listed = CONNECTORS as Connector[]
+  listed.push(scripted)
+  const self: ScriptedSystem = Object.assign(system, {
+    options: {
+      outbound: { allowPrivate: true, ca: certificate.certificate },
+      connectorUrls: { scripted: system.url },
+    },
+    token: TOKEN,
+    account: 'Engines',
+    pages: [],
+    asked: () => system.requests.filter(({ path }) => path === '/people').map(({ query }) => query.get('cursor')),
+    hold: (cursor: string | null) => {
+      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      held = { cursor, reached: reached.resolve, released: released.promise }
+      const release = () => {
+        held = null
+        released.resolve()
+      }
+      return { reached: reached.promise, release }
+    },
+    reset: () => {
+      held = null
+      Object.assign(system, { token: TOKEN, account: 'Engines', pages: [], requests: [], intercept: () => undefined })
+    },
+  })
+  const { close } = system
+  self.close = async () => {
+    listed.splice(listed.indexOf(scripted), 1)
+    await close()
+  }
+  return self
+}
+
+/** A person as the system sends it. */
+export function person(id: number, properties: Record<string, unknown> = {}) {
+  return { external_id: String(id), email: `person${id}@example.com`, properties: { firstname: 'P', ...properties } }
+}
+
+/** @returns the path of the new connection. */
+export async function connect(tenant: TestTenant, more: object = {}): Promise<string> {
+  const body = { connector: 'scripted', credentials: { token: TOKEN }, ...more }
+  const answer = await tenant.call('POST', '/v1/connections', body)
+  expect(answer.status).toBe(201)
+  return `/v1/connections/${answer.body.connection.connection_id}`
+}
+
+export async function readConnection(tenant: TestTenant, path: string) {
+  return (await tenant.call('GET', path)).body.connection
+}
+
+/** Waits for a finished run other than `before`. @returns the run. */
+export async function pulled(tenant: TestTenant, path: string, before?: string) {
+  await expect
+    .poll(async () => {
+      const { last_run, state } = await readConnection(tenant, path)
+      return state !== 'pulling' && last_run?.finished_at && last_run.run_id !== before
+    }, WITHIN)
+    .toBeTruthy()
+  return (await readConnection(tenant, path)).last_run
+}
+
+export async function inState(tenant: TestTenant, path: string, state: string) {
+  await expect.poll(async () => (await readConnection(tenant, path)).state, WITHIN).toBe(state)
+  return readConnection(tenant, path)
+}
