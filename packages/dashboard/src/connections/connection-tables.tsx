@@ -16,6 +16,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatDuration } from '../ui/format.ts'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import classes from './connection-tables.module.css'
 import { countWords, fieldWords } from './connection-words.ts'
 import { text } from './text.ts'
 
@@ -43,7 +44,11 @@ export function Objects({ connection: { objects, last_run: run } }: { connection
         </Stack>
       ),
     },
-    { id: 'counts', header: text.objects.counts, cell: ({ name }) => (run ? countWords(run.counts[name]) : null) },
+    {
+      id: 'counts',
+      header: text.objects.counts,
+      cell: ({ name }) => (run ? <Wrapped>{countWords(run.counts[name])}</Wrapped> : null),
+    },
   ]
   return (
     <Part title={text.objects.title}>
@@ -105,7 +110,7 @@ const RUN_COLUMNS: Column<ConnectionRun>[] = [
       const objects = Object.entries(counts).filter(([, each]) => Object.keys(each).length > 0)
       if (objects.length === 0) return text.nothing
       return (
-        <Stack gap={0}>
+        <Stack gap={0} className={classes.wrapped}>
           {objects.map(([name, each]) => (
             <span key={name}>{`${fieldWords(name)}: ${countWords(each)}`}</span>
           ))}
@@ -150,11 +155,32 @@ export function Errors({ connection: { connection_id: id } }: { connection: Conn
 }
 
 const ERROR_COLUMNS: Column<ConnectionError>[] = [
-  { id: 'id', header: text.errors.id, cell: ({ external_id }) => <Foreign max={60}>{external_id}</Foreign> },
+  {
+    id: 'id',
+    header: text.errors.id,
+    cell: ({ external_id }) => (
+      <Wrapped>
+        <Foreign max={60}>{external_id}</Foreign>
+      </Wrapped>
+    ),
+  },
   { id: 'object', header: text.errors.object, visibleFrom: 'sm', cell: ({ object }) => fieldWords(object) },
-  { id: 'reason', header: text.errors.reason, cell: ({ message }) => <Foreign max={500}>{message}</Foreign> },
+  {
+    id: 'reason',
+    header: text.errors.reason,
+    cell: ({ message }) => (
+      <Wrapped>
+        <Foreign max={500}>{message}</Foreign>
+      </Wrapped>
+    ),
+  },
   { id: 'at', header: text.errors.at, visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
 ]
+
+/** A text that may be long: it wraps, so that it can be read on a phone. */
+function Wrapped({ children }: { children: ReactNode }) {
+  return <div className={classes.wrapped}>{children}</div>
+}
 
 function Part({ title, description, children }: { title: string; description?: string; children: ReactNode }) {
   return (

@@ -6,7 +6,10 @@ const CAPITALS = ['api', 'id', 'url']
 
 /** The counts of one object, as "3 created, 1 failed". */
 export function countWords(counts: Readonly<Record<string, number>> | undefined): string {
-  const words = Object.entries(counts ?? {}).map(([status, count]) => text.count(count, status))
+  // The database returns them in another order.
+  const known = Object.keys(text.statuses)
+  const ordered = Object.entries(counts ?? {}).sort(([a], [b]) => known.indexOf(a) - known.indexOf(b))
+  const words = ordered.map(([status, count]) => text.count(count, status))
   return words.length === 0 ? text.nothing : words.join(', ')
 }
 

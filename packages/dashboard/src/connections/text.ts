@@ -24,6 +24,7 @@ export const text = {
     signed_out: 'signed out',
     paused: 'paused',
   },
+  statuses: STATUSES,
   count: (count: number, status: string) => `${formatNumber(count)} ${STATUSES[status] ?? status.replaceAll('_', ' ')}`,
   nothing: 'nothing changed',
   now: 'now',
