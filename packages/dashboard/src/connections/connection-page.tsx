@@ -7,7 +7,7 @@ import { type Connection, type Connector, connectionQuery, connectorsQuery } fro
 import { useMay } from '../app/may.ts'
 import { SignInButton } from '../providers/sign-in-button.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { formatAgo, formatMoment } from '../ui/format.ts'
+import { formatAgo, formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
@@ -72,7 +72,16 @@ function factsOf(connection: Connection): [string, ReactNode][] {
       fieldWords(name),
       <Foreign key={name}>{String(value)}</Foreign>,
     ]),
+    ...(connection.write_back === null ? [] : writeBackFacts(connection.write_back)),
     [text.one.connected, formatMoment(created_at)],
+  ]
+}
+
+function writeBackFacts({ properties, waiting, error }: NonNullable<Connection['write_back']>): [string, ReactNode][] {
+  return [
+    [text.one.writesBack, <Foreign key="properties">{properties.map(({ property }) => property).join(', ')}</Foreign>],
+    [text.one.writesWaiting, formatNumber(waiting)],
+    ...(error === null ? [] : [[text.one.writeError, <Foreign key="error">{error}</Foreign>] as [string, ReactNode]]),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
+import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
@@ -72,7 +73,7 @@ export async function pullConnection(
     if (error instanceof SignedOut) return store({ state: 'signed_out', error: error.message })
     const failures = connection.failures + 1
     const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
-    const problem = problemOf(connector.label, error)
+    const problem = problemOf(connector.label, error) ?? (error instanceof RefusedAddress ? error.message : null)
     const next_pull_at = new Date(now.getTime() + retryMs)
     await store({ state: 'failed', error: problem ?? INTERNAL, failures, next_pull_at })
     if (problem === null) throw error

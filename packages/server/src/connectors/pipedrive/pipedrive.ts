@@ -41,6 +41,7 @@ export const pipedrive: Connector = {
     api_domain: Type.Optional(
       Type.String({
         maxLength: 200,
+        readOnly: true,
         description: "The account's URL. A sign-in sets it.",
         examples: ['https://acme.pipedrive.com'],
       }),

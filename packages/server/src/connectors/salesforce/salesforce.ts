@@ -40,6 +40,7 @@ export const salesforce: Connector = {
     instance_url: Type.Optional(
       Type.String({
         maxLength: 253,
+        readOnly: true,
         description: "The organization's URL. A sign-in sets it.",
         examples: ['https://acme.my.salesforce.com'],
       }),
