@@ -5,10 +5,10 @@ import {
   daysAgo,
   deviceId,
   type PeerEvent,
-  testAnalyticsConnector,
   threeDays,
   useAnalytics,
 } from '../../../test/analytics.ts'
+import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { zipOf } from '../../../test/zip.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
@@ -161,7 +161,7 @@ describe('Amplitude', () => {
     await (await bench.connect()).firstRun()
     expect((await bench.contactOf('ada@example.com'))?.properties).toEqual({ email: 'ada@example.com', plan: 'team' })
     expect(await bench.countEvents()).toBe(2)
-    const { events } = (await bench.tenant.call('GET', '/v1/events?event=Order%20paid')).body
+    const { events } = (await bench.tenant.call('GET', '/v1/events?event_type=Order%20paid')).body
     expect(events[0]).toMatchObject({ browser: 'Chrome', os: 'Mac OS X' })
   })
 

@@ -5,10 +5,10 @@ import {
   daysAgo,
   deviceId,
   type PeerEvent,
-  testAnalyticsConnector,
   threeDays,
   useAnalytics,
 } from '../../../test/analytics.ts'
+import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { connectSystem } from '../../../test/connection.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
@@ -232,7 +232,7 @@ describe('Mixpanel', () => {
     await peer.add({ id: 'z', name: 'Zoned', at: new Date(at.getTime() - 5 * 3_600_000), userId: 'user-1' })
     const connection = await bench.connect({ settings: { project_id: '42', time_zone: 'Etc/GMT+5' } })
     await connection.firstRun()
-    const { events: found } = (await bench.tenant.call('GET', '/v1/events?event=Zoned')).body
+    const { events: found } = (await bench.tenant.call('GET', '/v1/events?event_type=Zoned')).body
     expect(found[0].timestamp).toBe(new Date(Math.floor(at.getTime())).toISOString())
     expect(shown.getUTCHours()).toBe(12)
     const refused = await bench.tenant.call('POST', '/v1/connections', {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type AnalyticsPeer,
-  daysAgo,
-  deviceId,
-  testAnalyticsConnector,
-  threeDays,
-  useAnalytics,
-} from '../../../test/analytics.ts'
+import { type AnalyticsPeer, daysAgo, deviceId, threeDays, useAnalytics } from '../../../test/analytics.ts'
+import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import { clickhouseTime, createPostHog, personId, uuidOf } from '../../../test/posthog.ts'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'

@@ -68,7 +68,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, goes
     url = await service.start(AHEAD_MS)
     expect(await accepted()).toBeLessThan(EVENTS)
     await connection.firstRun()
-    const count = async () => (await tenant.call('GET', '/v1/events?count_only=true&event=Many')).body.count
+    const count = async () => (await tenant.call('GET', '/v1/events?count_only=true&event_type=Many')).body.count
     expect(await count()).toBe(EVENTS)
     expect(posthog.queries.slice(asked).some((query) => query.includes('toString(uuid) >'))).toBe(true)
 
