@@ -37,6 +37,10 @@ export interface AnalyticsPeer {
   /** Which credentials a request has. */
   signedInWith(request: SystemRequest): 'first' | 'other' | 'none'
   unauthorized: SystemAnswer
+  /** How long after it got an event it exports it. */
+  delayMs: number
+  /** Whether every pull finds events that came late; otherwise, the first one of a day does. */
+  findsLateAtOnce: boolean
   /** Whether a request reads events, and not the people or the account. */
   readsEvents(request: SystemRequest): boolean
   add(...events: PeerEvent[]): Promise<void>

@@ -83,6 +83,8 @@ const peer: AnalyticsPeer = {
     return headers.authorization === basic('0123456789abcdef', 'other-secret-4567') ? 'other' : 'none'
   },
   unauthorized: { status: 401, body: { error: { http_code: 401, message: 'Invalid API key or secret key' } } },
+  delayMs: 3.3 * HOUR_MS,
+  findsLateAtOnce: true,
   readsEvents: ({ path }) => path === '/api/2/export',
   answer: (request) => {
     if (request.path === '/api/2/export') return exported(request)

@@ -74,6 +74,8 @@ const peer: AnalyticsPeer = {
     return headers.authorization === basic(user, 'other-secret-4567') ? 'other' : 'none'
   },
   unauthorized: { status: 401, body: { error: 'Unable to authenticate request', status: 'error' } },
+  delayMs: 0,
+  findsLateAtOnce: false,
   readsEvents: ({ path, query }) => path === '/api/2.0/export' && !query.has('limit'),
   answer: (request) => {
     if (request.query.get('project_id') !== '42') return { status: 400, body: { error: 'Missing project_id' } }
@@ -145,6 +147,29 @@ describe('Mixpanel', () => {
     await connection.pull()
     for (const day of [3, 2, 1]) expect(exportsOf(daysAgo(day))).toBe(1)
     expect(exportsOf(new Date())).toBe(2)
+  })
+
+  test('the first pull of a day reads the days before again for events that came late, and nothing else of them', async () => {
+    await peer.add(...threeDays())
+    const connection = await bench.connect()
+    await connection.firstRun()
+    const database = bench.service.stores.database
+    const { position } = await database
+      .selectFrom('connections')
+      .select('position')
+      .where('connection_id', '=', connection.id)
+      .executeTakeFirstOrThrow()
+    const { objects, ...rest } = position as { objects: Record<string, object> }
+    const yesterday = { ...objects, events: { ...objects.events, since: daysAgo(1).toISOString() } }
+    await database
+      .updateTable('connections')
+      .set({ position: JSON.stringify({ ...rest, objects: yesterday }) })
+      .where('connection_id', '=', connection.id)
+      .execute()
+    await peer.add({ id: 'late', name: 'Late', at: daysAgo(3), deviceId: deviceId(3), receivedAt: new Date() })
+    const { counts } = await connection.pull()
+    expect(counts.events).toEqual({ accepted: 1 })
+    expect(await bench.countEvents('Late')).toBe(1)
   })
 
   test('without a date, it begins at the first day with events, which a few small exports find', async () => {

@@ -21,6 +21,8 @@ const peer: AnalyticsPeer = {
     status: 401,
     body: { type: 'authentication_error', code: 'authentication_failed', detail: 'Invalid personal API key.' },
   },
+  delayMs: 0,
+  findsLateAtOnce: true,
   readsEvents: ({ body }) => body.includes('SELECT toString(uuid)'),
   answer: posthog.answer,
   add: posthog.add,
