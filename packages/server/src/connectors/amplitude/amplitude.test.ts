@@ -147,8 +147,10 @@ describe('Amplitude', () => {
     expect(await accepted()).toBeLessThan(count)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    expect(run.counts.events?.accepted).toBe(count)
-    expect(run.counts.events?.unchanged ?? 0).toBeLessThanOrEqual(EVENTS_PER_PAGE)
+    // At most the page that was under way is looked up again.
+    const { accepted: written = 0, unchanged = 0 } = run.counts.events ?? {}
+    expect(written + unchanged).toBe(count)
+    expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)
     expect(await bench.countEvents('Many')).toBe(count)
   })
 

@@ -186,9 +186,10 @@ describe('Mixpanel', () => {
     const { connection, before } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    expect(run.counts.events?.accepted).toBe(2 * EVENTS_PER_PAGE + 500)
     // Lines that were read are not even looked up again; at most the page that was under way is.
-    expect(run.counts.events?.unchanged ?? 0).toBeLessThanOrEqual(EVENTS_PER_PAGE)
+    const { accepted = 0, unchanged = 0 } = run.counts.events ?? {}
+    expect(accepted + unchanged).toBe(2 * EVENTS_PER_PAGE + 500)
+    expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)
     expect(before).toBeGreaterThanOrEqual(EVENTS_PER_PAGE)
     expect(await bench.countEvents('Many')).toBe(2 * EVENTS_PER_PAGE + 500)
   })
