@@ -28,8 +28,8 @@ afterAll(async () => {
 
 const companies = async () => (await tenant.call('GET', '/v1/companies')).body.companies
 const contactOf = async (email: string) => {
-  const { contacts } = (await tenant.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body
-  return contacts[0]
+  const { contacts } = (await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)).body
+  return contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
 }
 
 /** Pulls pages one run after another. @returns a function that pulls the next pages, and returns the counts. */
