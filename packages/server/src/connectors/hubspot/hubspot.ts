@@ -54,8 +54,9 @@ export const hubspot: Connector = {
   },
   baseUrl: () => 'https://api.hubapi.com',
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
-  // A search may be sent 5 times a second. Reading and writing at once, this stays at 100 requests in 10 seconds.
-  pauseMs: 200,
+  // A search may be sent 5 times a second, and requests may arrive closer together than they were sent. Reading and
+  // writing at once, this stays below 100 requests in 10 seconds.
+  pauseMs: 220,
   retryAt,
   nextAt,
   explain: ({ body }) => (isObject(body) ? (textOf(body.message) ?? '') : ''),
