@@ -81,8 +81,8 @@ function columnsWith(connectors: readonly Connector[] | undefined): Column<Conne
         </Anchor>
       ),
     },
-    { id: 'account', header: text.list.account, cell: ({ account }) => <Foreign max={80}>{account}</Foreign> },
     { id: 'state', header: text.list.state, cell: (connection) => <State {...connection} /> },
+    { id: 'account', header: text.list.account, cell: ({ account }) => <Foreign max={80}>{account}</Foreign> },
     {
       id: 'last',
       header: text.list.lastRun,

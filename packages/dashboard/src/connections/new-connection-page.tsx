@@ -81,12 +81,21 @@ function NewConnection({ connector }: { connector: Connector }) {
   return (
     <Stack gap="md" maw={640}>
       {provider ? (
+        <Card component="section" aria-labelledby="settings">
+          <Stack gap="md">
+            <Title order={2} size="h5" id="settings">
+              {text.create.settingsTitle}
+            </Title>
+            {fields}
+          </Stack>
+        </Card>
+      ) : null}
+      {provider ? (
         <Card component="section" aria-labelledby="sign-in">
           <Stack gap="md">
             <Title order={2} size="h5" id="sign-in">
               {text.create.signInTitle}
             </Title>
-            {fields}
             <Text size="sm">{text.create.signInHint(label)}</Text>
             <Group>
               <SignInButton provider={provider} purpose={purposeOf(connector, source, settings)} variant="filled">
