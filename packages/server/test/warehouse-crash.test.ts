@@ -40,7 +40,7 @@ test('an export that is killed is continued, and misses and doubles nothing', as
       const events = Array.from({ length: EVENTS_A_BATCH }, (_, n) => ({
         event: name,
         email: `p${n}@example.com`,
-        properties: { text: 'x'.repeat(2_000) },
+        data: { text: 'x'.repeat(2_000) },
       }))
       const { failed } = await ask('POST', '/v1/events', { events })
       expect(failed).toBe(0)
