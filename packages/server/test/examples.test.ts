@@ -41,6 +41,8 @@ const NEEDS_A_SERVER: Record<string, string> = {
   ask: 'a model: ask.test.ts',
   createConnection: 'a system that accepts the credentials: connections.test.ts',
   updateConnection: 'a system that accepts the credentials: connections.test.ts',
+  setConnectionWriteBack: 'a system that can be written to: write-back.test.ts',
+  testWarehouseDestination: 'storage: warehouse/access.test.ts',
 }
 
 /** Creates what an operation uses up. @returns ids for its path, and to replace those in its example */

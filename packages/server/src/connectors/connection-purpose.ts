@@ -47,9 +47,12 @@ async function known(tenant: Parameters<typeof connectorOf>[0], id: string) {
   return { connectionId, connector, settings: row.settings as Settings }
 }
 
-/** @throws ServiceError 404 `unknown_connector`, 400 for other fields. */
+/** @throws ServiceError 404 `unknown_connector`, 400 without a connector or for other fields. */
 function fromPurpose({ kind: _, connector, source, ...settings }: Purpose) {
-  return parseConnection(connector ?? '', source, settings)
+  if (connector === undefined) {
+    throw validationError([{ path: 'purpose.connector', message: 'is required for a connection' }])
+  }
+  return parseConnection(connector, source, settings)
 }
 
 /** The settings with those that the provider's answer has. @throws ServiceError 400 */

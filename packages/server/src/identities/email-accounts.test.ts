@@ -55,6 +55,7 @@ describe.skipIf(!hasDovecot)('an email account', () => {
       connected: true,
       verified_at: expect.any(String),
       error: null,
+      needs_sign_in: false,
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })

@@ -92,7 +92,13 @@ export const PROVIDER_OPERATIONS = [
     output: { authorization_url: Type.String(), expires_at: Timestamp },
     status: 201,
     example: { provider: 'google', purpose: { kind: 'mailbox', identity_id: '018f3c5e-7b1a-7c3d-9e2f-1a2b3c4d5e6f' } },
-    errors: ['404 not_found', '404 unknown_provider', '409 no_oauth_client', '409 too_many_authorizations'],
+    errors: [
+      '404 not_found',
+      '404 unknown_connector',
+      '404 unknown_provider',
+      '409 no_oauth_client',
+      '409 too_many_authorizations',
+    ],
     async run({ authorization, ...context }, { provider, purpose }) {
       const { url, expiresAt } = await startAuthorization(authorization, context, provider, purpose)
       return { authorization_url: url, expires_at: expiresAt.toISOString() }
@@ -123,12 +129,15 @@ export const PROVIDER_OPERATIONS = [
     errors: [
       '400 authorization_denied',
       '400 authorization_failed',
+      '400 connection_refused',
       '400 mail_login_failed',
       '403 authorization_of_another',
       '404 unknown_authorization',
       '409 authorization_expired',
       '409 authorization_used',
       '409 no_oauth_client',
+      '409 source_name_taken',
+      '409 too_many_connections',
       '502 provider_unavailable',
     ],
     // The provider is called outside a transaction, and what is connected has the entry.
