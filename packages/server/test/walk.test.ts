@@ -297,7 +297,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       // A question gets past its scope, but this service has no model: ask.test.ts.
       const isWithoutModel = path === '/v1/ask' && answer.body.error?.code === 'no_model'
       // No system accepts the credentials of the example: connections.test.ts.
-      const isWithoutSystem = path === '/v1/connections' && answer.body.error?.code === 'connection_refused'
+      const isWithoutSystem = path === '/v1/connections' && answer.body.error?.code === 'url_not_allowed'
       const others = [...(isWithoutModel ? [409] : []), ...(isWithoutSystem ? [400] : [])]
       expect([200, 201, 202, 404, ...others]).toContain(answer.status)
     })

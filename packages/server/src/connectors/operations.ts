@@ -93,7 +93,13 @@ export const CONNECTOR_OPERATIONS = [
     output: ConnectionOutput,
     status: 201,
     example: { connector: 'pipedrive', credentials: { api_token: '0123456789abcdef' } },
-    errors: ['400 connection_refused', '404 unknown_connector', '409 source_name_taken', '409 too_many_connections'],
+    errors: [
+      '400 connection_refused',
+      '400 url_not_allowed',
+      '404 unknown_connector',
+      '409 source_name_taken',
+      '409 too_many_connections',
+    ],
     // The system is called outside a transaction.
     audit: 'own',
     async run({ tenant, connecting, actor, now }, input) {
@@ -140,7 +146,7 @@ export const CONNECTOR_OPERATIONS = [
     input: { ...ConnectionPath, credentials: Credentials, settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
-    errors: ['400 connection_refused'],
+    errors: ['400 connection_refused', '400 url_not_allowed'],
     audit: 'own',
     async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings: sent }) {
       const { row, connector } = await connectorOf(tenant, connection_id)

@@ -130,6 +130,7 @@ export const PROVIDER_OPERATIONS = [
       '400 authorization_denied',
       '400 authorization_failed',
       '400 connection_refused',
+      '400 url_not_allowed',
       '400 mail_login_failed',
       '403 authorization_of_another',
       '404 unknown_authorization',
