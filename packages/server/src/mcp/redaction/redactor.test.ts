@@ -48,6 +48,7 @@ const READS = OPERATIONS.map(routeOf).filter(
 )
 const NEEDED: Record<string, string[]> = {
   '/v1/segments/suggestions': ['?property=firstname', '?property=city', '?property=country', '?property=event.text'],
+  '/v1/webhooks/preview': ['?event=contact_created'],
   '/v1/schedules': ['?cron=0+9+*+*+1&time_zone=UTC'],
 }
 /** Queries to send as well. */
