@@ -49,7 +49,7 @@ describe.skipIf(!HAS_BROWSER)('exports to a warehouse', () => {
     await page.getByRole('button', { name: 'Create destination' }).click()
     await page.getByRole('heading', { name: 'Nightly', level: 1 }).waitFor()
     await page.getByText('0 6 * * 1-5, UTC').waitFor()
-    await page.getByRole('button', { name: 'Test' }).click()
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
     await page.getByText('SignatureDoesNotMatch').first().waitFor()
     await page.getByRole('button', { name: 'Run now' }).click()
     await page.getByRole('alert').getByText('Next attempt').waitFor()
@@ -88,7 +88,7 @@ describe.skipIf(!HAS_BROWSER)('exports to a warehouse', () => {
     await page.getByRole('link', { name: 'Folder' }).click()
     await page.getByRole('heading', { name: 'Folder', level: 1 }).waitFor()
     for (const name of ['Run now', 'Test', 'More', 'New destination']) {
-      expect(await page.getByRole('button', { name }).count()).toBe(0)
+      expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0)
     }
   })
 })
