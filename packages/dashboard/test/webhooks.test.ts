@@ -91,8 +91,8 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     const template = page.getByRole('textbox', { name: 'Text' })
     await template.fill('{{contact.unknown}}')
     await page.getByRole('alert').getByText('unknown placeholder').waitFor()
-    await template.fill('Look: {{contact.firstname}} <3 {{event.data.segment_name}}')
-    await page.getByText('Look: Ada <3 Trial users').waitFor()
+    await template.fill('Look: {{contact.firstname}} in {{event.data.segment_name}}')
+    await page.getByText('Look: Ada in Trial users').waitFor()
     await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url('/services/a-secret', 'hooks.example'))
     expect(await checkPage(page, 'webhook-message')).toEqual([])
     receiver.answer = (response) => response.end('ok')
@@ -105,8 +105,9 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('default text for the event').waitFor()
     expect(await page.content()).not.toContain('a-secret')
+    const sentBefore = receiver.received.length
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('delivered').waitFor()
+    await expect.poll(() => receiver.received.length, { timeout: 60_000 }).toBeGreaterThan(sentBefore)
     expect(JSON.parse(String(receiver.received.at(-1)?.body))).toEqual({
       text: 'Ada Lovelace entered the segment Trial users: ada@example.com',
     })

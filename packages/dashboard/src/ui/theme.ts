@@ -7,6 +7,7 @@ import {
   type DrawerProps,
   type MantineColorsTuple,
   type ModalProps,
+  type NotificationProps,
   type PaperProps,
   type TableProps,
   type TooltipProps,
@@ -69,6 +70,7 @@ export const theme = createTheme({
     Card: byDefault<CardProps>({ withBorder: true, padding: 'md' }),
     Drawer: byDefault<DrawerProps>(DIALOG),
     Modal: byDefault<ModalProps>({ ...DIALOG, centered: true }),
+    Notification: byDefault<NotificationProps>({ closeButtonProps: { 'aria-label': text.close } }),
     Paper: byDefault<PaperProps>({ withBorder: true }),
     Table: byDefault<TableProps>({ verticalSpacing: 8, horizontalSpacing: 'md' }),
     Tooltip: byDefault<TooltipProps>({
