@@ -14,8 +14,10 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Agents', '/v1/agents', 'No agents yet'],
   ['Identities', '/v1/identities', 'No identities yet'],
   ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
-  ['Connect', '/v1/tracker', 'WordPress'],
+  ['Hooks', '/v1/hooks', 'No hooks yet'],
   ['Connected systems', '/v1/connections', 'No connected systems yet'],
+  // After those whose data its lights ask for: without the network these fail.
+  ['Connect', '/v1/tracker', 'WordPress'],
   ['Settings', '', 'Your name'],
   ['Home', '/v1/overview', 'Top pages'],
 ]
@@ -83,10 +85,12 @@ function watch(page: Page) {
   })
   const end = (request: Request) => {
     open.delete(request)
-    finished.push(new URL(request.url()).pathname)
     changedAt = Date.now()
   }
-  page.on('requestfinished', end)
+  page.on('requestfinished', (request) => {
+    end(request)
+    finished.push(new URL(request.url()).pathname)
+  })
   page.on('response', (response) => {
     if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
   })

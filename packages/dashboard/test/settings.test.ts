@@ -392,6 +392,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       'Domains',
       'Sources',
       'Connected apps',
+      'OAuth clients',
+      'Warehouse',
       'Rate limits',
     ])
     const main = page.locator('#main')

@@ -20,7 +20,14 @@ async function run(name: string, values: Values = {}) {
 }
 
 /** Commands that read a part of a thing, and so have its name. */
-const PARTS = ['contact events', 'webhook delivery', 'identity social-status', 'identity linkedin-status']
+const PARTS = [
+  'contact events',
+  'webhook delivery',
+  'hook body',
+  'warehouse run',
+  'identity social-status',
+  'identity linkedin-status',
+]
 
 test('what has an id is read by a command that ends with get', () => {
   const reading = OPERATIONS.flatMap(({ http, command }) =>

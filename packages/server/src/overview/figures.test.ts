@@ -35,7 +35,9 @@ beforeAll(async () => {
   await insert(records.slice(2_000, 2_500))
   await insert(records.slice(2_500))
   for (const [owner, contact] of contactOf) {
-    await clickhouse.command(`INSERT INTO owner_links VALUES ('${id}', '${owner}', '${contact}', 1)`)
+    await clickhouse.command(
+      `INSERT INTO owner_links (tenant_id, owner_id, contact_id, version) VALUES ('${id}', '${owner}', '${contact}', 1)`,
+    )
   }
   const parts = await clickhouse.query<{ name: string; sums: number }>(
     `SELECT name, has(projections, 'visitors') AS sums FROM system.parts

@@ -218,7 +218,7 @@ export const WAREHOUSE_OPERATIONS = [
     name: 'runWarehouseExport',
     tag,
     http: 'POST /v1/warehouse/:destination_id/run',
-    command: 'warehouse run',
+    command: 'warehouse export',
     scope: 'data:export',
     summary: 'Export now, in the background',
     description:
@@ -279,7 +279,7 @@ export const WAREHOUSE_OPERATIONS = [
     name: 'getWarehouseRun',
     tag,
     http: 'GET /v1/warehouse/runs/:warehouse_run_id',
-    command: 'warehouse run-get',
+    command: 'warehouse run',
     scope: 'settings:read',
     summary: 'Get a run of an export destination',
     input: { warehouse_run_id: idInPath('warehouse run') },
