@@ -1,6 +1,6 @@
 import { firstCharacters } from '../../platform/characters.ts'
 import type { Content } from '../payload.ts'
-import { partsOf } from './template.ts'
+import { partsOf, UNCLOSED_LINK } from './template.ts'
 import { asText, inUrl } from './value.ts'
 
 /** In code points. Discord refuses longer messages; the others allow more. */
@@ -23,7 +23,7 @@ export function renderText(template: string, content: Content): string {
   const short = firstCharacters(text, TEXT_LENGTH_MAX - 1)
   if (short.length === text.length) return text
   // Half an entity or half a link would show as characters that nobody wrote.
-  return `${short.replace(/&[a-z]{0,3}$/, '').replace(/<[^>]*$/, '')}…`
+  return `${short.replace(/&[a-z]{0,3}$/, '').replace(UNCLOSED_LINK, '')}…`
 }
 
 function placeholderValue(

@@ -118,6 +118,15 @@ test("an author's link keeps values within its URL", async () => {
   )
 })
 
+test('a < that begins no link is text, before and after values', async () => {
+  const { path } = await subscribeSlack('hearts', 'We <3 {{event.data.who}}: {{event.data.n}} <= 9 <- {{event.data.who}}')
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'hearts', data: { who: '<b>', n: 7 } }] })
+  expect(await messagesAt(path)).toEqual(['We <3 &lt;b&gt;: 7 <= 9 <- &lt;b&gt;'])
+  const long = await subscribeSlack('long hearts', `<3 ${'{{event.data.a}}'.repeat(50)}`)
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'long hearts', data: { a: 'x'.repeat(200) } }] })
+  expect((await messagesAt(long.path))[0]).toHaveLength(2_000)
+})
+
 test('a long message is cut, but never within a link or an escaped character', async () => {
   const { path } = await subscribeSlack('long', `${'{{event.data.a}}'.repeat(50)}`)
   await tenant.track({ visitor_id: 'v', events: [{ event: 'long', data: { a: '&'.repeat(200) } }] })

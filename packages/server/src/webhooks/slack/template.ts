@@ -20,6 +20,11 @@ const ALLOWED =
 /** What an author may write before a placeholder within `<…>`. A value alone could be `!channel`. */
 const LINK_START = /^<(https?:\/\/|mailto:)/i
 
+/** A `<` before a space, a digit, = or - begins no link: it is a comparison, an arrow or a heart. */
+const OPEN_LINK = /<(?![\s\d=-])[^<>|]*$/
+/** A link at the end of a text, with or without a label, that is not closed. */
+export const UNCLOSED_LINK = /<(?![\s\d=-])[^>]*$/
+
 /** Divides a template that `checkTemplate` accepted into its parts. */
 export function partsOf(template: string): Part[] {
   const parts: Part[] = []
@@ -65,7 +70,5 @@ function isKnown([root = '', field = '', ...rest]: string[]): boolean {
 
 /** The `<…` that a text leaves open before its label, null if none. */
 function openLinkOf(before: string): string | null {
-  const start = before.lastIndexOf('<')
-  const link = before.slice(start)
-  return start === -1 || link.includes('>') || link.includes('|') ? null : link
+  return before.match(OPEN_LINK)?.[0] ?? null
 }
