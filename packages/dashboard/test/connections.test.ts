@@ -7,6 +7,8 @@ import {
   type SystemRequest,
   startConnectedSystem,
 } from '../../server/test/connected-system.ts'
+import { type HubSpot, startHubSpot } from '../../server/test/hubspot.ts'
+import { HubSpotWorkspace } from '../../server/test/hubspot-workspace.ts'
 import { makeCertificate } from '../../server/test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { checkPage, openBrowser, type TestBrowser } from './browser.ts'
@@ -16,6 +18,7 @@ const HOSTILE = '<img src=x onerror="alert(1)"> Engine Works'
 
 describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
   let system: ConnectedSystem
+  let hubspot: HubSpot
   let service: TestService
   let browser: TestBrowser
   let tenant: TestTenant
@@ -33,8 +36,9 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
   beforeAll(async () => {
     const certificate = makeCertificate()
     system = await startConnectedSystem(certificate, answer)
+    hubspot = await startHubSpot(certificate)
     const outbound = { allowPrivate: true, ca: certificate.certificate }
-    service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url } })
+    service = await startTestService({}, { outbound, connectorUrls: { pipedrive: system.url, hubspot: hubspot.url } })
     browser = await openBrowser(service)
   })
   beforeEach(async () => {
@@ -50,6 +54,7 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     await browser?.close()
     await service?.close()
     await system?.close()
+    await hubspot?.close()
   })
 
   const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
@@ -167,6 +172,42 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     await dialog.getByRole('button', { name: 'Save changes' }).click()
     await alert.waitFor({ state: 'detached' })
     await page.locator('dd').getByText('waiting').waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
+  test('what is written to a system is chosen, refused where that cannot be, and turned off', async () => {
+    const ada = hubspot.records.create('contacts', { email: 'ada@example.com', jobtitle: 'Countess' })
+    const workspace = new HubSpotWorkspace(tenant)
+    await workspace.connect()
+    const page = await browser.signedIn(tenant, { path: `/connections/${workspace.connectionId}` })
+    await more(page, 'Write to HubSpot')
+    const dialog = page.getByRole('dialog', { name: 'Write to HubSpot' })
+    await dialog.getByLabel('Property 1', { exact: true }).selectOption('jobtitle')
+    const field = dialog.getByLabel('Field 1 in HubSpot')
+    expect(await field.inputValue()).toBe('jobtitle')
+    await field.fill('lastmodifieddate')
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.getByRole('alert').getByText('cannot be written in HubSpot', { exact: false }).waitFor()
+    await field.fill('jobtitle')
+    await dialog.getByLabel('If the values differ 1').selectOption('ours')
+    await dialog.getByRole('button', { name: 'Add a property' }).click()
+    expect(await checkPage(page, 'connection-write-back')).toEqual([])
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.locator('dd').getByText('jobtitle').waitFor()
+    const properties = [{ property: 'jobtitle', target: 'jobtitle', conflict: 'ours' }]
+    expect((await workspace.read()).write_back).toMatchObject({ properties, create_missing: false })
+    await workspace.change('ada@example.com', { jobtitle: 'Programmer' })
+    await expect
+      .poll(() => hubspot.records.find('contacts', ada)?.properties.jobtitle, { timeout: 60_000 })
+      .toBe('Programmer')
+
+    await more(page, 'Write to HubSpot')
+    await dialog.getByRole('button', { name: 'Remove property 1' }).click()
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Writes there').waitFor({ state: 'detached' })
+    expect((await workspace.read()).write_back).toBeNull()
     expect(browser.problems).toEqual([])
   })
 

@@ -7,6 +7,7 @@ import { get, send } from './client.ts'
 export type Connector = Type.Static<typeof objects.ConnectorDescription>
 export type Connection = Type.Static<typeof objects.Connection>
 export type ConnectionRun = Type.Static<typeof objects.ConnectionRun>
+export type WriteBackProperty = Type.Static<typeof objects.WriteBackProperty>
 export type ConnectionError = Type.Static<typeof objects.ConnectionError>
 type Paged = { pagination: Type.Static<typeof Pagination> }
 
@@ -97,6 +98,11 @@ export function pullConnection(id: string) {
 /** @param since a day, or undefined for everything. */
 export function rereadConnection(id: string, since: string | undefined) {
   return send('POST', `${pathOf(id)}/reread`, since === undefined ? {} : { since })
+}
+
+/** Sets what is written to the system; no properties: nothing. */
+export function setWriteBack(id: string, input: { properties: WriteBackProperty[]; create_missing: boolean }) {
+  return send('PUT', `${pathOf(id)}/write-back`, input)
 }
 
 export function deleteConnection(id: string) {

@@ -21,6 +21,7 @@ import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditDialog } from './edit-dialog.tsx'
 import { text } from './text.ts'
+import { WriteBackDialog } from './write-back-dialog.tsx'
 
 interface ConnectionActionsProps {
   connection: Connection
@@ -45,6 +46,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
   const { button, afterFocus } = useMenuButton()
   const [isRereading, rereading] = useDisclosure()
   const [isEditing, editing] = useDisclosure()
+  const [isChoosing, choosing] = useDisclosure()
   const [isRemoving, removing] = useDisclosure()
   const isReadable = !isPaused && state !== 'signed_out'
   if (!useMay('settings:write')) return null
@@ -78,6 +80,9 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
           {connector && connector.credentials.length > 0 ? (
             <Menu.Item onClick={afterFocus(editing.open)}>{text.actions.edit}</Menu.Item>
           ) : null}
+          {connector?.can_write_back ? (
+            <Menu.Item onClick={afterFocus(choosing.open)}>{text.writeBack.title(label)}</Menu.Item>
+          ) : null}
           <Menu.Item color="red" onClick={afterFocus(removing.open)}>
             {text.actions.remove}
           </Menu.Item>
@@ -89,6 +94,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
       {connector ? (
         <EditDialog {...{ connection, connector, label, opened: isEditing, onClose: editing.close }} />
       ) : null}
+      <WriteBackDialog {...{ connection, label, opened: isChoosing, onClose: choosing.close }} />
       <ConfirmDialog
         opened={isRemoving}
         onClose={removing.close}

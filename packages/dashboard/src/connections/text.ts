@@ -145,6 +145,26 @@ export const text = {
     submit: 'Read again',
   },
 
+  writeBack: {
+    title: (label: string) => `Write to ${label}`,
+    explanation: (label: string) =>
+      `When one of these properties of a contact changes here, the new value is written to ${label}, usually within seconds. The rule says what happens if ${label} has a different value.`,
+    property: (number: number) => `Property ${number}`,
+    choose: 'Choose a property',
+    target: (label: string, number: number) => `Field ${number} in ${label}`,
+    targetPlaceholder: (label: string) => `Field in ${label}`,
+    conflict: (number: number) => `If the values differ ${number}`,
+    conflicts: (label: string) => ({
+      newest: 'Latest change wins',
+      ours: 'Our value wins',
+      theirs: `Only fill blanks in ${label}`,
+    }),
+    add: 'Add a property',
+    remove: (number: number) => `Remove property ${number}`,
+    createMissing: (label: string) => `Create contacts that ${label} does not have`,
+    createMissingHint: 'Only contacts with an email address.',
+  },
+
   edit: {
     title: (label: string) => `Credentials and settings of ${label}`,
     explanation:
