@@ -11,11 +11,11 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { AUDIT_FILTERS, type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
+import { text } from './audit-text.ts'
 import { Actor, actorName, entryWords, kindWords, Subject } from './audit-words.tsx'
 import classes from './settings-table.module.css'
-import { text } from './text.ts'
 
-const words = text.audit
+const words = text
 
 const route = getRouteApi('/shell/settings/audit')
 

@@ -1,11 +1,11 @@
 import type { Query } from '../api/client.ts'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
-import { text as catalogue } from './text.ts'
+import { text as catalogue } from './audit-text.ts'
 
 const AUDIT_LENGTH = 50
 
-const labels = catalogue.audit.filters
+const labels = catalogue.filters
 
 /** The service's filters of the audit log. */
 export const AUDIT_FILTERS: FilterField[] = [
@@ -20,7 +20,7 @@ export const AUDIT_FILTERS: FilterField[] = [
     name: 'subject_kind',
     label: labels.subjectKind,
     kind: 'choice',
-    options: Object.entries(catalogue.audit.kinds).map(([value, label]) => ({ value, label })),
+    options: Object.entries(catalogue.kinds).map(([value, label]) => ({ value, label })),
   },
   { name: 'subject_id', label: labels.subjectId, kind: 'text' },
 ]

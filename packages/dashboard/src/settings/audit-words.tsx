@@ -3,9 +3,9 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import { ACTION_WORDS } from '../agents/action-words.ts'
 import type { AuditLogEntry } from '../api/audit.ts'
 import { Foreign, None } from '../ui/text.tsx'
-import { text } from './text.ts'
+import { text } from './audit-text.ts'
 
-const words = text.audit
+const words = text
 
 /** What was done: of an agent's action, also its type. */
 export function entryWords({ action, subject_kind: kind, details }: AuditLogEntry): string {
