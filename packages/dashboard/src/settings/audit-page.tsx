@@ -15,8 +15,6 @@ import { text } from './audit-text.ts'
 import { Actor, actorName, entryWords, kindWords, Subject } from './audit-words.tsx'
 import classes from './settings-table.module.css'
 
-const words = text
-
 const route = getRouteApi('/shell/settings/audit')
 
 /** All changes of settings: what, who and when. */
@@ -34,10 +32,10 @@ export function AuditPage() {
   const narrow = (filters: Omit<AuditSearch, 'page' | 'entry'>) => navigate({ search: auditSearch(filters) })
   return (
     <>
-      <PageHeader title={words.title} description={words.description} />
+      <PageHeader title={text.title} description={text.description} />
       <FilterBar fields={AUDIT_FILTERS} values={{ actor, subject_kind, subject_id }} onChange={change} />
       <DataTable
-        label={words.table}
+        label={text.table}
         columns={columnsWith((entry) => navigate({ search: (before) => ({ ...before, entry }), replace: true }))}
         rows={data?.entries}
         rowKey={({ entry_id }) => entry_id}
@@ -45,8 +43,8 @@ export function AuditPage() {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconHistory} title={isFiltered ? words.noMatch : words.empty}>
-            {isFiltered ? words.noMatchHint : words.emptyHint}
+          <EmptyState icon={IconHistory} title={isFiltered ? text.noMatch : text.empty}>
+            {isFiltered ? text.noMatchHint : text.emptyHint}
           </EmptyState>
         }
         paging={{
@@ -56,7 +54,7 @@ export function AuditPage() {
           onPage: (page) => change({ page: page === 1 ? undefined : page }),
         }}
       />
-      <Modal opened={opened !== undefined} onClose={close} title={words.entry} size="lg">
+      <Modal opened={opened !== undefined} onClose={close} title={text.entry} size="lg">
         {opened ? <Entry entry={opened} onNarrow={narrow} /> : null}
       </Modal>
     </>
@@ -75,32 +73,32 @@ function Entry({ entry, onNarrow }: EntryProps) {
     <Stack gap="md">
       <Facts
         facts={[
-          [words.what, entryWords(entry)],
-          [words.about, <Subject key="subject" entry={entry} />],
-          [words.when, formatMoment(at)],
-          [words.who, <Actor key="who" actor={actor} />],
-          [words.actorId, actorId === undefined ? <None key="actor" /> : <Foreign key="actor">{actorId}</Foreign>],
-          [words.subjectKind, <Foreign key="kind">{kindWords(kind)}</Foreign>],
-          [words.subjectId, id === null ? <None key="id" /> : <Foreign key="id">{id}</Foreign>],
-          [words.entryId, entryId],
+          [text.what, entryWords(entry)],
+          [text.about, <Subject key="subject" entry={entry} />],
+          [text.when, formatMoment(at)],
+          [text.who, <Actor key="who" actor={actor} />],
+          [text.actorId, actorId === undefined ? <None key="actor" /> : <Foreign key="actor">{actorId}</Foreign>],
+          [text.subjectKind, <Foreign key="kind">{kindWords(kind)}</Foreign>],
+          [text.subjectId, id === null ? <None key="id" /> : <Foreign key="id">{id}</Foreign>],
+          [text.entryId, entryId],
         ]}
       />
       {Object.keys(details).length === 0 ? (
         <Text size="sm" c="dimmed">
-          {words.noDetails}
+          {text.noDetails}
         </Text>
       ) : (
-        <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': words.details }}>
+        <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': text.details }}>
           <Code block>{JSON.stringify(details, null, 2).slice(0, DETAILS_MAX)}</Code>
         </ScrollArea.Autosize>
       )}
       <Group gap="xs" justify="flex-end">
         <Button variant="default" size="xs" onClick={() => onNarrow({ actor: actorId ?? actor.kind })}>
-          {words.byActor(actorName(actor).slice(0, 60))}
+          {text.byActor(actorName(actor).slice(0, 60))}
         </Button>
         {id === null ? null : (
           <Button variant="default" size="xs" onClick={() => onNarrow({ subject_kind: kind, subject_id: id })}>
-            {words.aboutSubject(kindWords(kind))}
+            {text.aboutSubject(kindWords(kind))}
           </Button>
         )}
       </Group>
@@ -114,7 +112,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
   return [
     {
       id: 'action',
-      header: words.what,
+      header: text.what,
       cell: (entry) => (
         <Anchor
           component="button"
@@ -131,7 +129,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
     },
     {
       id: 'actor',
-      header: words.who,
+      header: text.who,
       cell: ({ actor }) => (
         // Long names wrap, so that the actions fit on a phone.
         <Text size="sm" className={classes.name} miw={80}>
@@ -141,7 +139,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
     },
     {
       id: 'subject',
-      header: words.about,
+      header: text.about,
       visibleFrom: 'sm',
       cell: (entry) => (
         <Text size="sm" truncate maw={240}>
@@ -149,6 +147,6 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
         </Text>
       ),
     },
-    { id: 'at', header: words.when, cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+    { id: 'at', header: text.when, cell: ({ at }) => <Moment at={at} c="dimmed" /> },
   ]
 }

@@ -5,34 +5,32 @@ import type { AuditLogEntry } from '../api/audit.ts'
 import { Foreign, None } from '../ui/text.tsx'
 import { text } from './audit-text.ts'
 
-const words = text
-
 /** What was done: of an agent's action, also its type. */
 export function entryWords({ action, subject_kind: kind, details }: AuditLogEntry): string {
   const type = kind === 'action' ? details.type : undefined
   const known = ACTION_TYPES.find(([name]) => name === type)
-  return known ? words.withType(actionWords(action), known[1].label) : actionWords(action)
+  return known ? text.withType(actionWords(action), known[1].label) : actionWords(action)
 }
 
 const ACTION_TYPES = Object.entries(ACTION_WORDS)
 
-/** `api_key.created` as "Created an API key"; an action without a sentence keeps its words. */
+/** `api_key.created` as "Created an API key"; an action without a sentence keeps its text. */
 function actionWords(action: string): string {
-  const known = Object.hasOwn(words.actions, action) ? words.actions[action] : undefined
+  const known = Object.hasOwn(text.actions, action) ? text.actions[action] : undefined
   if (known !== undefined) return known
   const spaced = action.replaceAll(/[._]/g, ' ').slice(0, 80)
   return spaced.slice(0, 1).toUpperCase() + spaced.slice(1)
 }
 
 export function kindWords(kind: string): string {
-  const known = Object.hasOwn(words.kinds, kind) ? words.kinds[kind] : undefined
+  const known = Object.hasOwn(text.kinds, kind) ? text.kinds[kind] : undefined
   return known ?? kind.replaceAll('_', ' ').slice(0, 40)
 }
 
 export function actorName({ kind, name }: AuditLogEntry['actor']): string {
-  if (!name) return words.actors[kind]
-  if (kind === 'api_key') return words.key(name)
-  return kind === 'agent' ? words.agent(name) : name
+  if (!name) return text.actors[kind]
+  if (kind === 'api_key') return text.key(name)
+  return kind === 'agent' ? text.agent(name) : name
 }
 
 /** Who did it: a person, a key or an agent, linked to where they are managed. */
@@ -47,9 +45,7 @@ export function Subject({ entry }: { entry: AuditLogEntry }) {
   if (exists === false && kind === 'invitation' && name) return <Foreign max={120}>{name}</Foreign>
   if (exists === false)
     return (
-      <Foreign max={120}>
-        {name ? `${name} (${words.deleted(kindWords(kind))})` : words.deleted(kindWords(kind))}
-      </Foreign>
+      <Foreign max={120}>{name ? `${name} (${text.deleted(kindWords(kind))})` : text.deleted(kindWords(kind))}</Foreign>
     )
   if (name === null && exists === null)
     return UNNAMED.has(kind) || id === null ? <None /> : <Foreign max={120}>{id}</Foreign>
