@@ -14,7 +14,7 @@ export function entryWords({ action, subject_kind: kind, details }: AuditLogEntr
 
 const ACTION_TYPES = Object.entries(ACTION_WORDS)
 
-/** `api_key.created` as "Created an API key"; an action without a sentence keeps its text. */
+/** `api_key.created` as "Created an API key"; an action without a sentence keeps its name. */
 function actionWords(action: string): string {
   const known = Object.hasOwn(text.actions, action) ? text.actions[action] : undefined
   if (known !== undefined) return known
