@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { ApiError } from '../api/client.ts'
 import { type Connection, refreshConnections, setWriteBack, type WriteBackProperty } from '../api/connections.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
@@ -11,6 +12,8 @@ import { text } from './text.ts'
 const words = text.writeBack
 const CONFLICTS = ['newest', 'ours', 'theirs'] as const
 const TARGET_LENGTH_MAX = 100
+/** Three in a row; on a phone, one below the other. */
+const FIELD_WIDTH = '1 1 150px'
 
 interface WriteBackDialogProps {
   connection: Connection
@@ -34,11 +37,8 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
   const [rows, setRows] = useState<WriteBackProperty[]>(before?.properties ?? [newRow()])
   const [createsMissing, setCreatesMissing] = useState(before?.create_missing ?? false)
   const saving = useMutation({
-    mutationFn: () =>
-      setWriteBack(connection.connection_id, {
-        properties: rows.filter(({ property, target }) => property !== '' || target !== ''),
-        create_missing: createsMissing,
-      }),
+    mutationFn: (properties: WriteBackProperty[]) =>
+      setWriteBack(connection.connection_id, { properties, create_missing: createsMissing }),
     onSuccess: async () => {
       await refreshConnections(queryClient)
       onClose()
@@ -46,13 +46,27 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    saving.mutate()
+    const filled = rows.filter(({ property, target }) => property !== '' || target !== '')
+    // The service names rows by their place in what it gets.
+    setRows(filled)
+    saving.mutate(filled)
   }
+  const problems = new Map(
+    saving.error instanceof ApiError ? saving.error.details.map(({ path, message }) => [path, message]) : [],
+  )
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <Text size="sm">{words.explanation(label)}</Text>
       <FieldRows rows={rows} onChange={setRows} newRow={newRow} addLabel={words.add} removeLabel={words.remove}>
-        {(row, number, change) => <PropertyFields row={row} number={number} label={label} change={change} />}
+        {(row, number, change) => (
+          <PropertyFields
+            row={row}
+            number={number}
+            label={label}
+            problemOf={(field) => problems.get(`properties.${number - 1}.${field}`)}
+            change={change}
+          />
+        )}
       </FieldRows>
       <Switch
         label={words.createMissing(label)}
@@ -60,7 +74,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
         checked={createsMissing}
         onChange={(event) => setCreatesMissing(event.currentTarget.checked)}
       />
-      {saving.isError ? (
+      {saving.isError && problems.size === 0 ? (
         <Alert color="red" role="alert">
           {messageOf(saving.error)}
         </Alert>
@@ -81,22 +95,24 @@ interface PropertyFieldsProps {
   row: WriteBackProperty
   number: number
   label: string
+  /** What the service refused about a field, as the end of a sentence. */
+  problemOf: (field: keyof WriteBackProperty) => string | undefined
   change: (changes: Partial<WriteBackProperty>) => void
 }
 
-function PropertyFields({ row, number, label, change }: PropertyFieldsProps) {
+function PropertyFields({ row, number, label, problemOf, change }: PropertyFieldsProps) {
   const { data } = useQuery(propertiesQuery('contacts'))
   const editable = (data?.properties ?? []).filter(({ is_editable, name }) => is_editable && name !== 'email')
   const known = editable.map(({ name, label: shown }) => ({ value: name, label: shown }))
   // One that no contact has any more, or before the others have been read.
   const own = row.property === '' || known.some(({ value }) => value === row.property) ? [] : [row.property]
   return (
-    <>
+    <Group flex={1} gap="xs" align="flex-start">
       <NativeSelect
-        flex={1}
-        miw={0}
+        flex={FIELD_WIDTH}
         aria-label={words.property(number)}
         value={row.property}
+        error={problemOf('property')}
         onChange={({ currentTarget: { value } }) =>
           // Most systems name the usual properties alike.
           change({ property: value, ...(row.target === '' ? { target: value } : {}) })
@@ -104,23 +120,22 @@ function PropertyFields({ row, number, label, change }: PropertyFieldsProps) {
         data={[{ value: '', label: words.choose }, ...known, ...own]}
       />
       <TextInput
-        flex={1}
-        miw={0}
+        flex={FIELD_WIDTH}
         aria-label={words.target(label, number)}
         placeholder={words.targetPlaceholder(label)}
         value={row.target}
+        error={problemOf('target')}
         onChange={(event) => change({ target: event.currentTarget.value })}
         {...upTo(TARGET_LENGTH_MAX)}
       />
       <NativeSelect
-        flex={1}
-        miw={0}
+        flex={FIELD_WIDTH}
         aria-label={words.conflict(number)}
         value={row.conflict}
         onChange={(event) => change({ conflict: event.currentTarget.value as WriteBackProperty['conflict'] })}
         data={CONFLICTS.map((value) => ({ value, label: words.conflicts(label)[value] }))}
       />
-    </>
+    </Group>
   )
 }
 
