@@ -80,7 +80,7 @@ describe.skipIf(!HAS_BROWSER)('hooks', () => {
     await screenshot(page, 'hook-new')
     await page.getByRole('button', { name: 'Create hook' }).click()
     await page.getByRole('link', { name: 'I have saved it' }).click()
-    await page.getByText('This hook refuses bodies').waitFor()
+    await page.getByText('This hook rejects bodies').waitFor()
     await page.getByRole('button', { name: 'Add the signing secret' }).click()
     await page.getByRole('textbox', { name: 'Signing secret' }).fill('short')
     await page.getByRole('button', { name: 'Save and turn on' }).click()

@@ -85,7 +85,7 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
     mailbox.accessToken = 'of nobody'
     await card.getByRole('button', { name: 'Test the login' }).click()
     await card.getByText('The access has ended').waitFor()
-    await card.getByText('Google no longer gives access to this mailbox').waitFor()
+    await card.getByText('Google no longer allows access to this mailbox').waitFor()
     expect(await checkPage(page, 'identity-access-ended')).toEqual([])
     await card.getByRole('button', { name: 'Sign in again' }).click()
     await card.getByText('connected', { exact: true }).waitFor()
@@ -93,7 +93,7 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
     // Going back in the browser does not use the code again.
     const forms = google.forms.length
     await page.goto('/authorized')
-    await page.getByText('Nothing to complete').waitFor()
+    await page.getByText('There is no sign-in to complete').waitFor()
     expect(google.forms).toHaveLength(forms)
     expect(problems()).toEqual([])
   })

@@ -41,9 +41,9 @@ const kinds: Record<KindName, { title: string; description: string; steps: strin
   },
   systems: {
     title: 'Systems you use',
-    description: 'Your CRM, product analytics or help desk, read every few minutes.',
+    description: 'Your CRM, product analytics or help desk, pulled every few minutes.',
     steps:
-      'Choose a system and sign in there, or enter an API token. Its contacts, companies, events and conversations are read, and kept in step from then on.',
+      'Choose a system, then sign in or enter an API token. Its contacts, companies, events and conversations are imported and kept up to date.',
   },
   mailbox: {
     title: 'Mailbox',

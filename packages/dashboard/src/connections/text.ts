@@ -9,8 +9,8 @@ const STATUSES: Readonly<Record<string, string>> = {
   merged: 'merged',
   accepted: 'recorded',
   recorded: 'recorded',
-  known: 'already here',
-  ignored: 'left out',
+  known: 'already recorded',
+  ignored: 'skipped',
   failed: 'failed',
 }
 
@@ -19,7 +19,7 @@ export const text = {
   title: 'Connected systems',
   states: {
     waiting: 'waiting',
-    pulling: 'reading',
+    pulling: 'pulling',
     failed: 'failing',
     signed_out: 'signed out',
     paused: 'paused',
@@ -31,11 +31,11 @@ export const text = {
   cancel: 'Cancel',
 
   list: {
-    description: 'Systems whose contacts, companies, events and conversations are read into this workspace.',
+    description: 'Systems that this workspace pulls contacts, companies, events and conversations from.',
     create: 'Connect a system',
     empty: 'No connected systems yet',
     emptyExplanation:
-      'Connect your CRM, your product analytics or your help desk. Their data is read once, and kept in step from then on.',
+      'Connect your CRM, product analytics or help desk. Their data is imported once, then kept up to date.',
     system: 'System',
     account: 'Account',
     state: 'State',
@@ -47,28 +47,28 @@ export const text = {
 
   choice: {
     title: 'Connect a system',
-    description: 'Choose what to read.',
+    description: 'Choose a system.',
     reads: (objects: readonly string[]) => `Reads ${objects.map((name) => name.replaceAll('_', ' ')).join(', ')}.`,
   },
 
   create: {
     title: (label: string) => `Connect ${label}`,
     signIn: (label: string) => `Sign in at ${label}`,
-    signInTitle: 'Sign in there',
-    signInHint: (label: string) => `${label} asks you what this workspace may read, and leads back here.`,
+    signInTitle: 'Sign in',
+    signInHint: (label: string) => `${label} asks you to approve the access, then returns you to this workspace.`,
     credentialsTitle: 'Or enter credentials',
     settingsTitle: 'Settings',
     source: 'Source',
-    sourceHint: 'The name under which it writes. Give a second account another name.',
-    start: 'Read',
-    starts: { everything: 'Everything', since: 'Only what changed since a day' },
+    sourceHint: 'The source name for its data. Use a different name for a second account.',
+    start: 'First read',
+    starts: { everything: 'Everything', since: 'Only changes since a date' },
     since: 'Since',
     submit: 'Connect',
     failed: 'The system was not connected',
-    stored: (description: string) => `${description} Stored encrypted, and never shown again.`,
-    show: (label: string) => `Show: ${label}`,
+    stored: (description: string) => `${description} Stored encrypted and never shown again.`,
+    show: (label: string) => `Show ${label}`,
     default: 'Default',
-    unknown: 'There is no such system.',
+    unknown: 'This system does not exist.',
   },
 
   one: {
@@ -78,48 +78,48 @@ export const text = {
     connected: 'Connected',
     nextPull: 'Next pull',
     lastRun: 'Last run',
-    writesBack: 'Writes there',
-    writesWaiting: 'Contacts that wait to be written',
-    writeError: 'Writing fails',
+    writesBack: 'Written back',
+    writesWaiting: 'Contacts waiting to be written',
+    writeError: 'Write error',
     failedTitle: 'The last pull failed',
-    repeated: (ago: string) => `It is tried again ${ago}.`,
+    repeated: (ago: string) => `The next attempt starts ${ago}.`,
     signedOutTitle: 'The sign-in is no longer valid',
-    signedOut: 'Nothing is read until you sign in again. Then it continues where it stopped.',
+    signedOut: 'Nothing is pulled until you sign in again. The next pull then continues where the last one stopped.',
     signInAgain: 'Sign in again',
     pausedTitle: 'Paused',
-    paused: 'Nothing is read until you resume it. Then it continues where it stopped.',
+    paused: 'Nothing is pulled until you resume it. The next pull then continues where the last one stopped.',
     askAdmin: 'Only admins can change this. Ask one of them.',
   },
 
   objects: {
     title: 'Progress',
-    object: 'Read',
-    until: 'Read until',
+    object: 'Records',
+    until: 'Read up to',
     notYet: 'not yet',
-    reading: 'reading now',
-    counts: 'In the latest run',
+    reading: 'in progress',
+    counts: 'Latest run',
   },
 
   runs: {
     title: 'Runs',
     started: 'Started',
-    took: 'Took',
-    notComplete: 'not complete',
+    took: 'Duration',
+    notComplete: 'incomplete',
     moment: 'less than 1 s',
     counts: 'Records',
     empty: 'No runs yet',
-    emptyExplanation: 'The first begins within seconds after a system is connected.',
+    emptyExplanation: 'The first run starts within seconds after you connect the system.',
   },
 
   errors: {
-    title: 'Records that failed',
-    description: 'The others were written. The last 1,000 are kept.',
+    title: 'Failed records',
+    description: 'All other records were written. The last 1,000 failures are kept.',
     at: 'When',
-    object: 'Kind',
-    id: 'ID there',
+    object: 'Type',
+    id: 'ID in the system',
     reason: 'Reason',
-    empty: 'No record failed',
-    emptyExplanation: 'Records that cannot be written, such as one with a value that is too long, are listed here.',
+    empty: 'No failed records',
+    emptyExplanation: 'Records that cannot be written are listed here, for example because a value is too long.',
   },
 
   actions: {
@@ -132,28 +132,28 @@ export const text = {
     remove: 'Delete',
     removeTitle: (label: string) => `Delete the connection to ${label}?`,
     removeExplanation:
-      'It is no longer read, and its credentials and the list of its runs are deleted. Contacts, companies, events and conversations that it wrote stay. You cannot undo this.',
+      'Pulls stop, and the credentials and the list of runs are deleted. Contacts, companies, events and conversations that it wrote stay. You cannot undo this.',
     removeConfirm: 'Delete connection',
   },
 
   reread: {
     title: 'Read again',
     explanation:
-      'Everything that changed there since a day is read again, for example after you added a property. What is already here is not doubled.',
+      'This reads everything again that changed in the system since a date, for example after you added a property there. It creates no duplicates.',
     since: 'Since',
-    sinceHint: 'Leave it empty to read everything.',
+    sinceHint: 'Leave blank to read everything.',
     submit: 'Read again',
   },
 
   writeBack: {
     title: (label: string) => `Write to ${label}`,
     explanation: (label: string) =>
-      `When one of these properties of a contact changes here, the new value is written to ${label}, usually within seconds. The rule says what happens if ${label} has a different value.`,
+      `When one of these contact properties changes here, the new value is written to ${label}, usually within seconds. The rule decides which value wins if ${label} has a different one.`,
     property: (number: number) => `Property ${number}`,
     choose: 'Choose a property',
     target: (label: string, number: number) => `Field ${number} in ${label}`,
     targetPlaceholder: (label: string) => `Field in ${label}`,
-    conflict: (number: number) => `If the values differ ${number}`,
+    conflict: (number: number) => `Rule ${number}`,
     conflicts: (label: string) => ({
       newest: 'Latest change wins',
       ours: 'Our value wins',
@@ -162,13 +162,13 @@ export const text = {
     add: 'Add a property',
     remove: (number: number) => `Remove property ${number}`,
     createMissing: (label: string) => `Create contacts that ${label} does not have`,
-    createMissingHint: 'Only contacts with an email address.',
+    createMissingHint: 'Only contacts that have an email address and are not marked do_not_contact.',
   },
 
   edit: {
     title: (label: string) => `Credentials and settings of ${label}`,
     explanation:
-      'They are tried before they are stored. With another account or other settings, everything is read again.',
+      'They are tested before they are stored. If you change the account or the settings, everything is read again.',
     submit: 'Save changes',
   },
 }

@@ -32,7 +32,7 @@ export const text = {
 
   list: {
     description:
-      'Each hook is a URL that another system sends JSON to. Its mapping turns that into events, contacts and companies.',
+      'A hook is a URL that another system sends JSON to. Its mapping turns the JSON into events, contacts and companies.',
     create: 'New hook',
     empty: 'No hooks yet',
     emptyExplanation:
@@ -41,7 +41,7 @@ export const text = {
     kind: 'Sender',
     status: 'Status',
     source: 'Source',
-    bodies: 'Kept bodies',
+    bodies: 'Stored bodies',
     last: 'Last body',
     never: 'never',
   },
@@ -57,9 +57,9 @@ export const text = {
     created: 'Hook created',
     kind: 'Sender',
     name: 'Name',
-    nameDescription: 'Also names the source under which records are written.',
+    nameDescription: 'The source of the records gets this name too.',
     kindDescriptions: {
-      custom: 'Any system that sends JSON or a form. You make the mapping on a body that it has sent.',
+      custom: 'Any system that sends JSON or a form. You create the mapping from a body that it has sent.',
       stripe: 'Payments, invoices and subscriptions.',
       calendly: 'Bookings and cancellations.',
       typeform: 'Answers to your forms.',
@@ -67,14 +67,14 @@ export const text = {
     } satisfies Record<Hook['kind'], string>,
     secret: 'Signing secret',
     secretDescriptions: {
-      custom: 'Optional. With it, only signed bodies are accepted.',
-      stripe: 'Stripe shows it (whsec_…) once you have entered the URL there. You can add it afterwards.',
-      calendly: 'The signing_key of the webhook subscription. You can add it afterwards.',
-      typeform: 'The secret that you enter beside the URL in Typeform. You can add it afterwards.',
-      'cal.com': 'The secret that you enter beside the URL in Cal.com. You can add it afterwards.',
+      custom: 'Optional. If you set one, only signed bodies are accepted.',
+      stripe: 'Stripe shows it (whsec_…) after you have entered the URL there. You can add it later.',
+      calendly: 'The signing_key of the webhook subscription. You can add it later.',
+      typeform: 'The secret that you enter next to the URL in Typeform. You can add it later.',
+      'cal.com': 'The secret that you enter next to the URL in Cal.com. You can add it later.',
     } satisfies Record<Hook['kind'], string>,
     header: 'Signature header',
-    headerDescription: 'The header that has the HMAC-SHA256 of the body.',
+    headerDescription: 'The header that contains the HMAC-SHA256 of the body.',
     headerPlaceholder: 'X-Signature',
     failed: 'The hook was not created',
     submit: 'Create hook',
@@ -87,7 +87,7 @@ export const text = {
     label: 'URL',
     copy: 'URL of the hook',
     next: {
-      custom: 'Enter it in the system that shall send, and send a first body. Then make the mapping.',
+      custom: 'Enter it in the sending system, and send a first body. Then create the mapping.',
       stripe:
         'In Stripe, open Developers → Webhooks, add an endpoint with this URL, and copy its signing secret to this hook.',
       calendly: 'Create a webhook subscription in Calendly’s API with this URL and the signing key of this hook.',
@@ -111,9 +111,9 @@ export const text = {
     mapped: (parts: string) => parts,
     notMapped: 'none yet',
     parts: { event: 'event', contact: 'contact', company: 'company' },
-    needsSecret: 'This hook refuses bodies until it has the signing secret of the sender.',
+    needsSecret: 'This hook rejects bodies until it has the sender’s signing secret.',
     addSecret: 'Add the signing secret',
-    needsMapping: 'Bodies are kept, but not recorded: the hook has no mapping yet.',
+    needsMapping: 'Bodies are stored but not recorded, because the hook has no mapping yet.',
   },
 
   actions: {
@@ -133,7 +133,7 @@ export const text = {
   secret: {
     title: 'Signing secret',
     label: 'Signing secret',
-    description: 'It is stored encrypted, and not shown again. It replaces the current one at once.',
+    description: 'It is stored encrypted and never shown again. It replaces the current secret at once.',
     turnOn: 'Save and turn on',
     submit: 'Save',
     remove: 'Remove the secret',
@@ -143,9 +143,10 @@ export const text = {
   rotate: {
     title: 'Create a new URL?',
     titleWhenRotated: 'New URL',
-    explanation: 'The old URL works for another 24 hours, so that you can enter the new one in the sending system.',
+    explanation:
+      'The old URL works for another 24 hours, which gives you time to enter the new one in the sending system.',
     revoke: 'Stop the old URL at once',
-    revokeDescription: 'After a leak. Bodies sent to it from now on are lost.',
+    revokeDescription: 'Use this after a leak. Bodies sent to the old URL from now on are lost.',
     submit: 'Create a new URL',
     cancel: 'Cancel',
     done: 'I have saved it',
@@ -154,14 +155,14 @@ export const text = {
   remove: {
     title: (name: string) => `Delete ${name}?`,
     explanation:
-      'Its URL stops working at once, and its kept bodies are deleted. The records that it wrote remain. This cannot be undone.',
+      'Its URL stops working at once, and its stored bodies are deleted. The records that it wrote stay. You cannot undo this.',
     confirm: 'Delete hook',
   },
 
   bodies: {
     title: 'Last bodies',
     empty: 'No bodies yet',
-    emptyExplanation: 'The last 50 bodies that the hook receives are listed here, with what became of them.',
+    emptyExplanation: 'The last 50 bodies that the hook receives are listed here with their outcomes.',
     when: 'Received',
     state: 'Outcome',
     event: 'Event',
@@ -186,7 +187,7 @@ export const text = {
     copy: 'body',
     run: 'Run again',
     ran: {
-      pending: 'The body waits',
+      pending: 'The body is waiting',
       recorded: 'The body was recorded',
       skipped: 'The body was skipped',
       failed: 'The body could not be recorded',
@@ -196,11 +197,11 @@ export const text = {
 
   mapping: {
     title: 'Mapping',
-    description: 'Choose a field, then click a value of the sample to put its path there.',
+    description: 'Choose a field, then click a value in the sample to fill in its path.',
     readOnly: 'Only admins and owners can change the mapping.',
     sample: 'Sample',
     choose: 'Body',
-    pasted: 'A sample that I paste',
+    pasted: 'Pasted sample',
     paste: 'Sample as JSON',
     notJson: 'This is not a JSON object or array.',
     noBodies: 'The hook has not received a body yet. Paste a sample, or send a body to its URL.',
@@ -219,7 +220,7 @@ export const text = {
     },
     partExplanations: {
       event: 'What happened. A body with the same event name and event ID is recorded once.',
-      contact: 'Who it concerns. The sender’s ID finds a contact, but creates none.',
+      contact: 'The person. The sender’s ID can find a contact, but never creates one.',
       company: 'Optional. A contact without a company is linked to it.',
     },
     names: TARGETS,
@@ -234,13 +235,13 @@ export const text = {
     keyOf: { event: 'data field', contact: 'contact property', company: 'company property' },
     removeField: (name: string) => `Remove ${name}`,
     conditions: 'Only when',
-    conditionsExplanation: 'A body is recorded only if all of these are true; otherwise it is skipped.',
+    conditionsExplanation: 'A body is recorded only if all conditions are met. Otherwise it is skipped.',
     addCondition: 'Add a condition',
     conditionPath: (number: number) => `Path of condition ${number}`,
     conditionValues: (number: number) => `Values of condition ${number}`,
-    conditionValuesPlaceholder: 'one value, or several with commas',
+    conditionValuesPlaceholder: 'values, separated by commas',
     removeCondition: (number: number) => `Remove condition ${number}`,
-    alternatives: 'Write several paths with | between them: the first with a value counts.',
+    alternatives: 'You can separate several paths with |. The first path that has a value is used.',
     save: 'Save mapping',
     saved: 'The mapping is saved',
     failed: 'The mapping was not saved',
@@ -250,7 +251,7 @@ export const text = {
   preview: {
     title: 'Preview',
     updating: 'Updating the preview',
-    noSample: 'Choose or paste a sample to see what becomes of it.',
+    noSample: 'Choose or paste a sample to see what would be recorded.',
     states: { recorded: 'This would be recorded', skipped: 'This would be skipped', failed: 'This cannot be recorded' },
     event: 'Event',
     contact: 'Contact',

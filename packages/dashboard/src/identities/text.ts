@@ -36,8 +36,8 @@ export const text = {
     rejected: 'The mail servers reject the login',
     ended: 'The access has ended',
     endedAt: (label: string) =>
-      `${label} no longer gives access to this mailbox, because it was revoked or has expired. Sign in again to go on sending and reading.`,
-    endedToken: 'The refresh token was revoked or has expired. Set the mailbox with a new one, or with a password.',
+      `${label} no longer allows access to this mailbox: the access was revoked or has expired. Sign in again to continue sending and reading.`,
+    endedToken: 'The refresh token was revoked or has expired. Set up the mailbox with a new token or a password.',
     signInAgain: 'Sign in again',
     signIns: { google: 'Google', microsoft: 'Microsoft 365' } as Record<string, string>,
     signedInAt: (label: string) => `a sign-in at ${label}`,
@@ -58,7 +58,7 @@ export const text = {
     remove: 'Remove',
     removeTitle: 'Remove the mailbox?',
     removeExplanation:
-      'The service deletes the password or the access and stops sending and reading email. Email that it has read is kept.',
+      'The service deletes the password or token and stops sending and reading email. Email that it has already read is kept.',
     removeConfirm: 'Remove mailbox',
     tokensFrom: (url: string) => `access tokens from ${url}`,
     password: 'a password',

@@ -5,13 +5,13 @@ export const text = {
   client: {
     title: (label: string) => `OAuth client for ${label}`,
     explanation: (label: string) =>
-      `This workspace signs in at ${label} as an application of your own. Register one there with this redirect URL, and enter its client ID and client secret.`,
+      `This workspace signs in at ${label} with your own application. Register one at ${label} with this redirect URL, then enter its client ID and client secret.`,
     guide: 'How to register it',
     redirect: 'Redirect URL',
     copy: 'redirect URL',
     id: 'Client ID',
     secret: 'Client secret',
-    secretHint: 'Stored encrypted, and never shown again.',
+    secretHint: 'Stored encrypted and never shown again.',
     show: 'Show the client secret',
     save: 'Save',
     saveAndSignIn: 'Save and sign in',
@@ -19,11 +19,11 @@ export const text = {
   },
   clients: {
     title: 'OAuth clients',
-    description: 'The applications with which this workspace signs in at other services.',
+    description: 'The applications that this workspace uses to sign in at other services.',
     provider: 'Service',
     clientId: 'Client ID',
     none: 'none',
-    ofOperator: 'from the operator of this installation',
+    ofOperator: 'provided by the operator',
     changed: 'Changed',
     actions: 'Actions',
     set: (label: string) => `Set for ${label}`,
@@ -34,15 +34,16 @@ export const text = {
     deleteOf: (label: string) => `Delete the client for ${label}`,
     deleteTitle: (label: string) => `Delete the OAuth client for ${label}?`,
     deleteExplanation:
-      'Everything that signed in with it stops working, usually within an hour. It works again once you store the same client.',
+      'Every sign-in made with it stops working, usually within an hour. If you store the same client again, they work again.',
     deleteConfirm: 'Delete client',
   },
   authorized: {
     title: 'Completing the sign-in',
     failed: 'The sign-in was not completed',
-    empty: 'Nothing to complete. Start the sign-in where you need it, such as on the page of an identity.',
+    empty: 'There is no sign-in to complete. Start one where you need it, for example on an identity’s page.',
     back: 'Go back',
-    elsewhere: 'If it was started on the command line or with an API key, complete it there. On the command line:',
+    elsewhere:
+      'If the sign-in was started on the command line or with an API key, complete it there. On the command line:',
     copy: 'command',
   },
 }

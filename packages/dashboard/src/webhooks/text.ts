@@ -20,7 +20,7 @@ export const text = {
 
   list: {
     description:
-      'Each webhook sends one type of event, as it happens: signed JSON to your URL, or a message to a chat channel.',
+      'A webhook sends one type of event as it happens: signed JSON to your URL, or a message to a chat channel.',
     create: 'New webhook',
     empty: 'No webhooks yet',
     emptyExplanation:
@@ -102,7 +102,7 @@ export const text = {
     urlPlaceholder: 'https://example.com/hooks/customers',
     format: 'Format',
     slackUrlDescription:
-      'The URL of an incoming webhook of Slack, Mattermost or Rocket.Chat, or of a Discord webhook with /slack at the end. It is not shown again.',
+      'The URL of an incoming webhook of Slack, Mattermost or Rocket.Chat, or of a Discord webhook with /slack at the end. It is never shown again.',
     slackUrlPlaceholder: 'https://hooks.slack.com/services/…',
     failed: 'The webhook was not created',
     submit: 'Create webhook',
@@ -115,16 +115,17 @@ export const text = {
   message: {
     label: 'Message',
     template: 'Text',
-    templateDescription: 'Placeholders such as {{contact.email}} and {{event.data.segment_name}} stand for values.',
+    templateDescription:
+      'Placeholders such as {{contact.email}} and {{event.data.segment_name}} are replaced with values.',
     useDefault: 'Use the default text',
     preview: 'Preview',
     chooseEvent: 'Choose an event to see its message.',
-    previewNote: 'With an invented contact. Values never become links or mentions.',
+    previewNote: 'Uses a made-up contact. Values never become links or mentions.',
   },
 
   edit: {
     title: 'Edit webhook',
-    urlKept: (shown: string) => `Leave it empty to keep the current one, ${shown}`,
+    urlKept: (shown: string) => `Leave blank to keep the current URL, ${shown}`,
     addHeaders: 'Add headers',
     replaceHeaders: (names: string) => `Replace the headers (${names})`,
     submit: 'Save changes',
