@@ -16,5 +16,5 @@ export function connectorNamed(name: string): Connector {
   const known = CONNECTORS.find((connector) => connector.name === name)
   if (known) return known
   const names = CONNECTORS.map((connector) => connector.name).join(', ')
-  throw new ServiceError(404, 'unknown_connector', `There is no such connector. Use one of ${names}.`)
+  throw new ServiceError(404, 'unknown_connector', `This connector does not exist. Use one of ${names}.`)
 }

@@ -6,19 +6,19 @@ import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-ap
 import type { Clock } from '../platform/time.ts'
 import type { Connector, Credentials, Settings } from './connector.ts'
 
-/** A longer wait ends the job; another one continues then. */
+/** A longer wait ends the job, and a later job continues. */
 const WAIT_MS_MAX = 60_000
 const RETRY_MS_UNKNOWN = 10_000
-/** Waits of one request for a rate limit. After that, nothing is sent for a while: some systems block who keeps asking. */
+/** How often a request waits for a rate limit. Then sending pauses, because some systems block clients that keep retrying. */
 const WAITS_MAX = 10
 const BLOCKED_MS = 600_000
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300
-/** What two pulls at once may occupy on disk is twice this. */
+/** Two concurrent pulls can use twice this on disk. */
 const DOWNLOAD_BYTES_MAX = 4 * 1024 ** 3
 
-/** An error answer of a connected system. The message does not contain credentials. */
+/** An error response from a connected system. The message does not contain credentials. */
 export class ApiRefused extends Error {
   readonly status: number
   readonly body: unknown
@@ -42,7 +42,7 @@ export class RateLimited extends Error {
   }
 }
 
-/** The sign-in is no longer valid: only a person can sign in again. */
+/** The sign-in is no longer valid. Only a person can sign in again. */
 export class SignedOut extends Error {}
 
 export interface Request {
@@ -54,26 +54,27 @@ export interface Request {
   headers?: Record<string, string>
   /** One of the connector's `otherUrls` in place of the base URL. */
   host?: string
-  /** A POST that only reads: it is repeated like a GET. */
+  /** A POST that only reads, so it is retried like a GET. */
   isRead?: boolean
-  /** For an API that takes longer. Default: 30 seconds. */
+  /** For slow APIs. Default: 30 seconds. */
   timeoutMs?: number
 }
 
 /** Calls the API of a connected system. */
 export interface Client {
   /**
-   * Calls the API. It spaces requests out, waits for rate limits, repeats server errors of reads, and renews an expired access token.
-   * @returns the answer's JSON, without characters that PostgreSQL cannot store.
+   * Calls the API. It spaces out requests, waits for rate limits, retries reads after server errors, and renews an expired
+   * access token.
+   * @returns the JSON of the response, without characters that PostgreSQL cannot store.
    * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
    */
   call(request: Request): Promise<Json>
-  /** The same for an answer that is not JSON, such as CSV of at most 32 MiB. */
+  /** The same for a response that is not JSON, such as CSV, of at most 32 MiB. */
   callText(request: Request): Promise<TextAnswer>
-  /** Waits, for work that takes the system a while. */
+  /** Waits while the system works on a request. */
   pause(milliseconds: number): Promise<void>
   /**
-   * Like `call`, but stores the answer in a file, which the caller closes.
+   * Like `call`, but stores the response in a file, which the caller closes.
    * @throws ApiRefused, RateLimited, SignedOut, OutboundError.
    */
   download(request: Request): Promise<Download>
@@ -87,7 +88,7 @@ interface TextAnswer {
 
 type Json = Record<string, unknown>
 
-/** Where credentials come from. */
+/** The source of the credentials. */
 export interface SignIn {
   current(): Promise<Credentials>
   /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut */
@@ -146,13 +147,13 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
       }
       const next = connector.nextAt?.(answer, clock()) ?? null
       if (next !== null) waitUntil(next)
-      // A write may have been executed although its answer is an error, so only reads are repeated here.
+      // A write may have succeeded even if the response is an error, so only reads are retried here.
       if (answer.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return answer
       await sleep(SERVER_RETRY_MS * 2 ** retries++, undefined, { signal })
     }
   }
 
-  /** @returns the answer to a request that succeeded. */
+  /** @returns the response to a request that succeeded. */
   async function answerTo<Answer extends JsonAnswer>(
     request: Request,
     exchange: (call: JsonCall) => Promise<Answer>,
@@ -192,7 +193,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
   }
 }
 
-/** When a rate-limited request may be repeated: Retry-After in seconds or as a date, else after `unknownMs`. */
+/** When a rate-limited request may be retried: Retry-After in seconds or as a date, or else after `unknownMs`. */
 export function retryAfter({ status, headers }: JsonAnswer, now: Date, unknownMs = RETRY_MS_UNKNOWN): Date | null {
   if (status !== 429) return null
   const sent = headers['retry-after'] ?? ''
@@ -217,17 +218,18 @@ export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** What a person can do about a failed request. */
+/** An error message for people; null for an unexpected error. */
 export function problemOf(label: string, error: unknown): string | null {
   if (error instanceof ApiRefused || error instanceof RateLimited || error instanceof SignedOut) return error.message
   if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
   return null
 }
 
-/** Absolute URLs, such as that of a next page, must stay on the host, because they get the credentials. */
+/** Absolute URLs, such as that of a next page, must stay on the host, because the credentials are sent to them. */
 function urlOf(base: string, { path, query = {} }: Request): string {
   const url = /^https?:/.test(path) ? new URL(path) : new URL(`${base.replace(/\/$/, '')}${path}`)
-  if (url.origin !== new URL(base).origin) throw new ApiRefused(0, `The API names a page on another host, ${url.host}.`)
+  if (url.origin !== new URL(base).origin)
+    throw new ApiRefused(0, `The API returned a next page on another host, ${url.host}.`)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }

@@ -29,14 +29,14 @@ export interface ConnectServices extends SignInServices {
   connectorUrls: Readonly<Record<string, string>>
 }
 
-/** What a connection is made of, before its account is known. */
+/** The input for a connection, before its account is known. */
 export interface NewConnection {
   connector: Connector
   source: string
   settings: Settings
   stored: StoredSecrets
   signIn: SignIn
-  /** Where the first read begins; null: at the start. */
+  /** The first read includes changes since this time; null: everything. */
   since: Date | null
 }
 
@@ -77,7 +77,7 @@ export function parseCredentials(
     return [name, text] as const
   })
   if (names.length === 0) {
-    details.push({ path: 'credentials', message: `are not accepted: sign in at ${label} with POST /v1/authorizations` })
+    details.push({ path: 'credentials', message: `are not accepted. Sign in at ${label} with POST /v1/authorizations` })
   }
   if (details.length > 0) throw validationError(details)
   return Object.fromEntries(values)
@@ -88,9 +88,9 @@ export function entered(credentials: Credentials): Pick<NewConnection, 'stored' 
 }
 
 /**
- * Connects a system after it has accepted the sign-in. A running service starts to pull at once.
+ * Connects a system after it has accepted the credentials. A running service starts the first pull at once.
  * @returns the connection's id.
- * @throws ServiceError 400 `connection_refused` with the system's answer, 409 `source_name_taken`, `too_many_connections`.
+ * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`, `too_many_connections`.
  */
 export async function connect(
   tenant: Tenant,
@@ -132,7 +132,7 @@ export async function connect(
       .returning('connection_id')
       .executeTakeFirst()
     if (!inserted) {
-      const message = `Another connection writes as ${source}. Give this one another source, or delete that connection.`
+      const message = `Another connection already uses the source ${source}. Choose another source, or delete that connection.`
       throw conflict('source_name_taken', message)
     }
     const details = { connector: connector.name, source, account }
@@ -146,7 +146,7 @@ export async function connect(
 }
 
 /**
- * Changes the sign-in or the settings of a connection, and pulls at once. With another account, it reads from the start.
+ * Changes the credentials or the settings of a connection, and starts a pull. If the account changed, it reads from the start.
  * @throws ServiceError 404, 400 `connection_refused`.
  */
 export async function reconnect(

@@ -7,18 +7,21 @@ export const ConnectorDescription = Type.Object(
     label: Type.String({ description: 'Its name for people.', examples: ['Pipedrive'] }),
     kind: Type.String({ examples: ['crm'] }),
     credentials: Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
-      description: 'The secret fields that sign in. Empty: only `oauth_provider` does.',
+      description: 'The secret fields to sign in with. Empty: sign in only at `oauth_provider`.',
     }),
     oauth_provider: Nullable(
       Type.String(),
-      'Where people can sign in with POST /v1/authorizations instead; null: nowhere.',
+      'The provider where people can sign in with POST /v1/authorizations instead; null: none.',
     ),
     settings: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The other fields of a connection, each as a JSON Schema.',
+      description: 'The other fields of a connection, each with its JSON Schema.',
     }),
-    required_settings: Type.Array(Type.String(), { description: 'The settings that a connection needs.' }),
-    objects: Type.Array(Type.String(), { description: 'What is read, in this order.', examples: [['contacts']] }),
-    can_write_back: Type.Boolean({ description: 'Whether changes of contacts can be written to the system.' }),
+    required_settings: Type.Array(Type.String(), { description: 'The settings that are required.' }),
+    objects: Type.Array(Type.String(), {
+      description: 'The objects that are read, in order.',
+      examples: [['contacts']],
+    }),
+    can_write_back: Type.Boolean({ description: 'Whether changed contacts can be written back to the system.' }),
   },
   { title: 'Connector' },
 )
@@ -28,13 +31,13 @@ export const ConnectionRun = Type.Object(
     run_id: Id,
     counts: Type.Record(Type.String(), Type.Record(Type.String(), Type.Integer()), {
       description:
-        'By object, how many records were created, updated, unchanged, deleted, merged, accepted (events), recorded (messages) or failed.',
+        'For each object, the number of records that were created, updated, unchanged, deleted, merged, accepted (events), recorded (messages) or failed.',
       examples: [{ contacts: { created: 20, failed: 1 } }],
     }),
     started_at: Timestamp,
     finished_at: Nullable(Timestamp, 'null while the run is not complete.'),
   },
-  { title: 'ConnectionRun', description: 'A read of everything that changed since the run before.' },
+  { title: 'ConnectionRun', description: 'One read of everything that changed since the previous run.' },
 )
 
 export const WriteBackProperty = Type.Object(
@@ -47,7 +50,7 @@ export const WriteBackProperty = Type.Object(
     }),
     conflict: Type.Enum(['ours', 'theirs', 'newest'], {
       description:
-        'If the system has another value: `ours` is written even so, and changes there do not replace it here; `theirs` stays, so that only blanks are filled; `newest`: the later change wins.',
+        'Which value wins if the values differ. `ours`: the value here is written, and changes in the system do not replace it. `theirs`: the value in the system stays, and only blank fields there are filled. `newest`: the later change wins.',
     }),
   },
   { title: 'WriteBackProperty', additionalProperties: false },
@@ -56,9 +59,11 @@ export const WriteBackProperty = Type.Object(
 const WriteBackState = Type.Object(
   {
     properties: Type.Array(WriteBackProperty),
-    create_missing: Type.Boolean({ description: 'Whether contacts that the system lacks are created there.' }),
+    create_missing: Type.Boolean({
+      description: 'Whether contacts that do not exist in the system are created there.',
+    }),
     waiting: Type.Integer({ description: 'Changed contacts that have not been written yet.' }),
-    error: Nullable(Type.String(), 'Why writing stopped; it is repeated.'),
+    error: Nullable(Type.String(), 'Why the last write failed. It is retried.'),
   },
   { title: 'WriteBack' },
 )
@@ -66,43 +71,43 @@ const WriteBackState = Type.Object(
 export const ConnectionError = Type.Object(
   {
     error_id: Id,
-    run_id: Nullable(Id, 'null: the record was to be written to the connected system.'),
+    run_id: Nullable(Id, 'null: the record could not be written back to the connected system.'),
     object: Type.String({
       description: '`write_back`: a contact that could not be written to the connected system.',
       examples: ['contacts'],
     }),
     external_id: Type.String({
-      description: "The connected system's id of the record; of `write_back`, our contact_id.",
+      description: "The record's id in the connected system; for `write_back`, our contact_id.",
     }),
     code: Type.String(),
     message: Type.String(),
     at: Timestamp,
   },
-  { title: 'ConnectionError', description: 'A record that could not be written. The others were.' },
+  { title: 'ConnectionError', description: 'A record that could not be written. All others were written.' },
 )
 
 export const Connection = Type.Object(
   {
     connection_id: Id,
     connector: Type.String({ examples: ['pipedrive'] }),
-    source: Type.String({ description: 'The name under which it writes.', examples: ['pipedrive'] }),
-    account: Type.String({ description: 'The account at the connected system, as it names it.' }),
+    source: Type.String({ description: 'The name of the source that it writes as.', examples: ['pipedrive'] }),
+    account: Type.String({ description: 'The account, as the connected system names it.' }),
     settings: Type.Record(Type.String(), Type.Unknown()),
     state: Type.Enum(['waiting', 'pulling', 'failed', 'signed_out', 'paused'], {
       description:
-        '`waiting` for the next pull, `failed`: `error` says why, and it is repeated; `signed_out`: sign in again; `paused` until it is resumed.',
+        '`waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason, and the pull is retried. `signed_out`: sign in again. `paused`: until you resume it.',
     }),
     error: Nullable(Type.String()),
     objects: Type.Array(
       Type.Object({
         name: Type.String(),
-        read_until: Nullable(Timestamp, 'Changes until then have been read; null: nothing has.'),
+        read_until: Nullable(Timestamp, 'All changes up to this time have been read; null: none.'),
         is_reading: Type.Boolean(),
       }),
     ),
     last_run: Nullable(ConnectionRun),
     next_pull_at: Nullable(Timestamp),
-    write_back: Nullable(WriteBackState, 'null: nothing is written to the system.'),
+    write_back: Nullable(WriteBackState, 'null: nothing is written back.'),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -6,8 +6,8 @@ import type { Connector, Settings } from './connector.ts'
 import { enteredCredentials } from './sign-in.ts'
 
 /**
- * Connects a system by a sign-in at its provider. The purpose has `connector`, `source` if it is not the connector's name, and the
- * connector's settings; or `connection_id`, to sign in again.
+ * Connects a system through a sign-in at its provider. The purpose contains `connector`, the connector's settings, and `source` if
+ * it differs from the connector's name. To sign in again, it contains `connection_id` instead.
  */
 export function connectionPurpose(services: ConnectServices): PurposeHandler {
   return {
@@ -17,7 +17,7 @@ export function connectionPurpose(services: ConnectServices): PurposeHandler {
         : fromPurpose(purpose)
       const { oauth } = connector
       if (oauth?.provider !== provider) {
-        throw validationError([{ path: 'provider', message: `is not where ${connector.label} signs in` }])
+        throw validationError([{ path: 'provider', message: `is not the provider for ${connector.label}` }])
       }
       return { scopes: oauth.scopes, settings: textsOf(settings) }
     },
@@ -55,7 +55,7 @@ function fromPurpose({ kind: _, connector, source, ...settings }: Purpose) {
   return parseConnection(connector, source, settings)
 }
 
-/** The settings with those that the provider's answer has. @throws ServiceError 400 */
+/** Adds the settings from the provider's response. @throws ServiceError 400 */
 function settingsAfter(connector: Connector, sent: Settings, { answer }: Authorized): Settings {
   if (!connector.settingsOfAnswer) return sent
   return parseSettings(connector, { ...sent, ...connector.settingsOfAnswer(answer) })

@@ -13,7 +13,7 @@ import { writeBackState } from './write-back/write-back.ts'
 
 export type ConnectionRow = Selectable<TenantTables['connections']>
 
-/** Where a connection's secrets are stored. They can be decrypted nowhere else. */
+/** Where a connection's secrets are stored. They cannot be decrypted anywhere else. */
 export function sealedPlace(tenantId: string, connectionId: string): string {
   return `${tenantId}/${connectionId}/connection`
 }
@@ -57,7 +57,11 @@ export async function listConnections(tenant: Tenant, page: Page) {
   return { connections: await withLastRuns(tenant, rows), total: Number(rows[0]?.total ?? 0) }
 }
 
-/** Stops pulling, or pulls again at once. @returns whether that changed anything. @throws ServiceError 404 */
+/**
+ * Pauses or resumes a connection. A resumed one pulls at once.
+ * @returns whether that changed anything.
+ * @throws ServiceError 404
+ */
 export async function pauseConnection(tx: Tenant, connectionId: string, now: Date): Promise<boolean> {
   const { state } = await lockConnection(tx, connectionId)
   if (state === 'paused') return false
@@ -73,7 +77,7 @@ export async function resumeConnection(tx: Tenant, connectionId: string, now: Da
   return true
 }
 
-/** Pulls at once. @throws ServiceError 404, 409 `connection_paused` or `connection_signed_out`. */
+/** Starts a pull. @throws ServiceError 404, 409 `connection_paused` or `connection_signed_out`. */
 export async function pullNow(tx: Tenant, connectionId: string, now: Date): Promise<void> {
   await lockReadable(tx, connectionId)
   await tx.db
@@ -85,7 +89,7 @@ export async function pullNow(tx: Tenant, connectionId: string, now: Date): Prom
 }
 
 /**
- * Reads everything again that changed since a time. Records that are already here change nothing.
+ * Reads everything again that changed since a time. It creates no duplicates.
  * @param since null: everything. @throws ServiceError 404, 409 `connection_paused` or `connection_signed_out`.
  */
 export async function rereadConnection(tx: Tenant, connectionId: string, since: Date | null, now: Date): Promise<void> {
@@ -94,7 +98,7 @@ export async function rereadConnection(tx: Tenant, connectionId: string, since: 
   await change(tx, connectionId, { position, state: 'waiting', error: null, failures: 0, next_pull_at: now }, now)
 }
 
-/** Deletes a connection and its secrets. What it wrote remains. @throws ServiceError 404 */
+/** Deletes a connection and its secrets. The data that it wrote stays. @throws ServiceError 404 */
 export async function deleteConnection(tx: Tenant, connectionId: string): Promise<ConnectionRow> {
   const row = await lockConnection(tx, connectionId)
   await tx.db.deleteFrom('connections').where('connection_id', '=', connectionId).execute()
@@ -123,7 +127,7 @@ type Changes = Partial<
   account?: string
 }
 
-/** Changes a connection for a person: a pull in progress stores nothing more. */
+/** Applies a person's change to a connection. A pull in progress stores nothing more. */
 export async function change(tx: Tenant, connectionId: string, changes: Changes, now: Date): Promise<void> {
   await tx.db
     .updateTable('connections')

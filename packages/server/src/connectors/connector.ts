@@ -10,113 +10,113 @@ import type { CONNECTOR_KINDS } from '../sources/connectors.ts'
 import type { Client } from './client.ts'
 import type { WriteBack } from './write-back/write-back.ts'
 
-/** Values that a connector stores and reads back, such as a cursor or its settings. */
+/** A value that a connector stores and reads back, such as a cursor or its settings. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
 
 export type Settings = Readonly<Record<string, Json>>
 
-/** What a connector signs in with: the fields that it declares, or `access_token` after a sign-in at the provider. */
+/** The credentials: the fields that a connector declares, or `access_token` after a sign-in at the provider. */
 export type Credentials = Readonly<Record<string, string>>
 
 /**
- * A system whose data the service reads. Everything else follows from this declaration: connecting, the schedule, the stored
- * position, retries, errors of single records, the operations and the page in the dashboard.
+ * Declares a system that the service reads. Everything else is shared by all connectors: connecting, scheduling, the stored
+ * position, retries, errors of single records, the operations and the dashboard page.
  */
 export interface Connector {
-  /** In paths and tables, and the default name of the connection's source. */
+  /** The name in paths and tables. It is the default source of a connection. */
   name: string
   label: string
   kind: (typeof CONNECTOR_KINDS)[number]
-  /** The secret fields that sign in, with their descriptions. Empty: only `oauth` signs in. */
+  /** The secret fields to sign in with, and their descriptions. Empty: sign in only with `oauth`. */
   credentials: Readonly<Record<string, string>>
   /** Sign-in at a provider of `providers/`, instead of the credentials. */
   oauth?: { provider: ProviderName; scopes: readonly string[] }
-  /** Settings that the provider's answer to a sign-in has, such as the URL of the account's API. Unchecked. */
+  /** Settings from the provider's response to a sign-in, such as the URL of the account's API. Unchecked. */
   settingsOfAnswer?(answer: Readonly<Record<string, unknown>>): Record<string, unknown>
   /**
-   * The other fields that people set, such as a region or a project. One that only `settingsOfAnswer` sets is optional and
-   * `readOnly`, so that the dashboard's form does not ask for it.
+   * The other fields that people set, such as a region or a project. A field that only `settingsOfAnswer` sets is optional and
+   * `readOnly`, so the dashboard's form does not ask for it.
    */
   settings: TProperties
-  /** Where the API is. @throws ServiceError 400 for settings that name no allowed host. */
+  /** The base URL of the API. @throws ServiceError 400 if the settings name a host that is not allowed. */
   baseUrl(settings: Settings): string
-  /** Other hosts of the API, by the names that requests give them. They get the same headers. */
+  /** Other base URLs of the API, by the name that requests use. They get the same headers. */
   otherUrls?(settings: Settings): Readonly<Record<string, string>>
   /** The headers of every request. */
   headers(credentials: Credentials, settings: Settings): Record<string, string>
-  /** The shortest time between two requests of one connection, in milliseconds: the API's rate limit, spread out. */
+  /** The shortest time between two requests of one connection, in milliseconds. It spreads out the API's rate limit. */
   pauseMs: number
-  /** When a refused request may be repeated; null: the answer is not a rate limit. Default: 429 with Retry-After. */
+  /** When a refused request may be retried; null: the response is not a rate limit. Default: 429 with Retry-After. */
   retryAt?(answer: JsonAnswer, now: Date): Date | null
-  /** When the next request may be sent, if a good answer says that none is left; null: after the pause. */
+  /** When the next request may be sent, if a successful response reports that none is left; null: after the pause. */
   nextAt?(answer: JsonAnswer, now: Date): Date | null
-  /** What the API says of an error, if that is not in `message` or `error`. */
+  /** The error text of a response, if it is not in `message` or `error`. */
   explain?(answer: JsonAnswer): string
-  /** The account that the credentials open, to show people what they connected. @throws ApiRefused */
+  /** The account that the credentials belong to, which shows people what they connected. @throws ApiRefused */
   account(client: Client, settings: Settings): Promise<string>
-  /** Read in this order: what others refer to comes first. */
+  /** The objects, in the order in which they are read. Records come before those that refer to them. */
   objects: readonly ConnectorObject[]
-  /** How changes made here are written to the system. Absent: it is only read. */
+  /** How changes made here are written back. Absent: the system is only read. */
   writeBack?: WriteBack
 }
 
-/** A kind of records, such as contacts. */
+/** A kind of record, such as contacts. */
 export interface ConnectorObject {
   name: string
-  /** How far each read goes back before the last one, because a search may find a change late. */
+  /** How far each read goes back before the previous one, because a search may find a change late. */
   overlapSeconds: number
   /**
-   * Reads the next page. Its writes may be repeated, because the position is stored after them. A system that sends many
-   * pages in one answer, such as a file, yields them: each page says where to continue after it, and the read is closed
-   * early if time is up. Unless the last page has no `next`, the object is read again from there.
+   * Reads the next page. Its writes may be repeated, because the position is stored after them. If one response contains
+   * many pages, such as a file, yield them. Each page's `next` is where to continue after it, and the read is closed early
+   * if its time is up. If the last page has a `next`, `read` is called again with it.
    */
   read(client: Client, range: ReadRange): Promise<RecordsPage> | AsyncGenerator<RecordsPage>
 }
 
-/** What to read. */
+/** The range to read. */
 export interface ReadRange {
-  /** Records changed since then; null: all of them. */
+  /** Read records that changed since this time; null: all records. */
   since: Date | null
   /**
-   * When this run began, the same for all its objects: what refers to other records, such as an event, is read until then,
-   * because those records have been read by then. What changed later is read in the next run.
+   * When this run began; the same for all its objects. Records that refer to others, such as events, are read only up to
+   * this time, because the records that they refer to have been read up to it. The next run reads later changes.
    */
   until: Date
-  /** Whether this is the first read, or one that a person asked for; otherwise it continues the one before. */
+  /** Whether this is the first read or a reread that a person requested, not an increment. */
   isHistory: boolean
-  /** From the page before; null for the first one. */
+  /** The `next` of the previous page; null for the first page. */
   cursor: Json
   settings: Settings
   /** Aborts when the read must end. */
   signal: AbortSignal
-  /** The properties of contacts that are written back: `property` must be read from `target`, and from nothing else. */
+  /** The contact properties that are written back. `property` must be read from `target`, and from nothing else. */
   pairs: readonly Pair[]
 }
 
-/** A property of contacts, and the field of the connected system that it is written to. */
+/** A contact property, and the field of the connected system that it is written to. */
 export interface Pair {
   property: string
   target: string
 }
 
-/** A page of records. Companies are written first, so that contacts can name them. */
+/** A page of records. Companies are written first, so contacts can refer to them. */
 export interface RecordsPage {
   companies?: readonly SourceCompany[]
-  /** As in POST /v1/sources/:source/contacts, with the source's id of a company. */
+  /** As in POST /v1/sources/:source/contacts, plus the source's id of the company. */
   contacts?: readonly ContactRecord[]
-  /** What the system says of people whom it has identified. They are written before the events. */
+  /** Properties of people whom the system has identified. They are written before the events. */
   profiles?: readonly Profile[]
-  /** Events, and what they say of people. A failed one is listed among the connection's errors. */
+  /** Events and identifications. A failed one is listed in the connection's errors. */
   calls?: readonly SourceCall[]
-  /** The messages of conversations, each oldest first. */
+  /** The messages of conversations, oldest first in each. */
   conversations?: readonly (readonly Omit<IncomingMessage, 'source'>[])[]
-  /** The source's ids of contacts that were deleted there. Those that are also in `merged` count as merged. */
+  /** The source's ids of deleted contacts. Those that are also in `merged` count as merged. */
   deleted?: readonly string[]
-  /** The source's ids of companies that were deleted or merged there. The companies stay. */
+  /** The source's ids of companies that were deleted or merged in the system. The companies here stay. */
   deletedCompanies?: readonly string[]
-  /** The source's ids of contacts that were merged there. */
+  /** The source's ids of contacts that were merged in the system. */
   merged?: readonly { from: string; into: string }[]
-  /** Where the next page begins; null if this is the last one. It must be at most 10,000 characters as JSON. */
+  /** The cursor of the next page; null on the last page. At most 10,000 characters as JSON. */
   next: Json
 }
 
@@ -132,25 +132,25 @@ export interface ContactRecord {
 }
 
 /**
- * What a system says of a person. The person is found or created as in POST /v1/identify; the properties are written under
- * the name of the connection's source.
+ * A person and the properties that the system has for them. The person is found or created as in POST /v1/identify. The
+ * properties are written as the connection's source.
  */
 export interface Profile {
-  /** The source's id of the person, for the list of errors. */
+  /** The source's id of the person, for the error list. */
   id: string
-  /** At least one of them. */
+  /** At least one of these is set. */
   userId: string | null
   email: string | null
   visitorIds: readonly string[]
   properties: PropertyChanges
-  /** When they were true, ISO 8601. Default: now. */
+  /** The time of the properties, ISO 8601. Default: now. */
   updated_at?: string
 }
 
 export interface SourceCall {
-  /** The source's id of the event, for the list of errors. An event without an id of its own gets one from it. */
+  /** The source's id of the event, for the error list. An event without `sentId` gets an id derived from it. */
   id: string
-  /** The source's id of the contact whom the call is about, if the call names nobody itself. */
+  /** The source's id of the contact that the call is about, if the call itself identifies nobody. */
   contact?: string
   call: Call | ServiceError
 }

@@ -6,23 +6,23 @@ import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { SourceCall } from './connector.ts'
 
-/** The events of one page. More would make the transactions of a page long; fewer would store the position too often. */
+/** Events per page. More would make a page's transactions long; fewer would store the position too often. */
 export const EVENTS_PER_PAGE = 2_000
 
-/** Events that are translated before other requests run. */
+/** Events that are translated in one go, before other requests get a turn. */
 const EVENTS_PER_TURN = 200
 
 export interface LineOptions {
-  /** Whose ids the events have, such as `posthog us.posthog.com 123`. */
+  /** The namespace of the event ids, such as `posthog us.posthog.com 123`. */
   namespace: string
   format: AnalyticsFormat
-  /** The line's name in the list of errors, if its event has no id. */
+  /** The name of the line in the error list, if its event has no id. */
   name: string
 }
 
 /**
- * The event that a product-analytics system sent. Its id is the same whenever it is read. Properties of the person are left
- * out: an event has those of its time, and a profile the current ones.
+ * Translates an event of a product analytics system. Its id is the same in every read. The person's properties are left out,
+ * because an event contains them as they were at its time; profiles contain the current ones.
  */
 export function sourceCallOf(line: Pick<Line, 'value' | 'text'>, { namespace, format, name }: LineOptions): SourceCall {
   const call = callOfLine(line, (value) => format.toCall(value, []))
@@ -40,7 +40,7 @@ export function sourceCallOf(line: Pick<Line, 'value' | 'text'>, { namespace, fo
   }
 }
 
-/** Translates events without keeping requests waiting: those of a page take tens of milliseconds. */
+/** Translates events in batches, so that other requests do not wait. A page takes tens of milliseconds. */
 export async function sourceCallsOf(values: readonly object[], options: LineOptions): Promise<SourceCall[]> {
   const calls: SourceCall[] = []
   for (const [index, value] of values.entries()) {

@@ -3,18 +3,18 @@ import type { Json, RecordsPage, SourceCall } from './connector.ts'
 import { EVENTS_PER_PAGE } from './event-lines.ts'
 
 interface LinesOptions {
-  /** The lines before were read. */
+  /** The number of lines that were already read. */
   done: number
-  /** The event that a line is; null for one that was read before. */
+  /** The event of a line; null if the line was read before. */
   toCall(line: Line): SourceCall | null
   /** Where to continue after a line. */
   cursorAfter(line: number): Json
-  /** What else a page of lines says. */
+  /** Other contents of a page of lines. */
   more?(calls: readonly SourceCall[], lines: readonly Line[]): Partial<RecordsPage>
   signal: AbortSignal
 }
 
-/** The pages of a file of events; the rest, which may be none, is returned. Memory use does not depend on its length. */
+/** Yields the full pages of an event file, and returns the last, possibly empty one. Memory use does not depend on its length. */
 export async function* pagesOfLines(
   bytes: AsyncIterable<Buffer>,
   { done, toCall, cursorAfter, more = () => ({}), signal }: LinesOptions,

@@ -34,10 +34,10 @@ const operation = operationsWith<ConnectorServices>()
 const tag = 'Connections'
 const ConnectionPath = { connection_id: idInPath('connection') }
 const Settings = Type.Optional(
-  Type.Record(Type.String(), Type.Unknown(), { description: 'The other fields of the connector, such as a region.' }),
+  Type.Record(Type.String(), Type.Unknown(), { description: "The connector's other fields, such as a region." }),
 )
 const Credentials = Type.Record(Type.String(), Type.String({ maxLength: 4_096 }), {
-  description: 'The secret fields of the connector. They are stored encrypted and never returned.',
+  description: "The connector's secret fields. They are stored encrypted and never returned.",
   format: 'password',
 })
 const Changed = Type.Boolean({ description: 'Whether this changed anything.' })
@@ -55,7 +55,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'GET /v1/connectors',
     command: 'connector list',
     scope: 'settings:read',
-    summary: 'List the systems that can be connected, with what each needs',
+    summary: 'List the connectors, with the credentials and settings that each needs',
     input: {},
     output: { connectors: Type.Array(ConnectorDescription) },
     run: async () => ({
@@ -78,9 +78,9 @@ export const CONNECTOR_OPERATIONS = [
     http: 'POST /v1/connections',
     command: 'connection create',
     scope: 'settings:write',
-    summary: 'Connect a system: its data is read from then on',
+    summary: 'Connect a system and start pulling its data',
     description:
-      'The credentials are tried first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings.',
+      'The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings.',
     input: {
       connector: Type.String({ minLength: 1, maxLength: 50, examples: ['pipedrive'] }),
       source: Type.Optional(
@@ -88,7 +88,7 @@ export const CONNECTOR_OPERATIONS = [
       ),
       credentials: Credentials,
       settings: Settings,
-      read_since: Type.Optional(timestampBound('lower', 'Only what changed since then is read. Default: everything.')),
+      read_since: Type.Optional(timestampBound('lower', 'Read only changes since this time. Default: everything.')),
     },
     output: ConnectionOutput,
     status: 201,
@@ -100,7 +100,7 @@ export const CONNECTOR_OPERATIONS = [
       '409 source_name_taken',
       '409 too_many_connections',
     ],
-    // The system is called outside a transaction.
+    // The call to the system is made outside a transaction.
     audit: 'own',
     async run({ tenant, connecting, actor, now }, input) {
       const parsed = parseConnection(input.connector, input.source, input.settings ?? {})
@@ -130,7 +130,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'GET /v1/connections/:connection_id',
     command: 'connection get',
     scope: 'settings:read',
-    summary: 'Get a connected system: its state, how far it has been read, and the last run',
+    summary: 'Get a connected system with its state, its progress and its last run',
     input: ConnectionPath,
     output: ConnectionOutput,
     run: async ({ tenant }, { connection_id }) => ({ connection: await readConnection(tenant, connection_id) }),
@@ -142,7 +142,7 @@ export const CONNECTOR_OPERATIONS = [
     command: 'connection update',
     scope: 'settings:write',
     summary: 'Replace the credentials or the settings of a connected system',
-    description: 'They are tried first. With another account or other settings, everything is read from the start.',
+    description: 'They are tested first. If the account or the settings change, everything is read again.',
     input: { ...ConnectionPath, credentials: Credentials, settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
@@ -162,7 +162,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/pause',
     command: 'connection pause',
     scope: 'settings:write',
-    summary: 'Stop reading a connected system until it is resumed',
+    summary: 'Pause a connected system: nothing is pulled until you resume it',
     input: ConnectionPath,
     output: { ...ConnectionOutput, changed: Changed },
     async run({ tenant, now }, { connection_id }) {
@@ -177,7 +177,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/resume',
     command: 'connection resume',
     scope: 'settings:write',
-    summary: 'Read a paused system again, from where it stopped',
+    summary: 'Resume a paused system where it stopped',
     input: ConnectionPath,
     output: { ...ConnectionOutput, changed: Changed },
     async run({ tenant, now }, { connection_id }) {
@@ -192,7 +192,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/pull',
     command: 'connection pull',
     scope: 'settings:write',
-    summary: 'Read what changed in a connected system now',
+    summary: 'Pull the changes of a connected system now',
     input: ConnectionPath,
     output: ConnectionOutput,
     status: 202,
@@ -209,7 +209,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'POST /v1/connections/:connection_id/reread',
     command: 'connection reread',
     scope: 'settings:write',
-    summary: 'Read everything again that changed since a time; what is already here is not doubled',
+    summary: 'Read everything again that changed since a time, without duplicates',
     input: {
       ...ConnectionPath,
       since: Type.Optional(timestampBound('lower', 'Default: everything.')),
@@ -261,7 +261,7 @@ export const CONNECTOR_OPERATIONS = [
     http: 'DELETE /v1/connections/:connection_id',
     command: 'connection delete',
     scope: 'settings:write',
-    summary: 'Disconnect a system and delete its credentials; what it wrote remains',
+    summary: 'Disconnect a system and delete its credentials; the data that it wrote stays',
     input: ConnectionPath,
     output: {
       deleted: Type.Literal(true),

@@ -1,8 +1,8 @@
 import type { Connector, Json } from './connector.ts'
 
-/** How far each object of a connection has been read. */
+/** The progress of a connection, by object. */
 export interface Position {
-  /** The run that this read belongs to; null between runs. */
+  /** The run in progress; null between runs. */
   runId: string | null
   /** When that run began (ISO 8601). */
   runAt: string | null
@@ -10,19 +10,19 @@ export interface Position {
 }
 
 interface ObjectPosition {
-  /** Changes after this time have not been read yet (ISO 8601); null: nothing has. */
+  /** Changes after this time have not been read yet (ISO 8601); null: nothing has been read. */
   since: string | null
-  /** Whether its first read, or one that a person asked for, is not complete: what it reads is history. */
+  /** Whether the first read, or a requested reread, is incomplete. Its records are history. */
   isHistory: boolean
-  /** The read in progress; null if it has not begun, or is complete in this run. */
+  /** The read in progress; null if it has not started, or is complete in this run. */
   read: { until: string; cursor: Json } | null
-  /** Whether it was read in this run. */
+  /** Whether this run has read the object. */
   isDone: boolean
 }
 
 const NEW_OBJECT: ObjectPosition = { since: null, isHistory: true, read: null, isDone: false }
 
-/** @param since where the first read begins; null: at the start. */
+/** @param since the first read includes changes since this time; null: everything. */
 export function startPosition({ objects }: Connector, since: Date | null): Position {
   const start = { ...NEW_OBJECT, since: since?.toISOString() ?? null }
   return { runId: null, runAt: null, objects: Object.fromEntries(objects.map(({ name }) => [name, start])) }
@@ -42,7 +42,7 @@ export function withoutRun({ objects }: Position): Position {
   return { runId: null, runAt: null, objects }
 }
 
-/** The position after a page. @param next null: the object is read. */
+/** The position after a page. @param next null: the object is complete. */
 export function afterPage(position: Position, name: string, until: Date, next: Json): Position {
   const before = objectPosition(position, name)
   const after: ObjectPosition =
@@ -52,7 +52,7 @@ export function afterPage(position: Position, name: string, until: Date, next: J
   return { ...position, objects: { ...position.objects, [name]: after } }
 }
 
-/** The position after which an object is read from the start. */
+/** A position that makes the next run read an object from the start. */
 export function withUnread(position: Position, name: string): Position {
   return { ...position, objects: { ...position.objects, [name]: { ...NEW_OBJECT } } }
 }

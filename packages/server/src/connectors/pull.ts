@@ -13,14 +13,15 @@ import { openSignIn, type SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
 import { type PageServices, type Writer, writePage } from './write-page.ts'
 
-/** A job reads for this long and then makes way for other jobs. The next one continues where it ended. */
+/** A job reads for this long, then makes way for other jobs. The next job continues where it stopped. */
 const SLICE_MS = 300_000
-/** While this many rows of the journal wait for ClickHouse, a pull waits, so that it does not slow down capture. */
+/** While more journal rows than this wait for ClickHouse, a pull waits, so that it does not delay incoming events. */
 const JOURNAL_ROWS_MAX = 64
 const JOURNAL_PAUSE_MS = 500
 const RETRY_MS_FIRST = 30_000
 const RETRY_MS_MAX = 3_600_000
-const INTERNAL = 'The pull failed because of an internal error. It is repeated; the log of the service has the cause.'
+const INTERNAL =
+  'The pull failed because of an internal error and will be retried. The cause is in the log of the service.'
 
 export interface PullServices extends PageServices, SignInServices {
   /** Calls the APIs of connected systems. */
@@ -33,9 +34,9 @@ export interface PullServices extends PageServices, SignInServices {
 }
 
 /**
- * Reads what changed in a connected system since the last run, object by object. The position is stored after each page, so
- * that a pull continues there after a restart, a rate limit or an error.
- * @throws an unexpected error, to be logged; the connection shows every error and is pulled again.
+ * Reads what changed in a connected system since the last run, object by object. The position is stored after each page, and
+ * a pull continues there after a restart, a rate limit or an error.
+ * @throws an unexpected error, to be logged. The connection shows every error, and the pull is retried.
  */
 export async function pullConnection(
   tenant: Tenant,
@@ -67,7 +68,7 @@ export async function pullConnection(
   } catch (error) {
     const now = clock()
     if (error instanceof RateLimited) return store({ state: 'waiting', next_pull_at: error.until })
-    // A stopping process is not a failure. The next process continues.
+    // A process that stops is not a failure. The next process continues.
     if (signal.aborted) return store({ state: 'waiting', next_pull_at: now })
     if (error instanceof Replaced) return
     if (error instanceof SignedOut) return store({ state: 'signed_out', error: error.message })
@@ -80,12 +81,12 @@ export async function pullConnection(
   }
 }
 
-/** A person changed the connection meanwhile. The next pull does what they asked for. */
+/** A person changed the connection during the pull. The next pull uses their changes. */
 class Replaced extends Error {}
 
 type Changes = Partial<{ state: string; error: string | null; failures: number; next_pull_at: Date; position: string }>
 
-/** Stores the progress, unless a person has changed the connection meanwhile. */
+/** Stores the progress, unless a person changed the connection during the pull. */
 function storeOf(tenant: Tenant, { connection_id, revision }: ConnectionRow) {
   return async (changes: Changes): Promise<void> => {
     await tenant.db
@@ -148,7 +149,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
         signal,
         pairs: pairsOf(connection),
       })
-      // The first page of many may take as long as a download, which must not be repeated for a few pages.
+      // The first page may follow a long download, so the slice starts there: a download for a few pages would be wasteful.
       let pagesEndAt: number | null = null
       for await (const page of eachOf(pages)) {
         pagesEndAt ??= performance.now() + SLICE_MS

@@ -9,7 +9,7 @@ const ERRORS_KEPT = 1_000
 const ID_LENGTH_MAX = 200
 const MESSAGE_LENGTH_MAX = 500
 
-/** How many records of each object have each status, such as `{contacts: {created: 3}}`. */
+/** The number of records by object and status, such as `{contacts: {created: 3}}`. */
 export type Counts = Record<string, Record<string, number>>
 
 /** Starts a run, and deletes the oldest ones. @returns its id. */
@@ -34,7 +34,7 @@ export async function startRun(tx: Tenant, connectionId: string, now: Date): Pro
   return runId
 }
 
-/** Adds what a page did to its run, and keeps its errors. */
+/** Adds the counts of a page to its run, and stores its errors. */
 export async function notePage(
   tx: Tenant,
   { connectionId, runId, object }: { connectionId: string; runId: string; object: string },
@@ -61,7 +61,7 @@ export async function notePage(
   await noteErrors(tx, { connectionId, runId, object }, errors, now)
 }
 
-/** Keeps the errors of single records, and deletes the oldest ones. @param runId null: they were to be written back. */
+/** Stores the errors of single records, and deletes the oldest ones. @param runId null: the records could not be written back. */
 export async function noteErrors(
   tx: Tenant,
   { connectionId, runId, object }: { connectionId: string; runId: string | null; object: string },
@@ -103,7 +103,7 @@ export async function finishRun(tx: Tenant, connectionId: string, runId: string,
     .execute()
 }
 
-/** One page of a connection's runs, latest first, and their total. */
+/** One page of a connection's runs, latest first, and the total. */
 export async function listRuns(tenant: Tenant, connectionId: string, page: Page) {
   const rows = await tenant.db
     .selectFrom('connection_runs')
@@ -123,7 +123,7 @@ export async function listRuns(tenant: Tenant, connectionId: string, page: Page)
   return { runs, total: Number(rows[0]?.total ?? 0) }
 }
 
-/** One page of the records that could not be written, latest first, and their total. */
+/** One page of the records that could not be written, latest first, and the total. */
 export async function listErrors(tenant: Tenant, connectionId: string, page: Page) {
   const rows = await tenant.db
     .selectFrom('connection_errors')

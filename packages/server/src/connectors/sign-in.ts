@@ -8,15 +8,15 @@ import { SignedOut, type SignIn } from './client.ts'
 import { type ConnectionRow, sealedPlace } from './connections.ts'
 import type { Connector, Credentials } from './connector.ts'
 
-/** The secrets of a connection, as they are sealed. */
+/** The secrets of a connection, in the form that is sealed. */
 export type StoredSecrets =
   | { kind: 'entered'; credentials: Credentials }
-  /** `providerSettings` is what the provider's URLs depend on. */
+  /** `providerSettings` determines the provider's URLs. */
   | { kind: 'oauth'; provider: ProviderName; tokens: Tokens; providerSettings: ProviderSettings }
 
 export type SignInServices = { secrets: SecretBox; providers: ProviderDependencies }
 
-/** How a connection signs in. @throws SignedOut if its secrets cannot be decrypted. */
+/** Opens the credentials of a connection. @throws SignedOut if its secrets cannot be decrypted. */
 export function openSignIn(
   tenant: Tenant,
   { secrets, providers }: SignInServices,
@@ -45,7 +45,7 @@ export function openSignIn(
   }
 }
 
-/** Credentials that people entered, which cannot be renewed. */
+/** Credentials that people entered. They cannot be renewed. */
 export function enteredCredentials(credentials: Credentials): SignIn {
   return { current: async () => credentials, renew: async () => null }
 }
@@ -65,7 +65,7 @@ function open(
   }
 }
 
-/** Renewed tokens are stored with the connection, unless a person has signed in again meanwhile. */
+/** Renewed tokens are stored with the connection, unless a person has signed in again in the meantime. */
 function tokenStoreOf(
   tenant: Tenant,
   secrets: SecretBox,
@@ -96,7 +96,7 @@ function tokenStoreOf(
         }
         return renewed
       }),
-    // The pull that gets the refusal stores it.
+    // The pull that receives the refusal stores it.
     saveRefusal: (before) =>
       tenant.transaction(async (tx) => {
         const stored = await lockStored(tx)

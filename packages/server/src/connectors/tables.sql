@@ -1,11 +1,11 @@
--- A connected system. `position` says how far each of its objects has been read, and lets a pull continue after an
--- interruption. `revision` changes when a person changes the connection: a pull that began before then stores nothing
+-- A connected system. `position` stores how far each of its objects has been read, so that a pull can continue after an
+-- interruption. `revision` increases when a person changes the connection. A pull that began earlier then stores nothing
 -- more.
 CREATE TABLE connections (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   connection_id uuid NOT NULL,
   connector text NOT NULL,
-  -- The name under which it writes.
+  -- The name of the source that it writes as.
   source text NOT NULL,
   account text NOT NULL,
   settings jsonb NOT NULL,
@@ -13,16 +13,16 @@ CREATE TABLE connections (
   position jsonb NOT NULL,
   state text NOT NULL CHECK (state IN ('waiting', 'pulling', 'failed', 'signed_out', 'paused')),
   error text,
-  -- In a row.
+  -- Consecutive failures.
   failures integer NOT NULL DEFAULT 0,
   revision integer NOT NULL DEFAULT 1,
   next_pull_at timestamptz NOT NULL,
-  -- What is written to the system, {properties: [{property, target, conflict}], create_missing}; null: nothing is.
+  -- The write-back settings, {properties: [{property, target, conflict}], create_missing}; null: write-back is off.
   write_back jsonb,
   write_back_error text,
-  -- In a row.
+  -- Consecutive failures.
   write_back_failures integer NOT NULL DEFAULT 0,
-  -- Nothing is written before this.
+  -- Nothing is written before this time.
   write_back_at timestamptz NOT NULL DEFAULT now(),
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE connections (
 );
 CREATE INDEX connections_due ON connections (next_pull_at) WHERE state NOT IN ('paused', 'signed_out');
 
--- One read of everything that changed. `counts` is {object: {status: records}}.
+-- A run: one read of everything that changed. `counts` is {object: {status: records}}.
 CREATE TABLE connection_runs (
   tenant_id uuid NOT NULL,
   connection_id uuid NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE connection_runs (
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
 );
 
--- Records that could not be written, here or (without a run) to the system. The newest of each connection are kept.
+-- Records that could not be written: here, or to the system if run_id is null. The newest of each connection are kept.
 CREATE TABLE connection_errors (
   tenant_id uuid NOT NULL,
   connection_id uuid NOT NULL,
@@ -58,14 +58,14 @@ CREATE TABLE connection_errors (
   FOREIGN KEY (tenant_id, connection_id) REFERENCES connections ON DELETE CASCADE
 );
 
--- Contacts whose changes are to be written to a system, noted in the transactions of the changes. `version` changes with
--- each of them: what was changed again while it was written stays.
+-- The outbox: contacts to write back to a system, added in the transactions that change them. `version` increases with
+-- each change, so a contact that changes again while it is being written stays in the outbox.
 CREATE TABLE connection_outbox (
   tenant_id uuid NOT NULL,
   connection_id uuid NOT NULL,
   contact_id uuid NOT NULL,
   version integer NOT NULL DEFAULT 1,
-  -- In a row.
+  -- Consecutive failures.
   failures integer NOT NULL DEFAULT 0,
   next_try_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, connection_id, contact_id),

@@ -9,16 +9,16 @@ import { writeBackConnection } from './write-back/run.ts'
 const EVERY_MS = 5_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
-/** A job whose process died is started again after this time: two slices of reading with a download between them, and more. */
+/** A job whose process died is restarted after this time, which exceeds two slices of reading with a download in between. */
 const EXPIRES_SECONDS = 1_200
-/** A pull that is running is not sent again before this. */
+/** A running pull is not queued again before this. */
 const SENT_AGAIN_SECONDS = 60
 
 /** Pulls of connected systems, one at a time per connection. */
 const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
   policy: 'exclusive',
   expireInSeconds: EXPIRES_SECONDS,
-  // The connection says when it is pulled again.
+  // `next_pull_at` schedules the retry.
   retryLimit: 0,
   deleteAfterSeconds: 3_600,
 })
@@ -27,14 +27,14 @@ const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
 const WRITE_QUEUE = jobQueue<{ connectionId: string }>('connection-write-back', {
   policy: 'exclusive',
   expireInSeconds: EXPIRES_SECONDS,
-  // What was not written still waits.
+  // Unwritten contacts stay in the outbox.
   retryLimit: 0,
   deleteAfterSeconds: 3_600,
 })
 
 export const CONNECTOR_QUEUES = [PULL_QUEUE, WRITE_QUEUE]
 
-/** Schedules and runs the pulls of all connections, and what they write back. Several processes may do so at the same time. */
+/** Schedules and runs the pulls and the write-back of all connections. Several processes may do so at the same time. */
 export async function startConnectorWorkers({
   stores,
   jobs,
@@ -50,14 +50,14 @@ export async function startConnectorWorkers({
   await jobs.work(PULL_QUEUE, CONCURRENCY, async ({ tenantId, connectionId }, { signal }) => {
     const either = AbortSignal.any([signal, stopping.signal])
     await pullConnection(openTenant(stores, tenantId), pulling, connectionId, either).catch((error: unknown) => {
-      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'a pull failed; it is repeated')
+      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'a pull failed; it will be retried')
       throw error
     })
   })
   await jobs.work(WRITE_QUEUE, CONCURRENCY, async ({ tenantId, connectionId }, { signal }) => {
     const either = AbortSignal.any([signal, stopping.signal])
     await writeBackConnection(openTenant(stores, tenantId), pulling, connectionId, either).catch((error: unknown) => {
-      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'writing back failed; it is repeated')
+      log.warn({ err: error, tenant: tenantId, connection: connectionId }, 'writing back failed; it will be retried')
       throw error
     })
   })
@@ -67,7 +67,7 @@ export async function startConnectorWorkers({
         .updateTable('connections')
         .set({ next_pull_at: sql<Date>`now() + make_interval(secs => ${SENT_AGAIN_SECONDS})` })
         .where('connection_id', '=', connectionId)
-        // Another process may have sent it in the meantime.
+        // Another process may have queued it in the meantime.
         .where('next_pull_at', '<=', sql<Date>`now()`)
         .executeTakeFirst()
       const singletonKey = `${tx.id}/${connectionId}`
@@ -129,7 +129,7 @@ export async function startConnectorWorkers({
   })
   return {
     stop: async () => {
-      // Pulls in progress can be aborted at any time: their position is stored.
+      // Pulls can be aborted at any time, because their position is stored.
       stopping.abort()
       await sweeping.stop()
     },

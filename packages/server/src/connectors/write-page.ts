@@ -15,15 +15,15 @@ import { writeRecords } from '../sources/write-records.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
 import { writeProfiles } from './write-profiles.ts'
 
-/** Bounds the transactions, and the calls that are recorded together. */
+/** Limits the size of transactions, and the number of calls that are recorded together. */
 const RECORDS_PER_WRITE = 100
 const CALLS_PER_WRITE = 500
-/** How far an event's time may have changed since it was recorded, such as by another time zone in the settings. */
+/** How far an event's time may have shifted since it was recorded, for example after a change of the time zone setting. */
 const TIME_CHANGE_MS_MAX = 2 * 86_400_000
 const SERVICE = { kind: 'service' } as const
 
 export interface PageServices extends MergeServices {
-  /** Records calls without webhook deliveries for `history`. */
+  /** Records calls. With `history`, they cause no webhook deliveries. */
   recordCalls: RecordCalls
   recordHistory: RecordCalls
 }
@@ -35,18 +35,18 @@ export interface RecordError {
   message: string
 }
 
-/** What a page did: how many records have each status, and which failed. */
+/** The result of a page: the number of records by status, and the failures. */
 export interface PageResult {
   counts: Record<string, number>
   errors: RecordError[]
 }
 
-/** Who writes: the connection's source, with its id among the sources. Its records repeat what it said before. */
+/** The connection's source, which writes the records. Its records may repeat earlier values. */
 export type Writer = Source & { sourceId: string }
 
 /**
  * Writes a page. Writing it again changes nothing.
- * @param isHistory whether its events happened before the connection was made: they cause no webhook deliveries.
+ * @param isHistory whether its events are history, which causes no webhook deliveries.
  */
 export async function writePage(
   tenant: Tenant,
@@ -95,14 +95,14 @@ export async function writePage(
   return result
 }
 
-/** Systems accept invalid addresses. The contact is kept without its address. */
+/** Systems may contain invalid addresses. The contact is kept without its address. */
 function toRecord({ company_id, email = null, ...record }: ContactRecord): IncomingRecord | ServiceError {
   const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
   const usable = parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
   return usable instanceof ServiceError ? usable : { ...usable, companyKey: company_id ?? null }
 }
 
-/** Merges the contacts here too, unless the system's ids already lead to the same one. */
+/** Merges the contacts here too, unless both ids already belong to the same contact. */
 async function merge(
   tenant: Tenant,
   services: PageServices,
@@ -123,7 +123,7 @@ async function merge(
   }
 }
 
-/** The calls with their contacts and the ids of their events. A call about a contact that is not here fails. */
+/** Adds the contacts and the event ids to the calls. A call about an unknown contact fails. */
 async function addressed(
   tenant: Tenant,
   { source, sourceId }: Writer,
@@ -142,12 +142,12 @@ async function addressed(
     if (contactId !== undefined) return { id, call: { ...call, contactId, event } }
     return {
       id,
-      call: new ServiceError(404, 'unknown_contact', `It is about the contact ${contact}, who is not here.`),
+      call: new ServiceError(404, 'unknown_contact', `The contact ${contact} that it refers to does not exist here.`),
     }
   })
 }
 
-/** Ids of events are remembered for a day; older ones are looked up, so that a repeated read doubles nothing. */
+/** Event ids are remembered for a day. Older ones are looked up, so that a repeated read creates no duplicates. */
 async function record(
   tenant: Tenant,
   services: PageServices,
@@ -179,7 +179,7 @@ async function record(
   )
 }
 
-/** Between which times the events are; null if one does not say. */
+/** The time range of the events; null if an event has no time. */
 function timesOf(sent: readonly SourceCall[]): [from: Date, to: Date] | null {
   const times = sent.flatMap(({ call }) => {
     if (call instanceof ServiceError || !call.event) return []

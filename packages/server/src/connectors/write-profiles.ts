@@ -9,14 +9,14 @@ import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts
 import type { Profile } from './connector.ts'
 import type { Writer } from './write-page.ts'
 
-/** The links of one profile that are written; a person has rarely more than a few devices. */
+/** The maximum number of links per profile. A person rarely has more than a few devices. */
 const VISITORS_MAX = 100
 
 type Written = { status: 'identified' } | Failure
 
 /**
- * Finds or creates the people of some profiles, links their visitors, and writes what the source says of them. The source's
- * kind decides which values it may replace. Writing the same profiles again changes nothing.
+ * Finds or creates the people of some profiles, links their visitors, and writes the source's properties. The source's kind
+ * decides which values it may replace. Writing the same profiles again changes nothing.
  */
 export async function writeProfiles(
   tenant: Tenant,
@@ -39,7 +39,7 @@ export async function writeProfiles(
     else if (result.contactId !== null) contactIds.set(index, result.contactId)
   }
   const changes = [...contactIds].map(([index, contactId]) => ({ index, contactId }))
-  // In the same order in every process, so that two of them wait for each other instead of blocking each other.
+  // Every process uses the same order, which prevents deadlocks.
   changes.sort((a, b) => (a.contactId < b.contactId ? -1 : 1))
   const now = services.clock()
   await changeContacts(tenant, services, async (tx, log) => {
@@ -70,7 +70,7 @@ function linksOf({ userId, email, visitorIds }: Profile): (Call | ServiceError)[
   return visitorIds.slice(0, VISITORS_MAX).map((visitorId) => ({ ...person, visitorId }))
 }
 
-/** A source's clock may be ahead; its writes still count as no newer than now. */
+/** A source's clock may be ahead, so no write counts as newer than now. */
 function timeOf({ updated_at }: Profile, now: Date): Date {
   const at = updated_at === undefined ? null : parseTimestamp(updated_at)
   return at === null || at > now ? now : at

@@ -10,18 +10,18 @@ import { filesOf } from './archive.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
-/** An hour can be exported at the latest two hours after it ended. */
+/** Amplitude exports an hour at the latest two hours after it ends. */
 const READABLE_AFTER_MS = 3 * HOUR_MS
-/** What was not readable yet, and an hour more. */
+/** Covers the hours that could not be exported yet, and one more. */
 const OVERLAP_SECONDS = 4 * 3_600
-/** Earlier, Amplitude did not exist. */
+/** Amplitude did not exist before. */
 const EARLIEST_MS = Date.UTC(2012, 0, 1)
-/** Without events, the next export has twice as many hours, up to this. */
+/** After an export without events, the next one covers twice as many hours, up to this number. */
 const EMPTY_HOURS_MAX = 28 * DAY_HOURS
 
 /**
- * Amplitude's export: https://amplitude.com/docs/apis/analytics/export. It has the events that Amplitude got within some
- * hours, so events that devices sent late are not missed. An archive has a file for each hour and part.
+ * Amplitude's export: https://amplitude.com/docs/apis/analytics/export. It returns the events that Amplitude received in a
+ * range of hours, so events that devices send late are included. An archive contains one or more files per hour.
  */
 export const amplitude: Connector = {
   name: 'amplitude',
@@ -34,7 +34,7 @@ export const amplitude: Connector = {
   settings: {
     project_id: Type.String({
       pattern: '^[0-9]{1,12}$',
-      description: 'Settings → Projects → Project ID. The ids of events are those of this project.',
+      description: 'Settings → Projects → Project ID. Event ids are computed from it.',
       examples: ['187520'],
     }),
     region: Type.Optional(Type.Enum(['us', 'eu'], { description: 'Where the project stores its data. Default: us.' })),
@@ -49,7 +49,7 @@ export const amplitude: Connector = {
     const { error } = body
     return (isObject(error) ? textOf(error.message) : textOf(error)) ?? textOf(body.message) ?? ''
   },
-  // The list of a project's events is the smallest answer that only its keys get.
+  // The smallest response that needs the project's own keys.
   account: async (client, settings) => {
     await client.call({ path: '/api/2/events/list' })
     return `Project ${String(settings.project_id)}`
@@ -57,15 +57,15 @@ export const amplitude: Connector = {
   objects: [{ name: 'events', overlapSeconds: OVERLAP_SECONDS, read: readEvents }],
 }
 
-/** How far the events of a read have been read. */
+/** The progress of a read. */
 type Cursor = {
   /** The first hour of the export. */
   from: string
   hours: number
-  /** The file in its archive, and the lines of it that were read. */
+  /** The file in the archive, and the number of its lines that were read. */
   file: number
   lines: number
-  /** Of the archive that had them: another one may have others, so it is read from its start. */
+  /** Of the archive that these belong to. If the digest differs, the archive is read from its start. */
   digest: string
 }
 
@@ -75,7 +75,7 @@ function exportOf(from: number, hours: number): Cursor {
 
 async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<RecordsPage> {
   const { until, signal } = range
-  // The first hour that is not readable yet.
+  // The first hour that cannot be exported yet.
   const end = Math.floor((until.getTime() - READABLE_AFTER_MS) / HOUR_MS) * HOUR_MS + HOUR_MS
   const since = Math.max(range.since?.getTime() ?? EARLIEST_MS, EARLIEST_MS)
   const cursor = (range.cursor as Cursor | null) ?? exportOf(Math.floor(since / HOUR_MS) * HOUR_MS, DAY_HOURS)
@@ -115,13 +115,13 @@ async function exportArchive(client: Client, from: number, hours: number): Promi
   } catch (error) {
     if (!(error instanceof ApiRefused)) throw error
     if (error.status === 404) return 'empty'
-    // More than 4 GB. An hour cannot be divided.
+    // The export is larger than 4 GB. A single hour cannot be divided.
     if (error.status === 400 && hours > 1) return 'too large'
     throw error
   }
 }
 
-/** As 20260131T08, in UTC. */
+/** In UTC, such as 20260131T08. */
 function hourOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 13).replaceAll('-', '')
 }
@@ -155,7 +155,7 @@ async function* readArchive(
   }
 }
 
-/** What the last event of each person says of them. */
+/** The properties of each person, from their latest event. */
 function profilesOf(lines: readonly Line[]): Profile[] {
   const profiles = new Map<string, Profile>()
   for (const { value } of lines) {

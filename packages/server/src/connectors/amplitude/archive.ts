@@ -8,15 +8,15 @@ const ENTRIES_MAX = 100_000
 
 /** A file in an archive. */
 export interface ArchivedFile {
-  /** Its place in the archive, from 0. */
+  /** Its index in the archive, from 0. */
   index: number
-  /** Its contents, decompressed. Memory use does not depend on their size. */
+  /** The decompressed contents. Memory use does not depend on their size. */
   read(): AsyncGenerator<Buffer>
 }
 
 /**
- * The files of a zip archive of gzip files, in its order, one after another. An archive is anybody's data: sizes that it
- * claims are checked while it is read, and nothing is written under its names.
+ * Yields the files of a zip archive of gzip files, in order. The archive is untrusted: the sizes that it declares are
+ * checked during reading, and its file names are not used for writing.
  * @throws OutboundError `corrupt`, `too_long`
  */
 export async function* filesOf(archive: Download): AsyncGenerator<ArchivedFile> {

@@ -11,11 +11,11 @@ import type { Json } from '../connector.ts'
 const LIST_SIZE = 100
 const SEARCH_SIZE = 200
 const BATCH_SIZE = 100
-/** A URL may have 2,048 characters; the rest of it is short. */
+/** Keeps the URL below 2,048 characters; its other parts are short. */
 const PROPERTIES_LENGTH_MAX = 1_500
 const DAILY_RETRY_MS = 3_600_000
 const SECONDLY_RETRY_MS = 1_000
-/** A merge is found by searching; until then, the merged record only looks deleted. */
+/** Until a search finds a merge, the merged record looks deleted. */
 const DELETION_DELAY_MS = 60_000
 
 export type Item = Record<string, unknown> & { id: string; properties: Record<string, unknown> }
@@ -29,22 +29,22 @@ export interface ItemPage {
 }
 
 interface ObjectReading {
-  /** In the path. */
+  /** The type in the path. */
   type: string
   properties: readonly string[]
-  /** The property with the time of the last change. */
+  /** The property that contains the time of the last change. */
   changedAt: string
-  /** A property with the time when it happens: what happens since the last read is read too. */
+  /** The property that contains the time of an activity. Activities that took place since the last read are read too. */
   happensAt?: string
-  /** Whether deleted records are wanted. */
+  /** Whether to read deleted records. */
   hasDeleted: boolean
 }
 
 type Range = { since: Date | null; until: Date; cursor: Json }
 
 /**
- * Reads the next page. First everything, in HubSpot's order, or what changed; then what was deleted. A search returns at most
- * 10,000 records, so each page is a search of its own, for greater ids: many records may have changed at the same moment.
+ * Reads the next page: first all records in HubSpot's order, or changed records, then deleted ones. A search returns at most
+ * 10,000 records, and many may have changed at the same moment, so each page is a separate search for greater ids.
  */
 export async function readPage(client: Client, reading: ObjectReading, range: Range): Promise<ItemPage> {
   const cursor = isObject(range.cursor) ? range.cursor : {}
@@ -98,7 +98,7 @@ async function search(
   return { items, more: items.length < SEARCH_SIZE ? null : (items.at(-1)?.id ?? null) }
 }
 
-/** Deleted records stay in HubSpot's list for 90 days. Those that were deleted just now are left to the next read. */
+/** HubSpot lists deleted records for 90 days. Records that were deleted just now are left to the next read. */
 async function readDeleted(client: Client, { type }: ObjectReading, { since, until }: Range, after: string | null) {
   const query = { limit: LIST_SIZE, archived: 'true', after: after ?? undefined }
   const answer = await client.call({ path: `/crm/v3/objects/${type}`, query })
@@ -114,7 +114,7 @@ async function readDeleted(client: Client, { type }: ObjectReading, { since, unt
   }
 }
 
-/** Some records by their ids; those that no longer exist are left out. */
+/** Reads records by id. Records that no longer exist are left out. */
 export async function readBatch(
   client: Client,
   type: string,
@@ -134,7 +134,7 @@ export async function readBatch(
   return found
 }
 
-/** The ids of the records that some records are associated with, by their ids. */
+/** The ids of associated records, by the id of each given record. */
 export async function readAssociations(
   client: Client,
   from: string,
@@ -155,7 +155,7 @@ export async function readAssociations(
       if (id === null) continue
       const others = objectsOf(result.to).flatMap(({ toObjectId }) => textOf(toObjectId) ?? [])
       found.set(id, [...new Set([...(found.get(id) ?? []), ...others])])
-      // A record with very many associations has further pages.
+      // A record with many associations has more pages.
       const more = moreAfter(result)
       if (more !== null) pending.push({ id, after: more })
     }
@@ -174,7 +174,7 @@ function moreAfter({ paging }: Record<string, unknown>): string | null {
   return isObject(paging) && isObject(paging.next) ? textOf(paging.next.after) : null
 }
 
-/** What a pull or a batch looks up once: owners, names of stages, types of properties. */
+/** Lookups that a pull or a batch makes once: owners, stage names, property types. */
 const lookedUp = new WeakMap<Client, Map<string, Promise<unknown>>>()
 
 function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>): Promise<Value> {
@@ -182,7 +182,7 @@ function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>)
   lookedUp.set(client, known)
   const found = (known.get(what) as Promise<Value> | undefined) ?? lookUp()
   known.set(what, found)
-  // A failed look-up is repeated by the next caller.
+  // After a failed lookup, the next caller tries again.
   found.catch(() => known.delete(what))
   return found
 }
@@ -198,7 +198,7 @@ export interface Owner {
   email: string | null
 }
 
-/** Owners by their ids, also those that left: records still have them. */
+/** Owners by id, including deactivated ones, because records still refer to them. */
 export function readOwners(client: Client): Promise<Map<string, Owner>> {
   return once(client, 'owners', async () => {
     const owners = new Map<string, Owner>()
@@ -218,7 +218,7 @@ export function readOwners(client: Client): Promise<Map<string, Owner>> {
   })
 }
 
-/** The names of deals' stages, by their ids. */
+/** The names of deal stages, by id. */
 export function readStages(client: Client): Promise<Map<string, string>> {
   return once(client, 'stages', async () => {
     const { results } = await client.call({ path: '/crm/v3/pipelines/deals' })
@@ -227,7 +227,7 @@ export function readStages(client: Client): Promise<Map<string, string>> {
   })
 }
 
-/** The types of the account's contact properties, by their names. A `list` has several values. */
+/** The types of the account's contact properties, by name. A `list` has several values. */
 export function readTypes(client: Client): Promise<Map<string, string>> {
   return once(client, 'types', async () => {
     const { results } = await client.call({ path: '/crm/v3/properties/contacts' })
@@ -241,8 +241,8 @@ export function readTypes(client: Client): Promise<Map<string, string>> {
 }
 
 /**
- * When a refused request may be repeated. `TEN_SECONDLY_ROLLING` says how long its interval is; the daily limit ends at midnight
- * in the account's time zone, which an hour at a time finds without knowing the zone.
+ * When a refused request may be retried. For `TEN_SECONDLY_ROLLING`, the response contains the length of the interval. The daily
+ * limit ends at midnight in the account's time zone, which is unknown, so the request is retried every hour.
  */
 export function retryAt(answer: JsonAnswer, now: Date): Date | null {
   const usual = retryAfter(answer, now)
@@ -258,7 +258,7 @@ export function retryAt(answer: JsonAnswer, now: Date): Date | null {
   return interval > 0 && interval <= DAILY_RETRY_MS ? later(interval) : usual
 }
 
-/** When the next request may be sent, if none is left in the interval that HubSpot counts. */
+/** When the next request may be sent, if none is left in HubSpot's current interval. */
 export function nextAt({ headers }: JsonAnswer, now: Date): Date | null {
   const interval = Number(headers['x-hubspot-ratelimit-interval-milliseconds'])
   const isUsedUp = headers['x-hubspot-ratelimit-remaining'] === '0'

@@ -14,7 +14,7 @@ export const DEAL_NAMES = [
   'hs_lastmodifieddate',
 ]
 
-/** What the deals of a contact or a company say of it. */
+/** The summary of a contact's or a company's deals. */
 export interface DealSummary {
   values: Record<string, PropertyValue | null>
   /** When the last of them changed. */
@@ -23,7 +23,7 @@ export interface DealSummary {
 
 const NO_DEALS: DealSummary = summaryOf([], new Map())
 
-/** Summarizes the deals of each record. @param items those without deals cost no request. */
+/** Summarizes the deals of each record. Records without deals cost no request. */
 export async function summarizeDeals(
   client: Client,
   type: 'contacts' | 'companies',
@@ -68,7 +68,7 @@ function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>):
   }
 }
 
-/** Ids break ties: HubSpot's grow. */
+/** Ids break ties, because HubSpot's ids increase. */
 function createdAt({ id, properties }: Item): number {
   return (timeOf(properties.createdate)?.getTime() ?? 0) + Number(id) / 1e18
 }
@@ -79,6 +79,6 @@ function numberOf(value: unknown): number | null {
 }
 
 function amountOf(deals: readonly Item[]): number {
-  // In cents, because sums of fractions would be a little off.
+  // Adds cents, because sums of fractions would be inexact.
   return deals.reduce((sum, { properties }) => sum + Math.round((numberOf(properties.amount) ?? 0) * 100), 0) / 100
 }

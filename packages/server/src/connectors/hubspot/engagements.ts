@@ -10,15 +10,15 @@ const TEXT_LENGTH_MAX = 2_000
 
 /** A kind of activity, and the event that it becomes. */
 interface Engagement {
-  /** In the path, and the name of the object. */
+  /** The type in the path, which is also the name of the object. */
   type: string
   event: string
   title: string
-  /** HubSpot's properties that become data, by our names. */
+  /** HubSpot's properties that become event data, by our names. */
   data: Readonly<Record<string, string>>
-  /** When it happened, in this order of preference. */
+  /** The properties that contain the time, in order of preference. */
   times: readonly string[]
-  /** An activity that has not happened is no event. */
+  /** Activities that have not taken place are skipped. */
   isDone?(properties: Record<string, unknown>): boolean
 }
 
@@ -63,7 +63,7 @@ const ENGAGEMENTS: readonly Engagement[] = [
 
 const NUMBERS = ['duration_ms']
 
-/** Activities as events of the contacts that they are associated with. */
+/** Activities become events of their associated contacts. */
 export function engagementObjects(overlapSeconds: number): ConnectorObject[] {
   return ENGAGEMENTS.map((engagement) => {
     const { type, title, data, times } = engagement
@@ -71,7 +71,7 @@ export function engagementObjects(overlapSeconds: number): ConnectorObject[] {
     const properties = [
       ...new Set([...names, 'hs_timestamp', 'hs_task_status', 'hubspot_owner_id', 'hs_lastmodifieddate']),
     ]
-      // Other kinds of activities do not have it.
+      // Other types of activities do not have this property.
       .filter((name) => name !== 'hs_task_status' || type === 'tasks')
     const reading = {
       type,
@@ -107,7 +107,7 @@ async function callsOf(
   const owners = await readOwners(client)
   return happened.flatMap((item) =>
     (contacts.get(item.id) ?? []).map((contact) => ({
-      // One event for each contact.
+      // Each contact gets an event.
       id: `${item.id}/${contact}`,
       contact,
       call: {

@@ -18,12 +18,12 @@ import { engagementObjects } from './engagements.ts'
 import { COMPANY_NAMES, companyOf, contactOf, contactReading, mergedIds, timeOf } from './map.ts'
 import { hubspotWriteBack } from './write.ts'
 
-/** A changed record is found by searching a little later. */
+/** A search finds a changed record slightly late. */
 const OVERLAP_SECONDS = 300
 const SETTING_LENGTH_MAX = 1_000
 
 /**
- * HubSpot: companies, contacts with their owners and deals, and activities, by https://developers.hubspot.com/docs/api-reference.
+ * Reads companies, contacts with their owners and deals, and activities: https://developers.hubspot.com/docs/api-reference.
  */
 export const hubspot: Connector = {
   name: 'hubspot',
@@ -47,15 +47,15 @@ export const hubspot: Connector = {
       Type.String({
         maxLength: SETTING_LENGTH_MAX,
         pattern: '^[a-z][a-z0-9_]*( *, *[a-z][a-z0-9_]*)*$',
-        description: "Further properties of contacts to read, by HubSpot's internal names, separated by commas.",
+        description: "More contact properties to read: HubSpot's internal names, separated by commas.",
         examples: ['favourite_colour, plan'],
       }),
     ),
   },
   baseUrl: () => 'https://api.hubapi.com',
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
-  // A search may be sent 5 times a second, and requests may arrive closer together than they were sent. Reading and
-  // writing at once, this stays below 100 requests in 10 seconds.
+  // HubSpot allows 5 searches a second, and requests may arrive closer together than they were sent. When reading and
+  // writing run at the same time, this stays below 100 requests in 10 seconds.
   pauseMs: 220,
   retryAt,
   nextAt,
@@ -110,7 +110,7 @@ async function contactsOf(client: Client, items: readonly Item[], range: ReadRan
   })
 }
 
-/** A changed deal changes its contacts and companies, which are read again. */
+/** Rereads the contacts and companies of changed deals, because their summaries change. */
 async function readDeals(client: Client, range: ReadRange): Promise<RecordsPage> {
   const reading = { type: 'deals', properties: DEAL_NAMES, changedAt: 'hs_lastmodifieddate', hasDeleted: false }
   const { items, next } = await readPage(client, reading, range)

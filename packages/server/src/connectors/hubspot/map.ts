@@ -6,7 +6,7 @@ import type { Item, Owner } from './api.ts'
 
 type Values = Record<string, PropertyValue | null>
 
-/** HubSpot's properties of contacts, and ours. */
+/** HubSpot's contact properties, and our names for them. */
 const CONTACT_PROPERTIES: Readonly<Record<string, string>> = {
   firstname: 'firstname',
   lastname: 'lastname',
@@ -42,7 +42,7 @@ const CONTACT_PROPERTIES: Readonly<Record<string, string>> = {
   createdate: 'hubspot_created_at',
 }
 
-/** HubSpot's properties of companies, and ours. */
+/** HubSpot's company properties, and our names for them. */
 const COMPANY_PROPERTIES: Readonly<Record<string, string>> = {
   website: 'website',
   phone: 'phone',
@@ -65,7 +65,7 @@ const COMPANY_PROPERTIES: Readonly<Record<string, string>> = {
   createdate: 'hubspot_created_at',
 }
 
-/** Read of every contact, for the record itself: the company, the owner, deals, merges and times. */
+/** Read for every contact to build its record: the company, the owner, deals, merges and times. */
 const CONTACT_INTERNALS = [
   'email',
   'associatedcompanyid',
@@ -84,7 +84,7 @@ export const COMPANY_NAMES = [
   'hs_lastmodifieddate',
 ]
 
-/** What HubSpot computes, or finds records by. */
+/** Properties that HubSpot computes, or that identify a record. */
 export const READ_ONLY: readonly string[] = [
   'email',
   'createdate',
@@ -96,7 +96,7 @@ export const READ_ONLY: readonly string[] = [
   'hs_calculated_merged_vids',
 ]
 
-/** HubSpot's lifecycle stages, and ours. Accounts can add others, whose names are numbers. */
+/** HubSpot's lifecycle stages, and ours. Accounts can add stages, whose internal names are numbers. */
 const STAGES = new Map([
   ['subscriber', 'subscriber'],
   ['lead', 'lead'],
@@ -117,13 +117,13 @@ const TYPES: Readonly<Record<string, string>> = {
   lifecyclestage: 'stage',
 }
 
-/** How contacts are read: the usual properties, further ones that people chose, and those that are written back. */
+/** The contact properties to read: the defaults, those that people added, and those that are written back. */
 export interface ContactReading {
-  /** HubSpot's names. */
+  /** The property names in HubSpot. */
   names: string[]
-  /** Our property of each of them. */
+  /** Our property for each of them. */
   properties: Map<string, string>
-  /** Whether the types of some are unknown without a look-up. */
+  /** Whether some types are unknown without a lookup. */
   needsTypes: boolean
 }
 
@@ -143,12 +143,12 @@ export function contactReading(further: readonly string[], pairs: readonly Pair[
   }
 }
 
-/** Whether the usual reading reads the property from the target. */
+/** Whether the property is read from the target by default. */
 export function readsUsually({ property, target }: Pair): boolean {
   return Object.hasOwn(CONTACT_PROPERTIES, target) && CONTACT_PROPERTIES[target] === property
 }
 
-/** A value as the service stores it; null if there is none. @param types those of other properties. */
+/** A value as the service stores it; null if there is none. @param types the types of other properties. */
 export function readValue(name: string, sent: unknown, types: ReadonlyMap<string, string>): PropertyValue | null {
   const text = typeof sent === 'boolean' ? String(sent) : textOf(sent)
   if (text === null) return null
@@ -160,7 +160,7 @@ export function readValue(name: string, sent: unknown, types: ReadonlyMap<string
   return text
 }
 
-/** A value as HubSpot stores it; null if it has no such value. */
+/** A value as HubSpot stores it; null if HubSpot has no equivalent. */
 export function hubspotText(name: string, value: PropertyValue): string | null {
   if (name === 'lifecyclestage') return STAGES_OF_HUBSPOT.get(String(value)) ?? null
   return Array.isArray(value) ? value.join(';') : String(value)
@@ -222,7 +222,7 @@ export function companyOf(
   }
 }
 
-/** A stage that only this account has. */
+/** A lifecycle stage that only this account has. */
 function ownStage(stage: unknown): string | null {
   const text = textOf(stage)
   return text === null || STAGES.has(text) ? null : text
@@ -233,7 +233,7 @@ function ownerValues(ownerId: unknown, owners: ReadonlyMap<string, Owner>): Valu
   return { hubspot_owner: owner?.name ?? owner?.email ?? null, hubspot_owner_email: owner?.email ?? null }
 }
 
-/** The ids that were merged into a contact. An older form has the time of each merge, as `id:time`. */
+/** The ids that were merged into a contact. An older format is `id:time`, with the time of the merge. */
 export function mergedIds({ id, properties }: Item): string[] {
   const texts = [textOf(properties.hs_merged_object_ids), textOf(properties.hs_calculated_merged_vids)]
   const ids = texts.flatMap((text) => text?.split(';') ?? []).map((part) => part.replace(/:.*$/, '').trim())

@@ -5,14 +5,14 @@ import { itemsOf, readTypes } from './api.ts'
 import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'
 
 const BATCH_SIZE = 100
-/** Answers that say that a record is wrong, not the request as a whole. */
+/** Statuses that mean that a record is invalid, not the request as a whole. */
 const STATUSES_OF_RECORDS = [400, 404, 409, 413]
-/** Repeating the same would fail again. */
+/** Sending the same record again would fail again. */
 const FINAL = ['VALIDATION_ERROR', 'OBJECT_NOT_FOUND', 'CONFLICT', 'DUPLICATE_UNIQUE_PROPERTY_VALUE']
 
 /**
- * Writes contacts in batches: known ones by their id, others by their email. A batch may fail partly (207, with the failed
- * inputs in `errors`) or, for one wrong input, as a whole; then its halves are tried.
+ * Writes contacts in batches: known contacts by id, others by email. A batch may fail in part (207, with the failed inputs in
+ * `errors`). One invalid input may also fail the whole batch; then its two halves are sent separately.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch and …/error-handling#multi-status-errors
  */
 export const hubspotWriteBack: WriteBack = {
@@ -36,7 +36,7 @@ export const hubspotWriteBack: WriteBack = {
 const NOT_CONFIRMED: WriteResult = {
   status: 'failed',
   code: 'not_confirmed',
-  message: 'HubSpot did not say whether it stored the contact.',
+  message: 'HubSpot did not report whether it stored the contact.',
   isFinal: false,
 }
 
@@ -76,7 +76,7 @@ function inputOf(verb: 'update' | 'upsert', { externalId, email, values }: Outgo
     : { id: email, idProperty: 'email', properties: { ...properties, email }, objectWriteTraceId }
 }
 
-/** Results and errors name their input by its trace id, by its id, or by its email. */
+/** Results and errors identify their input by trace id, id or email. */
 function noteAnswer(
   answer: Record<string, unknown>,
   records: readonly OutgoingRecord[],
@@ -108,7 +108,7 @@ function noteAnswer(
     for (const record of about) results.set(record, result)
     if (about.length === 0) open.push(result)
   }
-  // An error that names nobody is about those without a result.
+  // An error that identifies no input applies to the inputs without a result.
   const [first] = open
   for (const record of records) if (first && !results.has(record)) results.set(record, first)
 }

@@ -4,16 +4,16 @@ import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.
 import type { Connector, ReadRange, Settings } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
 
-/** The API version that this code uses. Intercom supports old versions. */
+/** The API version that this code uses. Intercom keeps supporting old versions. */
 const VERSION = '2.14'
 const CONTACTS_PER_PAGE = 150
-/** Fewer than contacts, because each is read with its messages. */
+/** Fewer than contacts, because each conversation is read with its messages. */
 const CONVERSATIONS_PER_PAGE = 50
 /** Contact searches have a resolution of one day. */
 const CONTACTS_OVERLAP_SECONDS = 86_400
-/** It may take minutes until a search finds a change. */
+/** A search may find a change minutes late. */
 const CONVERSATIONS_OVERLAP_SECONDS = 900
-/** The length of Intercom's window, if it does not say when it ends. */
+/** The length of Intercom's rate limit window, used if the response does not say when it ends. */
 const WINDOW_MS = 10_000
 
 /** The API's base URL in each hosting region. */
@@ -25,7 +25,7 @@ const REGIONS: Readonly<Record<string, string>> = {
 
 /**
  * Intercom's REST API: https://developers.intercom.com/docs/references/2.14/rest-api/api.intercom.io
- * Its search finds no deletions, and tells of no merges.
+ * Its search does not report deletions or merges.
  */
 export const intercom: Connector = {
   name: 'intercom',
@@ -79,7 +79,7 @@ export const intercom: Connector = {
   ],
 }
 
-/** The next page of those that changed after `since`, in the order of their changes. */
+/** The next page of records that changed after `since`, in the order of their changes. */
 async function search(
   client: Client,
   what: 'contacts' | 'conversations',
@@ -99,7 +99,7 @@ async function search(
     })
   const startingAfter = textOf(cursor)
   const answer = await from(startingAfter).catch((error: unknown) => {
-    // An old cursor may have expired. The search restarts, and what was already read changes nothing.
+    // An old cursor may have expired. The search starts again, and records that were already read change nothing.
     if (error instanceof ApiRefused && error.status === 400 && startingAfter !== null) return from(null)
     throw error
   })
@@ -118,7 +118,7 @@ async function readConversation(client: Client, id: string | null): Promise<Reco
   }
 }
 
-/** When calls are left again: a time in seconds since 1970. */
+/** When the rate limit window ends: a time in seconds since 1970. */
 function windowEnd({ headers }: JsonAnswer): Date | null {
   const date = new Date(Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000)
   return Number.isNaN(date.getTime()) ? null : date

@@ -8,7 +8,7 @@ const CONTACT_AUTHORS = ['user', 'lead', 'contact']
 
 type Json = Record<string, unknown>
 
-/** A message without the name of its source, which is the connection's. */
+/** A message without its source, which is the connection's. */
 export type SourceMessage = Omit<IncomingMessage, 'source'>
 
 /** Converts an Intercom contact to a record of the source; null if it has no id. */

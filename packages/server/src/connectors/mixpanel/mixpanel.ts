@@ -13,25 +13,25 @@ const HOSTS = {
   eu: { data: 'https://data-eu.mixpanel.com', query: 'https://eu.mixpanel.com' },
   in: { data: 'https://data-in.mixpanel.com', query: 'https://in.mixpanel.com' },
 } as const
-/** The first day of which Mixpanel exports events. */
+/** The first day for which Mixpanel exports events. */
 const FIRST_DAY = '2011-07-10'
 const DAY_SECONDS = 86_400
-/** Mixpanel may export an event a little after it processed it. */
+/** Mixpanel may export an event slightly later than it processed it. */
 const OVERLAP_SECONDS = 3_600
-/** Profiles are read once a day, and again for two days. */
+/** Profiles are read once a day, and each read goes back two days. */
 const PROFILES_OVERLAP_SECONDS = 2 * DAY_SECONDS
 /** SDKs may send events for this long after they happened. */
 const LATE_DAYS = 5
-/** A refusal for the limit of 60 requests an hour says nothing of when it ends. */
+/** A refusal because of the limit of 60 requests an hour does not say when the limit ends. */
 const RETRY_MS = 300_000
 const PAGE_SIZE = 1_000
-/** The last line of an export that Mixpanel could not finish. Its status is that of a success. */
+/** The last line of an export that Mixpanel could not finish. The response still has a success status. */
 const ENDED_EARLY = 'terminated early'
 
 /**
  * Mixpanel's raw export and its profiles: https://docs.mixpanel.com/reference/raw-event-export and
- * https://docs.mixpanel.com/reference/engage-query. Events are exported a day at a time. The current day is read again until
- * it is over; then it and the days before are read once more for events that were sent late.
+ * https://docs.mixpanel.com/reference/engage-query. Events are exported one day at a time. The current day is read repeatedly
+ * until it is over. Then it and the days before are read once more, to include events that were sent late.
  */
 export const mixpanel: Connector = {
   name: 'mixpanel',
@@ -54,7 +54,7 @@ export const mixpanel: Connector = {
       Type.String({
         maxLength: 60,
         description:
-          'Only for a project created before 2023: its time zone, in which Mixpanel exports its days and times. Default: UTC.',
+          'Only for projects created before 2023: the project time zone, in which Mixpanel exports days and times. Default: UTC.',
         examples: ['Europe/Berlin'],
       }),
     ),
@@ -101,12 +101,12 @@ function exportDays(client: Client, { project_id }: Settings, from: string, to: 
   })
 }
 
-/** How far the events of a read have been read. */
+/** The progress of a read. */
 type EventsCursor = {
   day: string
-  /** The lines of this day that were read. */
+  /** The number of lines of this day that were read. */
   lines: number
-  /** Of the file that had them: another one may have other lines, so its day is read from its start. */
+  /** Of the file that these lines belong to. If the digest differs, the day is read from its start. */
   digest: string
 }
 
@@ -127,7 +127,7 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
         if (line.text.trim() === ENDED_EARLY) throw new ApiRefused(0, `Mixpanel ended the export of ${day} early.`)
         const { properties } = fieldsOf(line.value)
         const processedAt = Number(fieldsOf(properties).mp_processing_time_ms ?? Number.NaN)
-        // It was read before: reading it again would also bring back what was erased since.
+        // The event was read before. Reading it again could bring back erased data.
         if (!range.isHistory && since !== null && processedAt < since.getTime()) return null
         const value = inUtc(line.value, zone)
         return sourceCallOf({ value, text: line.text }, { namespace, format, name: `line ${line.number} of ${day}` })
@@ -179,12 +179,12 @@ async function firstDayWithEvents(
   return toDay(first)
 }
 
-/** Whether no pull since the beginning of a day has ended. @param range with the overlap subtracted. */
+/** Whether no pull has been completed since the day began. @param range its `since` has the overlap subtracted. */
 function isFirstOfDay({ since, until }: { since: Date; until: Date }, overlapSeconds: number, zone: Zone): boolean {
   return dayOf(new Date(since.getTime() + overlapSeconds * 1_000), zone) < dayOf(until, zone)
 }
 
-/** The time of an event of an old project is that of its time zone's clocks. */
+/** In older projects, an event's time is local time in the project's time zone. */
 function inUtc(value: unknown, zone: Zone): unknown {
   const line = fieldsOf(value)
   const properties = fieldsOf(line.properties)
@@ -194,7 +194,7 @@ function inUtc(value: unknown, zone: Zone): unknown {
 
 type ProfilesCursor = { session: string; page: number }
 
-/** Profiles have no reliable time of change, so all are read, once a day; those not seen since the day before are left out. */
+/** Profiles have no reliable time of change, so all are read once a day. Profiles not seen since the day before are skipped. */
 async function readProfiles(client: Client, range: ReadRange): Promise<RecordsPage> {
   const { since, until, settings, isHistory } = range
   const zone = zoneOf(settings)
@@ -202,7 +202,7 @@ async function readProfiles(client: Client, range: ReadRange): Promise<RecordsPa
   const isOld = !isHistory && since !== null
   if (isOld && cursor === null && !isFirstOfDay({ since, until }, PROFILES_OVERLAP_SECONDS, zone)) return { next: null }
   const answer = await queryProfiles(client, settings, cursor)
-  // Mixpanel forgets a query after a while. Reading its pages from the first one again changes nothing.
+  // Mixpanel discards a query after a while. Reading from its first page again creates no duplicates.
   if (answer === null) return readProfiles(client, { ...range, cursor: null })
   const results = objectsOf(answer.results)
   const profiles = results.flatMap(({ $distinct_id: distinctId, $properties: properties }): Profile[] => {

@@ -1,25 +1,25 @@
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** Times above are milliseconds, those below seconds. */
+/** Larger numbers are milliseconds, smaller ones are seconds. */
 const MILLISECONDS_MIN = 100_000_000_000
-/** Later, JavaScript has no dates; the check of the event says so. */
+/** JavaScript has no later dates. The validation of the event reports them. */
 const MOMENT_MS_MAX = 8_000_000_000_000_000
 const HOURS_REMEMBERED_MAX = 10_000
 
 /** A time zone. */
 export interface Zone {
   name: string
-  /** How far its clocks are ahead of UTC at a moment, in milliseconds. */
+  /** Its offset from UTC at a moment, in milliseconds. */
   offsetAt(ms: number): number
-  /** The moment, as a number like the one given, at which its clocks show what UTC's would at that number. */
+  /** Converts local time, given as if it were UTC, to UTC. The result has the unit of the input. */
   toUtc(time: number): number
 }
 
-/** @returns null for a name that is no time zone. */
+/** @returns null if the name is not a time zone. */
 export function openZone(name: string): Zone | null {
   const format = formatOf(name)
   if (format === null) return null
-  // Offsets change at full quarters of an hour at most twice a year: an hour has one.
+  // Offsets change at most twice a year, so each hour is treated as having one offset.
   const offsets = new Map<number, number>()
   const offsetAt = (ms: number): number => {
     if (name === 'UTC') return 0
@@ -38,7 +38,7 @@ export function openZone(name: string): Zone | null {
     const scale = time < MILLISECONDS_MIN ? 1_000 : 1
     const shown = time * scale
     if (!(Math.abs(shown) < MOMENT_MS_MAX)) return time
-    // The offset that the first guess finds is right, except within hours of a change, where the second one is.
+    // The first guess gives the right offset, except within hours of a change, where the second guess does.
     const guess = shown - offsetAt(shown)
     return (shown - offsetAt(guess)) / scale
   }

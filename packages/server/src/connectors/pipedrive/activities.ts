@@ -6,7 +6,7 @@ import { type Item, readPage, secondsOf } from './read.ts'
 
 const TEXT_LENGTH_MAX = 2_000
 
-/** Activities that were done, as events of the person. */
+/** Completed activities become events of the person. */
 export async function readActivities(client: Client, range: ReadRange): Promise<RecordsPage> {
   const query = { done: 'true', updated_until: secondsOf(range.until) }
   const { items, next } = await readPage(client, '/api/v2/activities', range, query)

@@ -4,17 +4,17 @@ import { fieldsOf } from './fields.ts'
 import { toContact } from './map.ts'
 import { hasId, type Item, readAll, readPage } from './read.ts'
 
-/** The most ids that a request may name. */
+/** The maximum number of ids in a request. */
 const IDS_MAX = 100
 const EXISTING = 'open,won,lost'
 
-/** Opened once for each pull, like the client. */
+/** Created once per pull, like the client. */
 const stages = new WeakMap<Client, Promise<ReadonlyMap<string, string>>>()
 
 /**
- * What the deals say of their persons. The deals come in the order of their changes, so that the last one of a person is
- * the latest. The counts come with the persons, whose records are written again with them. Only persons whose deals are
- * not all in the page need a request of their own.
+ * Adds the summaries of changed deals to their persons. The deals come in the order of their changes, so a person's last
+ * deal is the latest. Pipedrive returns the counts with the persons, so the persons' records are written again. Only
+ * persons whose deals are not all in the page need a separate request.
  */
 export async function readDeals(client: Client, range: ReadRange): Promise<RecordsPage> {
   const query = { status: `${EXISTING},deleted` }
@@ -32,7 +32,7 @@ export async function readDeals(client: Client, range: ReadRange): Promise<Recor
     const inPage = byPerson.get(String(person.id)) ?? []
     const isWhole = inPage.every(exists) && inPage.filter(isWon).length === (person.won_deals_count ?? 0)
     const deals = isWhole ? inPage : await dealsOf(client, person)
-    // Without the counts, the record is the same as in the list of persons.
+    // Without the counts, the record would be the same as in the list of persons.
     const { open_deals_count: open, won_deals_count: won, ...record } = person
     const contact = toContact(record, fields)
     const properties = { ...contact.properties, ...propertiesOf({ open, won }, deals, names) }
@@ -58,7 +58,7 @@ function propertiesOf(
     pipedrive_deal_stage: names.get(String(latest?.stage_id)) ?? null,
     pipedrive_deal_value: numberOf(latest?.value),
     pipedrive_deal_currency: textOf(latest?.currency),
-    // A sum of several currencies says nothing.
+    // A sum of several currencies would be meaningless.
     pipedrive_won_value: won.length > 0 && isOneCurrency ? sumOf(won) : null,
     pipedrive_won_currency: won.length > 0 && isOneCurrency ? (currency ?? null) : null,
   }
@@ -74,7 +74,7 @@ async function personsOf(client: Client, ids: readonly string[]): Promise<Item[]
   return persons.filter((person) => person.is_deleted !== true)
 }
 
-/** All deals of a person that exist, the latest last. */
+/** All existing deals of a person, latest last. */
 async function dealsOf(client: Client, { id }: Item): Promise<Item[]> {
   const query = { person_id: id, status: EXISTING, sort_by: 'update_time' }
   return (await readAll(client, '/api/v2/deals', query)).filter(hasId)

@@ -6,22 +6,22 @@ const KEY_LENGTH_MAX = 100
 const IDS = ['user', 'org', 'people', 'deal', 'deals', 'lead', 'project', 'activity', 'stage', 'picture', 'json']
 
 interface Field {
-  /** The name of its property. */
+  /** The name of the field's property. */
   property: string
   type: string
-  /** The labels of its options, by id. */
+  /** The labels of the field's options, by id. */
   labels: ReadonlyMap<string, string>
 }
 
-/** The custom fields of an account, by their keys, which are hashes. */
+/** The custom fields of an account, by key. The keys are hashes. */
 export type Fields = ReadonlyMap<string, Field>
 
 type Value = string | number | boolean | (string | number)[] | null
 
-/** Opened once for each pull, like the client. */
+/** Created once per pull, like the client. */
 const known = new WeakMap<Client, Map<string, Promise<Fields>>>()
 
-/** The custom fields, if some item has any. */
+/** The custom fields, if any item has some. */
 export async function fieldsOf(
   client: Client,
   kind: 'person' | 'organization',
@@ -52,7 +52,7 @@ async function readFields(client: Client, kind: string): Promise<Fields> {
   return fields
 }
 
-/** `Lead score (%)` is `pipedrive_lead_score`: a field of the account never replaces a property that others write. */
+/** `Lead score (%)` becomes `pipedrive_lead_score`. The prefix prevents conflicts with properties of other sources. */
 function propertyOf(name: string): string {
   const plain = name
     .toLowerCase()
@@ -61,7 +61,7 @@ function propertyOf(name: string): string {
   return `pipedrive_${plain === '' ? 'field' : plain}`.slice(0, KEY_LENGTH_MAX).toWellFormed()
 }
 
-/** The properties of an item's custom fields. */
+/** The properties from an item's custom fields. */
 export function customProperties(item: Item, fields: Fields): Record<string, Value> {
   if (!isObject(item.custom_fields)) return {}
   const entries = Object.entries(item.custom_fields).flatMap(([key, value]) => {

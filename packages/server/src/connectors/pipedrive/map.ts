@@ -4,7 +4,7 @@ import type { ContactRecord } from '../connector.ts'
 import { customProperties, type Fields } from './fields.ts'
 import type { Item } from './read.ts'
 
-/** An organization, with everything that Pipedrive says of it. */
+/** Maps an organization to a company. */
 export function toCompany(item: Item, fields: Fields): SourceCompany {
   const custom = customProperties(item, fields)
   return {
@@ -22,7 +22,7 @@ export function toCompany(item: Item, fields: Fields): SourceCompany {
   }
 }
 
-/** A person. The job title and the postal address are there only in accounts that synchronize contacts. */
+/** Maps a person to a contact. Only accounts that synchronize contacts have the job title and the postal address. */
 export function toContact(item: Item, fields: Fields): ContactRecord {
   const [firstname, lastname] = [textOf(item.first_name), textOf(item.last_name)]
   return {

@@ -11,11 +11,11 @@ import { readDeletions, readPage, splitDeleted } from './read.ts'
 
 const ANY_HOST = 'https://api.pipedrive.com'
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.pipedrive\.com$/
-/** Changes may be found a little late. */
+/** A list may contain a change slightly late. */
 const OVERLAP_SECONDS = 300
 /** The lowest limit is 20 requests in 2 seconds. */
 const PAUSE_MS = 125
-/** The daily budget is renewed at midnight of a time zone that Pipedrive does not tell. */
+/** The daily budget is renewed at midnight, in a time zone that Pipedrive does not report. */
 const DAILY_RETRY_MS = 3_600_000
 
 const objectOf = (name: string, read: ConnectorObject['read']): ConnectorObject => ({
@@ -25,8 +25,8 @@ const objectOf = (name: string, read: ConnectorObject['read']): ConnectorObject 
 })
 
 /**
- * Pipedrive by its API v2 (https://developers.pipedrive.com/docs/api/v1, with v2 where it has an endpoint), with an API
- * token or OAuth (https://pipedrive.readme.io/docs/marketplace-oauth-authorization). Limits:
+ * Uses Pipedrive's API v2 where it has an endpoint, and v1 otherwise (https://developers.pipedrive.com/docs/api/v1), with an
+ * API token or OAuth (https://pipedrive.readme.io/docs/marketplace-oauth-authorization). Limits:
  * https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting
  */
 export const pipedrive: Connector = {
@@ -34,7 +34,7 @@ export const pipedrive: Connector = {
   label: 'Pipedrive',
   kind: 'crm',
   credentials: { api_token: 'Your API token: Settings → Personal preferences → API.' },
-  // The scopes are those of the app, as it is registered.
+  // The registered app determines the scopes.
   oauth: { provider: 'pipedrive', scopes: [] },
   settingsOfAnswer: ({ api_domain }) => (api_domain === undefined ? {} : { api_domain }),
   settings: {
@@ -82,7 +82,7 @@ export const pipedrive: Connector = {
   ],
 }
 
-/** A 429 without tokens for the day says so in a header; others end within seconds. */
+/** A header of a 429 shows whether the day's tokens are used up. Other limits end within seconds. */
 function retryAt(answer: JsonAnswer, now: Date): Date | null {
   if (answer.status !== 429) return null
   const { 'x-daily-ratelimit-token-remaining': tokens, 'x-ratelimit-reset': reset } = answer.headers

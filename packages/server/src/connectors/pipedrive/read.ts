@@ -2,7 +2,7 @@ import { type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { ReadRange, RecordsPage } from '../connector.ts'
 
 const PAGE_SIZE = 500
-/** What is deleted is removed for good after 30 days, and cannot be found any more. */
+/** Pipedrive removes deleted records permanently after 30 days. After that, they cannot be found. */
 const DELETED_DAYS = 30
 const DAY_MS = 86_400_000
 
@@ -10,7 +10,7 @@ export type Item = Record<string, unknown> & { id: string | number }
 
 type Query = Record<string, string | number | undefined>
 
-/** A page of what changed, in the order of the changes. */
+/** A page of changed items, in the order of their changes. */
 export async function readPage(
   client: Client,
   path: string,
@@ -29,7 +29,7 @@ export async function readPage(
   return { items: objectsOf(answer.data).filter(hasId), next: textOf(next) }
 }
 
-/** Every item of a short list, such as the fields. */
+/** All items of a short list, such as the fields. */
 export async function readAll(client: Client, path: string, query: Query = {}): Promise<Record<string, unknown>[]> {
   const all: Record<string, unknown>[] = []
   let cursor: string | null = null
@@ -41,15 +41,15 @@ export async function readAll(client: Client, path: string, query: Query = {}): 
   return all
 }
 
-/** The items that exist, and the ids of those that were deleted. */
+/** Separates existing items from the ids of deleted ones. */
 export function splitDeleted(items: readonly Item[]): [Item[], string[]] {
   const deleted = items.filter(({ is_deleted }) => is_deleted === true)
   return [items.filter((item) => !deleted.includes(item)), deleted.map(({ id }) => String(id))]
 }
 
 /**
- * What was deleted. The lists of API v2 are not documented to contain it, so that it is read from the recent changes:
- * https://developers.pipedrive.com/docs/api/v1/Recents. A person that was merged into another one is deleted there.
+ * Reads deletions. The documentation does not say that the lists of API v2 contain them, so they are read from the recent
+ * changes: https://developers.pipedrive.com/docs/api/v1/Recents. A person that was merged into another appears as deleted.
  */
 export async function readDeletions(client: Client, { since, until, cursor }: ReadRange): Promise<RecordsPage> {
   const oldest = until.getTime() - DELETED_DAYS * DAY_MS

@@ -9,18 +9,18 @@ import type { Connector, Json, Profile, ReadRange, RecordsPage, Settings } from 
 import { EVENTS_PER_PAGE, sourceCallsOf } from '../event-lines.ts'
 import { distinctIdsQuery, type EventsAfter, eventsQuery, firstEventQuery, personsQuery } from './queries.ts'
 
-/** Reads may take as long as PostHog lets a query run. */
+/** A request may take as long as PostHog lets a query run. */
 const TIMEOUT_MS = 120_000
-/** PostHog may make an event readable a little after the time that it says it got it. */
+/** PostHog may return an event only a while after its `created_at`. */
 const OVERLAP_SECONDS = 900
 const PERSONS_PER_PAGE = 500
 const EVENTS_PER_PAGE_MIN = 50
 const DAY_MS = 86_400_000
 
 /**
- * PostHog's query API: https://posthog.com/docs/api/queries. Persons come first, so that the events of their devices are
- * theirs. The first read goes through the time of the events, a day at a time; later ones through the time at which PostHog
- * got them, so that events that devices sent late are not missed.
+ * PostHog's query API: https://posthog.com/docs/api/queries. Persons come first, so that events of their devices belong to
+ * them. The first read selects events by their own time, one day at a time. Later reads select them by the time at which
+ * PostHog received them, so events that devices send late are included.
  */
 export const posthog: Connector = {
   name: 'posthog',
@@ -45,7 +45,7 @@ export const posthog: Connector = {
   },
   baseUrl: ({ host = 'us.posthog.com' }) => urlOfHost(String(host)),
   headers: ({ personal_api_key = '' }) => ({ authorization: `Bearer ${personal_api_key}` }),
-  // 240 requests a minute. The limit of an hour, which depends on the plan, is answered with 429.
+  // 240 requests a minute. The hourly limit depends on the plan and causes a 429.
   pauseMs: 250,
   explain: ({ body }) => (isObject(body) ? (textOf(body.detail) ?? textOf(body.error) ?? '') : ''),
   account: async (client, settings) => {
@@ -58,14 +58,14 @@ export const posthog: Connector = {
   ],
 }
 
-/** @throws ServiceError 400 for a host with a path or a user. The address itself is checked when it is called. */
+/** @throws ServiceError 400 for a host with a path or a user. The address itself is checked for each call. */
 function urlOfHost(host: string): string {
   const url = `https://${host.trim()}`
   if (!URL.canParse(url) || new URL(url).origin !== url.toLowerCase()) {
     throw validationError([{ path: 'settings.host', message: 'must be a host like eu.posthog.com, without https://' }])
   }
   try {
-    // Names and addresses of private networks are refused when they are called, if the service does not allow them.
+    // Unless the service allows private networks, calls to their names and addresses are refused.
     return checkUrl(url, { allowPrivate: true }).origin
   } catch (error) {
     if (!(error instanceof RefusedAddress)) throw error
@@ -85,7 +85,7 @@ async function query(client: Client, { project_id }: Settings, hogql: string): P
   return Array.isArray(results) ? results.filter((row) => Array.isArray(row)) : []
 }
 
-/** People whose ids say who they are. Which changed is known from their events, because persons have no time of change. */
+/** Reads identified persons. Persons have no time of change, so their events show which changed. */
 async function readPersons(client: Client, { since, until, cursor, settings }: ReadRange): Promise<RecordsPage> {
   const after = typeof cursor === 'string' ? cursor : null
   const rows = await query(client, settings, personsQuery({ since, until, after, limit: PERSONS_PER_PAGE }))
@@ -103,12 +103,12 @@ async function readPersons(client: Client, { since, until, cursor, settings }: R
   return { profiles, next: rows.length < PERSONS_PER_PAGE ? null : (ids.at(-1) ?? null) }
 }
 
-/** How far the events of a read have been read. */
+/** The progress of a read. */
 interface EventsCursor {
   /** The day that is being read, in milliseconds since 1970; null in an increment. */
   day: number | null
   after: EventsAfter | null
-  /** Fewer than usual, because the events are large. */
+  /** The page size. It is reduced if the events are large. */
   limit: number
 }
 
@@ -123,7 +123,7 @@ async function readEvents(client: Client, range: ReadRange): Promise<RecordsPage
     const { calls, last, isFull, used } = await readPage(client, settings, { since, until }, after, limit)
     return { calls, next: isFull ? toCursor({ day: null, after: last, limit: used }) : null }
   }
-  // Clocks of devices may be ahead.
+  // The clocks of devices may be ahead.
   const last = until.getTime() + DAY_MS
   if (day === null) {
     const first = await firstDay(client, settings, since, new Date(last))
@@ -173,7 +173,7 @@ async function readPage(
     event,
     distinct_id,
     timestamp: isoOf(timestamp),
-    // Parsed in its turn.
+    // Parsed later, in batches.
     get properties() {
       return jsonOf(properties)
     },

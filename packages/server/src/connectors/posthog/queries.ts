@@ -1,20 +1,20 @@
-/** The last event of a page: the next page begins after it. */
+/** The last event of a page. The next page starts after it. */
 export interface EventsAfter {
   /** In UTC, with microseconds, as `2026-01-31 08:00:00.123456`. */
   time: string
   uuid: string
 }
 
-/** Events that a device sends later than this after they happened are found by a read from an earlier date only. */
+/** If a device sends an event later than this, only a reread from an earlier date finds it. */
 const LATE_DAYS_MAX = 31
 const DAY_MS = 86_400_000
 
-/** The time of an event in UTC: PostHog would answer in the project's time zone. */
+/** The time of an event in UTC. By default, PostHog returns the project's time zone. */
 const TIME = "toString(toTimeZone(timestamp, 'UTC'))"
 
 /**
- * A page of events, in order, either of a range of their own time or of the time at which PostHog got them. The range of
- * their own time bounds what PostHog has to search, because it sorts events by day.
+ * A page of events, in order, selected either by their own time or by the time at which PostHog received them. PostHog sorts
+ * events by day, so a limit on their own time also limits what it has to search.
  */
 export function eventsQuery(
   range: { from: Date; to: Date } | { since: Date; until: Date },
@@ -45,7 +45,7 @@ export function firstEventQuery(from: Date | null, to: Date): string {
   return `SELECT toUnixTimestamp(min(timestamp)) * 1000 FROM events WHERE ${since}timestamp < ${time(to)}`
 }
 
-/** A page of persons, in order: all of them, or those with events that PostHog got since a time. */
+/** A page of persons, in order: all of them, or those with events that PostHog received since a time. */
 export function personsQuery({
   since,
   until,
@@ -69,7 +69,7 @@ export function personsQuery({
     ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`} ORDER BY toString(id) LIMIT ${limit}`
 }
 
-/** The ids of some persons. A LIMIT is needed: without one, PostHog answers 100 rows. */
+/** The distinct ids of persons. Without a LIMIT, PostHog returns only 100 rows. */
 export function distinctIdsQuery(personIds: readonly string[]): string {
   return `SELECT toString(person_id), groupUniqArray(200)(distinct_id) FROM person_distinct_ids
     WHERE toString(person_id) IN (${personIds.map(quoted).join(', ')})
@@ -80,7 +80,7 @@ function time(at: Date): string {
   return `toDateTime(${quoted(at.toISOString())})`
 }
 
-/** Values come from PostHog, which may be anybody's server: they must stay values. */
+/** Quotes a value. Values come from a PostHog server that anyone may run, so they must not become code. */
 function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }

@@ -7,7 +7,7 @@ import type { FieldTypes } from './fields.ts'
 import { DATA, type SalesforceRecord, typed } from './query.ts'
 
 const JOBS = `${DATA}/jobs/query`
-/** The most records in a part of the results. */
+/** The maximum number of records in a part of the results. */
 const PART_RECORDS = 5_000
 const PART_RECORDS_MIN = 100
 const POLL_MS_FIRST = 1_000
@@ -26,7 +26,7 @@ export async function createJob(client: Client, soql: string, isAll: boolean): P
 
 type JobState = 'running' | 'complete' | 'failed' | 'lost'
 
-/** The state of a job. @param polls how often it was asked before. */
+/** The state of a job. @param polls the number of earlier polls. */
 export async function jobState(client: Client, job: string, polls: number): Promise<JobState> {
   if (polls > 0) await client.pause(Math.min(POLL_MS_FIRST * 2 ** (polls - 1), POLL_MS_MAX))
   try {
@@ -46,7 +46,7 @@ interface ResultsPart {
 }
 
 /**
- * A part of a job's results. If it would be too long, it is read with fewer records.
+ * Reads a part of a job's results. If the part is too long, it is read with fewer records.
  * @returns null if the job is lost: Salesforce keeps results for 7 days, and administrators may delete jobs.
  */
 export async function readResults(
@@ -62,7 +62,7 @@ export async function readResults(
         query: { maxRecords, locator: locator ?? undefined },
         headers: { accept: 'text/csv' },
       })
-      // Even without records, there is a header.
+      // There is a header even if there are no records.
       if (text === '') return null
       const next = headers['sforce-locator'] ?? 'null'
       return { records: await recordsOf(text, types), locator: next === 'null' || next === '' ? null : next }
@@ -74,17 +74,17 @@ export async function readResults(
   }
 }
 
-/** Deletes a job with its results, which are personal data. Salesforce would keep them for 7 days. */
+/** Deletes a job and its results, which are personal data. Otherwise Salesforce would keep them for 7 days. */
 export async function deleteJob(client: Client, job: string): Promise<void> {
   try {
     await client.call({ method: 'DELETE', path: `${JOBS}/${encodeURIComponent(job)}` })
   } catch (error) {
-    // Some users may not delete jobs.
+    // Some users are not allowed to delete jobs.
     if (!(error instanceof ApiRefused)) throw error
   }
 }
 
-/** @throws ApiRefused if it is not CSV. */
+/** @throws ApiRefused if the text is not CSV. */
 async function recordsOf(text: string, types: FieldTypes): Promise<SalesforceRecord[]> {
   try {
     return await parse(text, types)
@@ -108,7 +108,7 @@ async function parse(text: string, types: FieldTypes): Promise<SalesforceRecord[
   return records
 }
 
-/** A job that no longer exists, or whose results cannot be read any more. */
+/** The job no longer exists, or its results can no longer be read. */
 function isLost(error: unknown): boolean {
   if (!(error instanceof ApiRefused)) return false
   const [first] = Array.isArray(error.body) ? (error.body as unknown[]) : []

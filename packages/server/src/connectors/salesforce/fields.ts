@@ -1,7 +1,7 @@
 import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
 import { DATA } from './query.ts'
 
-/** A query is part of a URL, whose length is limited. */
+/** A query is part of a URL, which has a maximum length. */
 const CUSTOM_FIELDS_MAX = 150
 const TEXT_LENGTH_MAX = 4_000
 const CUSTOM_TYPES = [
@@ -22,7 +22,7 @@ const CUSTOM_TYPES = [
   'url',
 ]
 
-/** The type of each field of an object that the user may see, such as `boolean`. */
+/** The type, such as `boolean`, of each field that the user may see. */
 export type FieldTypes = ReadonlyMap<string, string>
 
 export interface ObjectFields {
@@ -31,7 +31,7 @@ export interface ObjectFields {
   custom: readonly string[]
 }
 
-/** Opened once for each pull, like the client. */
+/** Created once per pull, like the client. */
 const known = new WeakMap<Client, Map<string, Promise<ObjectFields | null>>>()
 
 /** The fields of an object; null if the user may not see the object. */
@@ -48,7 +48,7 @@ async function describe(client: Client, sobject: string): Promise<ObjectFields |
     const answer = await client.call({ path: `${DATA}/sobjects/${sobject}/describe` })
     const fields = objectsOf(answer.fields)
     const types = new Map(fields.map(({ name, type }) => [String(name), String(type)]))
-    // The name of the owner is a field of another object.
+    // The owner's name is a field of another object.
     if (types.has('OwnerId')) types.set('Owner.Name', 'string')
     const custom = fields.filter(({ custom: isCustom, type, length }) => {
       const isShort = typeof length !== 'number' || length <= TEXT_LENGTH_MAX

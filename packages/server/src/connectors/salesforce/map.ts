@@ -61,7 +61,7 @@ export function toLead(record: SalesforceRecord, custom: readonly string[]): Con
   return personOf(record, OF_LEAD, custom)
 }
 
-/** A completed task is an event of its person. */
+/** Maps a completed task to an event of its person. */
 export function toTask(record: SalesforceRecord): SourceCall {
   const day = textOf(record.ActivityDate)
   const due = day === null ? null : `${day}T00:00:00Z`
@@ -121,7 +121,7 @@ function personOf(
   }
 }
 
-/** Fields that the user may not see are not in the record, and change nothing. */
+/** Fields that the user may not see are absent from the record, and their properties do not change. */
 function propertiesOf(
   record: SalesforceRecord,
   names: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
 import { type ObjectPlan, readObject } from './read.ts'
 
-/** Changes may be found a little late. */
+/** A query may find a change slightly late. */
 const OVERLAP_SECONDS = 300
 
 const PERSON = ['FirstName', 'LastName', 'Email', 'Phone', 'MobilePhone', 'Title', 'LeadSource', 'Owner.Name']
@@ -13,7 +13,7 @@ const COMPANY = ['Website', 'Industry', 'NumberOfEmployees', 'AnnualRevenue']
 const ACCOUNTS: ObjectPlan = {
   sobject: 'Account',
   fields: ['Name', 'Type', 'Phone', ...COMPANY, 'BillingCity', 'BillingState', 'BillingCountry', 'Owner.Name'],
-  // A person account has a contact, which is read as such.
+  // A person account also has a contact, which is read instead.
   where: ({ types }) => (types.has('IsPersonAccount') ? 'IsPersonAccount = false' : null),
   page: (records, { custom }) => ({ companies: records.map((record) => toAccount(record, custom)) }),
   deleted: { hasMaster: true, page: (records) => ({ deletedCompanies: records.map(({ id }) => id) }) },
@@ -23,7 +23,7 @@ const MERGED_OR_DELETED: ObjectPlan['deleted'] = {
   hasMaster: true,
   page: (records) => ({
     merged: records.flatMap(({ id, master }) => (master === null ? [] : { from: id, into: master })),
-    // Also those whose survivor is not here.
+    // Includes merges whose surviving record is not here.
     deleted: records.map(({ id }) => id),
   }),
 }
@@ -54,7 +54,7 @@ const LEADS: ObjectPlan = {
   where: () => null,
   page: (records, { custom }, until) => {
     const open = records.filter(({ IsConverted }) => IsConverted !== true)
-    // The contacts of those converted later are not here yet.
+    // If a lead was converted later, its contact is not here yet.
     const converted = records.filter((record) => record.IsConverted === true && isBefore(record.SystemModstamp, until))
     return {
       contacts: open.map((record) => toLead(record, custom)),
@@ -113,7 +113,7 @@ const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
   read: async (client, range) => (await readObject(client, range, plan)) ?? notVisible(plan.sobject),
 })
 
-/** Contacts come before the leads that were converted into them, and both before what was done with them. */
+/** Contacts come before the leads that were converted into them, and both come before their tasks and events. */
 export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('accounts', ACCOUNTS),
   objectOf('contacts', CONTACTS),
@@ -122,9 +122,9 @@ export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('events', EVENTS),
 ]
 
-/** Listed among the errors, so that nobody misses the records. */
+/** An error for the list, so that the missing records are noticed. */
 function notVisible(sobject: string): RecordsPage {
-  const message = `The user who signed in may not see ${sobject}. Give its profile the permission, or ignore this.`
+  const message = `The user who signed in cannot see ${sobject}. Add the permission to the user's profile, or ignore this error.`
   return { calls: [{ id: sobject, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
 }
 

@@ -1,26 +1,26 @@
 import { type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { FieldTypes } from './fields.ts'
 
-/** Summer ’24 and later have it. */
+/** Available since Summer ’24. */
 const VERSION = 'v62.0'
 export const DATA = `/services/data/${VERSION}`
-/** The answer to a page must not be too long, and a task may have a description of 32,000 characters. */
+/** Keeps responses small: the description of a task can have 32,000 characters. */
 const BATCH_SIZE = 500
 
-/** A record without its attributes; a field of a parent is under `Owner.Name`. */
+/** A record without its attributes. Fields of parents have names such as `Owner.Name`. */
 export type SalesforceRecord = Record<string, string | number | boolean | null>
 
 interface QueryPage {
   records: SalesforceRecord[]
-  /** How many records there are in all. */
+  /** The total number of records. */
   total: number
-  /** The path of the next page; null if this is the last one. */
+  /** The path of the next page; null on the last page. */
   next: string | null
 }
 
 /**
  * A page of a SOQL query.
- * @param from the query, and whether it finds deleted and archived records too; or the path of a next page.
+ * @param from the query, and whether it includes deleted and archived records; or the path of a next page.
  */
 export async function query(
   client: Client,
@@ -39,7 +39,7 @@ export async function query(
   }
 }
 
-/** Values as JSON has them: CSV has only texts, and times are written in several ways. */
+/** Converts a value to JSON. CSV contains only text, and times have several formats. */
 export function typed(record: Readonly<Record<string, unknown>>, types: FieldTypes): SalesforceRecord {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, typedValue(value, types.get(name))]))
 }
@@ -66,7 +66,7 @@ function flat({ attributes: _, ...record }: Record<string, unknown>): Record<str
   return Object.fromEntries(entries)
 }
 
-/** A time in SOQL. */
+/** A time as a SOQL literal. */
 export function soqlTime(time: Date): string {
   return time.toISOString()
 }

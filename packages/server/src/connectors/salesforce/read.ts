@@ -4,48 +4,48 @@ import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
 import { fieldsOf, type ObjectFields } from './fields.ts'
 import { query, type SalesforceRecord, soqlTime } from './query.ts'
 
-/** An increment of more records is read by a job. */
+/** Larger increments are read by a job. */
 const JOB_FROM_RECORDS = 10_000
-/** Jobs that are lost in a row before the records are read without one. */
+/** After this many lost jobs in a row, the records are read without a job. */
 const LOST_MAX = 3
-/** Salesforce removes deleted records for good after 15 days. */
+/** Salesforce removes deleted records permanently after 15 days. */
 const DELETED_DAYS = 15
 const DAY_MS = 86_400_000
 
 type Page = Omit<RecordsPage, 'next'>
 
-/** What is read of an object. */
+/** The declaration of an object's read. */
 export interface ObjectPlan {
   sobject: string
-  /** Those that the user may see are read, with the custom fields. */
+  /** The standard fields to read, if the user may see them. Custom fields are read too. */
   fields: readonly string[]
-  /** Which records are read; null: all. */
+  /** A condition on the records; null: all records. */
   where(fields: ObjectFields): string | null
-  /** Whether Salesforce archives old records, which only a query for all records finds. */
+  /** Whether Salesforce archives old records. Only `queryAll` finds those. */
   isArchived?: boolean
-  /** For what happens at a time: it is read when that has come. Only what changed until the run began is read. */
+  /** The field with an activity's time. The activity is read once that time has come, and only if it changed before the run began. */
   timeField?: string
   page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date): Page
-  /** For records whose deletion matters. */
+  /** Set if deleted records are read. */
   deleted?: {
     hasMaster: boolean
     page(records: readonly { id: string; master: string | null }[]): Page
   }
 }
 
-/** Where a read is. Jobs and their results are kept by Salesforce, so that it can continue there. */
+/** The progress of a read. Salesforce keeps jobs and their results, so a read can continue with them. */
 type Cursor = {
-  /** First what changed, then what was deleted. */
+  /** Changed records come first, then deleted ones. */
   phase: 'changed' | 'deleted'
   /** The next page of a query. */
   next?: string
   job?: string
   polls?: number
-  /** undefined: the job is not complete. null: the first part. */
+  /** undefined: the job is not complete. null: the next part is the first one. */
   locator?: string | null
-  /** How many jobs were lost. */
+  /** The number of lost jobs. */
   lost?: number
-  /** Jobs do not work here. */
+  /** Jobs failed or are not allowed. */
   withoutJobs?: true
   /** A job that is no longer needed. */
   done?: string
@@ -66,7 +66,7 @@ export async function readObject(client: Client, range: ReadRange, plan: ObjectP
   return { ...plan.page(part.records, fields, range.until), next }
 }
 
-/** The first read is made by a job, and so are large increments. */
+/** The first read and large increments use a job. */
 async function readQuery(
   client: Client,
   range: ReadRange,
@@ -93,7 +93,7 @@ async function readQuery(
       next: next === null ? afterChanged(plan) : { ...rest, next },
     }
   } catch (error) {
-    // A query is kept for 2 days.
+    // Salesforce keeps a query for 2 days.
     if (cursor.next === undefined || !isExpiredQuery(error)) throw error
     return { next: { phase: 'changed', ...(cursor.withoutJobs === true ? { withoutJobs: true } : {}) } }
   }
@@ -104,7 +104,7 @@ async function waitForJob(client: Client, cursor: Cursor, job: string): Promise<
   const state = await jobState(client, job, polls)
   if (state === 'complete') return { phase: 'changed', job, lost, locator: null }
   if (state === 'running') return { phase: 'changed', job, lost, polls: polls + 1 }
-  // A query tells why it fails, a job does not.
+  // A REST query returns the reason for a failure, a job does not.
   return state === 'failed' ? { phase: 'changed', withoutJobs: true } : startAgain(cursor)
 }
 
@@ -113,7 +113,7 @@ function startAgain({ lost = 0 }: Cursor): Json {
 }
 
 function afterChanged({ deleted }: ObjectPlan, done?: string): Json {
-  // The job is deleted after the position is stored, since a restart would need it.
+  // The job is deleted only after the position is stored, because a restart would need it.
   if (!deleted && done === undefined) return null
   return { phase: 'deleted', ...(done === undefined ? {} : { done }) }
 }
@@ -146,7 +146,7 @@ function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFie
   const visible = plan.fields.filter((field) => fields.types.has(field))
   const custom = plan.deleted ? fields.custom : []
   const [from, to] = [since && soqlTime(since), soqlTime(until)]
-  // What was done is about people, who are here if they were created before the run began.
+  // Activities refer to people. Those created before the run began have already been read.
   const changed = [
     ...(from === null ? [] : [`SystemModstamp >= ${from}`]),
     ...(isArchived ? [`SystemModstamp < ${to}`] : []),

@@ -9,16 +9,16 @@ import { DATA } from './query.ts'
 
 /** Hosts of organizations, their sandboxes and government clouds. */
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.(salesforce\.com|force\.com|cloudforce\.com|salesforce\.mil)$/
-/** The daily limit counts the last 24 hours, so that it ends little by little. */
+/** The daily limit covers the last 24 hours, so requests become available again gradually. */
 const DAILY_RETRY_MS = 900_000
-/** Too many long requests at the same time. */
+/** The pause after too many concurrent long requests. */
 const CONCURRENT_RETRY_MS = 30_000
-/** The part of the daily requests that is left to the organization's other programs. */
+/** Above this share of the daily limit, the rest is left to the organization's other programs. */
 const USABLE_PART = 0.95
 const RESERVE_RETRY_MS = 3_600_000
 
 /**
- * Salesforce by its REST API (https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/) and, for large
+ * Uses Salesforce's REST API (https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/) and, for large
  * reads, the queries of Bulk API 2.0 (https://developer.salesforce.com/docs/atlas.en-us.api_asynch.meta/api_asynch/queries.htm).
  */
 export const salesforce: Connector = {
@@ -58,7 +58,7 @@ export const salesforce: Connector = {
   account: async (client) => {
     const { records } = await client.call({ path: `${DATA}/query`, query: { q: 'SELECT Id, Name FROM Organization' } })
     const [organization = {}] = objectsOf(records)
-    // The sandboxes of an organization have its name.
+    // Sandboxes have the same name as their organization.
     return `${textOf(organization.Name) ?? 'Salesforce'} (${textOf(organization.Id) ?? 'unknown'})`
   },
   objects: OBJECTS,

@@ -7,8 +7,8 @@ import type { OutgoingRecord, WriteBack, WriteBackPair, WriteBackSettings } from
 type Provenance = Record<string, { source: string; updated_at: string }>
 
 /**
- * What to write of a contact; null for nothing. It follows from the contact alone: a value that the system said itself,
- * or that equals what it said last, is not written, so that nothing goes back and forth.
+ * Decides what to write for a contact; null for nothing. The decision depends only on the contact: a value that came from
+ * the system, or that equals the system's last value, is not written. So values do not loop between the two systems.
  */
 export function outgoing(
   { row, records }: Pick<ContactState, 'row' | 'records'>,
@@ -44,7 +44,7 @@ interface Known {
   textOf: WriteBack['textOf']
 }
 
-/** The text to write for a property, empty to remove it; null to leave it. */
+/** The text to write for a property; empty to clear it, null to leave it unchanged. */
 function textToWrite({ property, target, conflict }: WriteBackPair, known: Known): string | null {
   const { properties, provenance, own, byHand, source, textOf } = known
   const value = valueAt(properties, property)
@@ -52,7 +52,7 @@ function textToWrite({ property, target, conflict }: WriteBackPair, known: Known
   const theirs = said === undefined || said.value === null ? null : textOf(target, said.value)
   const isLater = (ours: string | undefined) => said === undefined || (ours !== undefined && ours > said.updated_at)
   if (value === undefined || value === '') {
-    // Only what a person removed is removed there.
+    // Only a removal by a person is written.
     const removed = valueAt(byHand?.fields ?? {}, property)
     if (theirs === null || removed === undefined || removed.value !== null || conflict === 'theirs') return null
     return conflict === 'ours' || isLater(removed.updated_at) ? '' : null

@@ -4,7 +4,7 @@ import { Connection, WriteBackProperty } from '../connection-object.ts'
 import { readConnection } from '../connections.ts'
 import { setWriteBack } from './set.ts'
 
-/** What connections write to their systems. */
+/** The operation that sets what connections write back. */
 export const WRITE_BACK_OPERATIONS = [
   operation({
     name: 'setConnectionWriteBack',
@@ -12,13 +12,16 @@ export const WRITE_BACK_OPERATIONS = [
     http: 'PUT /v1/connections/:connection_id/write-back',
     command: 'connection write-back',
     scope: 'settings:write',
-    summary: 'Set which properties of contacts are written to a connected system, or turn this off',
-    description: 'Changes made from then on are written.',
+    summary: 'Set which contact properties are written back to a connected system, or turn write-back off',
+    description: 'Only changes made after this are written.',
     input: {
       connection_id: idInPath('connection'),
-      properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: nothing is written.' }),
+      properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: write-back is off.' }),
       create_missing: Type.Optional(
-        Type.Boolean({ description: 'Creates contacts with an email that the system lacks. Default: false.' }),
+        Type.Boolean({
+          description:
+            'Whether to create contacts in the system that do not exist there, if they have an email. Default: false.',
+        }),
       ),
     },
     output: {

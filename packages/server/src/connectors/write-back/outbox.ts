@@ -4,13 +4,13 @@ import type { Invalidation } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { settingsOf } from './write-back.ts'
 
-/** A connection that writes contacts to its system, and the changes that matter to it. */
+/** A connection with write-back, and the changes that it needs. */
 interface Writing {
   connectionId: string
   keys: ReadonlySet<string>
 }
 
-/** Tenants whose connections are remembered. */
+/** The maximum number of tenants in the cache. */
 const CACHED_MAX = 10_000
 
 /** Creates the outbox of changed contacts. */
@@ -27,8 +27,8 @@ export function createOutbox(invalidation: Pick<Invalidation, 'listening' | 'onC
 }
 
 /**
- * Remembers which connections write back, until those of any tenant change, so that other tenants pay nothing. It looks them
- * up on the caller's connection: one that waited for a second one could wait for itself.
+ * Caches which connections write back, until any tenant's connections change, so tenants without write-back pay nothing. It
+ * uses the caller's database connection, because waiting for a second one could cause a deadlock.
  */
 function cacheConnections(invalidation: Pick<Invalidation, 'listening' | 'onChange'>) {
   let known = new Map<string, readonly Writing[]>()
@@ -40,7 +40,7 @@ function cacheConnections(invalidation: Pick<Invalidation, 'listening' | 'onChan
     const remembered = current.get(tx.id)
     if (remembered) return remembered
     const found = await writingConnections(tx)
-    // If the map was replaced meanwhile, this is forgotten with it.
+    // If the map was replaced in the meantime, this entry is discarded with it.
     if (invalidation.listening && current.size < CACHED_MAX) current.set(tx.id, found)
     return found
   }
@@ -56,7 +56,7 @@ async function writingConnections(tenant: Tenant): Promise<Writing[]> {
   return rows.map((row) => {
     const settings = settingsOf(row)
     const properties = settings?.properties.map(({ property }) => property) ?? []
-    // With an email, a contact can be created.
+    // A contact that gets an email can be created in the system.
     return {
       connectionId: row.connection_id,
       keys: new Set([...properties, ...(settings?.create_missing ? ['email'] : [])]),
@@ -70,7 +70,7 @@ function contactsWith(changes: ContactChanges, keys: ReadonlySet<string>): strin
   )
 }
 
-/** The caller's transaction has locked the contacts. Those that it deletes are left out. */
+/** The caller's transaction has locked the contacts. Contacts that it deletes are left out. */
 async function note(tx: Tenant, connectionId: string, changed: readonly string[], now: Date): Promise<void> {
   if (changed.length === 0) return
   const contacts = await tx.db
@@ -80,7 +80,7 @@ async function note(tx: Tenant, connectionId: string, changed: readonly string[]
     .orderBy('contact_id')
     .execute()
   if (contacts.length === 0) return
-  // The connection may have been deleted since it was cached; its key is locked, so that it stays until the commit.
+  // The connection may have been deleted since it was cached. Its key is locked, so it exists until the commit.
   const connection = await tx.db
     .selectFrom('connections')
     .select('connection_id')
@@ -102,7 +102,7 @@ async function note(tx: Tenant, connectionId: string, changed: readonly string[]
     .execute()
 }
 
-/** How many contacts wait to be written, by connection. */
+/** The number of contacts in the outbox, by connection. */
 export async function countWaiting(tenant: Tenant, connectionIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tenant.db
     .selectFrom('connection_outbox')
@@ -113,14 +113,14 @@ export async function countWaiting(tenant: Tenant, connectionIds: readonly strin
   return new Map(rows.map(({ connection_id, count }) => [connection_id, Number(count)]))
 }
 
-/** A contact that waits. */
+/** A contact in the outbox. */
 export interface Waiting {
   contactId: string
   version: number
   failures: number
 }
 
-/** The contacts of a connection that are due, longest due first. */
+/** The due contacts of a connection, longest due first. */
 export async function dueContacts(tenant: Tenant, connectionId: string, limit: number, now: Date): Promise<Waiting[]> {
   const rows = await tenant.db
     .selectFrom('connection_outbox')
@@ -134,7 +134,7 @@ export async function dueContacts(tenant: Tenant, connectionId: string, limit: n
   return rows.map(({ contact_id, version, failures }) => ({ contactId: contact_id, version, failures }))
 }
 
-/** Removes contacts that need no more writing, unless they have changed again meanwhile. */
+/** Removes contacts from the outbox, unless they have changed again in the meantime. */
 export async function removeWaiting(tx: Tenant, connectionId: string, done: readonly Waiting[]): Promise<void> {
   for (const { contactId, version } of done) {
     await tx.db
@@ -146,7 +146,7 @@ export async function removeWaiting(tx: Tenant, connectionId: string, done: read
   }
 }
 
-/** Tries a contact again later. */
+/** Schedules a retry for a contact. */
 export async function postpone(
   tx: Tenant,
   connectionId: string,
@@ -163,7 +163,7 @@ export async function postpone(
     .execute()
 }
 
-/** Forgets what waits, of a connection that no longer writes back. */
+/** Empties the outbox of a connection that no longer writes back. */
 export async function emptyOutbox(tx: Tenant, connectionId: string): Promise<void> {
   await tx.db.deleteFrom('connection_outbox').where('connection_id', '=', connectionId).execute()
 }

@@ -24,11 +24,12 @@ import {
 const OBJECT = 'write_back'
 const RETRY_MS_FIRST = 60_000
 const RETRY_MS_MAX = 3_600_000
-/** About a day of attempts; then the contact's next change is awaited. */
+/** Attempts for about a day. After that, a contact is written only when it changes again. */
 const FAILURES_MAX = 28
-/** How often a connection whose contacts have not been read yet is looked at. */
+/** How often to check whether a connection's contacts have been read. */
 const UNREAD_MS = 30_000
-const INTERNAL = 'Writing failed because of an internal error. It is repeated; the log of the service has the cause.'
+const INTERNAL =
+  'Writing failed because of an internal error and will be retried. The cause is in the log of the service.'
 
 interface Task {
   tenant: Tenant
@@ -39,9 +40,9 @@ interface Task {
 }
 
 /**
- * Writes the waiting contacts of a connection to its system, batch by batch. A contact stops waiting in the transaction that
- * stores what the system was told, after the system has accepted it: if the process dies in between, it is told again.
- * @throws an unexpected error, to be logged; the connection shows every error, and writing is repeated.
+ * Writes a connection's outbox to its system, batch by batch. Once the system has accepted a contact, one transaction stores
+ * the written values and removes the contact from the outbox. If the process dies in between, the contact is written again.
+ * @throws an unexpected error, to be logged. The connection shows every error, and writing is retried.
  */
 export async function writeBackConnection(
   tenant: Tenant,
@@ -127,7 +128,7 @@ type Changes = Partial<{
 const MISSING: WriteResult = {
   status: 'failed',
   code: 'no_result',
-  message: 'The connected system did not say whether it stored the contact.',
+  message: 'The connected system did not report whether it stored the contact.',
   isFinal: false,
 }
 
@@ -135,7 +136,7 @@ function retryMs(failures: number): number {
   return Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
 }
 
-/** Before that, it is unknown what the system has. */
+/** Before the first read, the system's values are unknown. */
 function isRead({ position }: ConnectionRow, { object }: WriteBack): boolean {
   return objectPosition(position as unknown as Position, object).since !== null
 }
@@ -145,7 +146,7 @@ interface Planned {
   record: OutgoingRecord
 }
 
-/** What is to be written of the contacts, as they are now. */
+/** Decides what to write for each contact, based on its current state. */
 async function plan({ tenant, connection, writeBack, settings }: Task, due: readonly Waiting[]): Promise<Planned[]> {
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
@@ -161,8 +162,8 @@ async function plan({ tenant, connection, writeBack, settings }: Task, due: read
 type Settled = Planned & { result: WriteResult }
 
 /**
- * Stores what the system was told as what it said, so that the same is "unchanged" when it is read.
- * @returns false if a person has changed the connection meanwhile; then nothing is stored.
+ * Stores the written values as the source's values, so that the next read finds them "unchanged".
+ * @returns false if a person has changed the connection in the meantime. Then nothing is stored.
  */
 async function settle(
   { tenant, connection, connector }: Task,
@@ -180,7 +181,7 @@ async function settle(
         .forKeyShare()
         .executeTakeFirst()
       if (current?.revision !== revision) return false
-      // Locked in the order that all transactions use, before the rows of the outbox that their changes would write.
+      // Contacts are locked in the order that all transactions use, before the outbox rows that their changes would write.
       const ids = [...nothing, ...written.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
       const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
       const errors: RecordError[] = []
@@ -194,7 +195,7 @@ async function settle(
         if (failed !== null) {
           const failures = waiting.failures + 1
           const isGivenUp = failed.isFinal || failures >= FAILURES_MAX
-          // Repetitions of one failure are listed once.
+          // Repeated failures with the same error are listed once.
           if (failures === 1 || isGivenUp) errors.push({ externalId: contactId, ...failed })
           if (isGivenUp) done.push(waiting)
           else await postpone(tx, connectionId, waiting, failures, new Date(now.getTime() + retryMs(failures)))
@@ -220,15 +221,15 @@ async function ownersOf(tx: Tenant, source: string, written: readonly Settled[])
   return new Map(byExternalId)
 }
 
-/** The system may know the address as that of somebody else, whose id leads to another contact here. */
+/** In the system, the email may belong to another record, whose id belongs to another contact here. */
 function linkedElsewhere(externalId: string, contactId: string, owners: ReadonlyMap<string, string>) {
   const owner = owners.get(externalId)
   if (owner === undefined || owner === contactId) return null
-  const message = `The connected system has this email on its record ${externalId}, which is the contact ${owner}. Merge the two contacts.`
+  const message = `In the connected system, this email belongs to the record ${externalId}, which is the contact ${owner}. Merge the two contacts.`
   return { code: 'linked_elsewhere', message, isFinal: true }
 }
 
-/** The time of the source's record stays: what the system changed itself in the meantime is still to be read. */
+/** Keeps the time of the source's record, because changes that the system made in the meantime have not been read yet. */
 function recordAfter(
   { row, records }: ContactState,
   {

@@ -10,8 +10,8 @@ import { emptyOutbox } from './outbox.ts'
 import { settingsOf, type WriteBack, type WriteBackPair, type WriteBackSettings } from './write-back.ts'
 
 /**
- * Sets what a connection writes to its system; no properties: nothing. Changes from now on are written. Fields that were not
- * read before are read first, so that it is known what the system has.
+ * Sets what a connection writes back; an empty list turns write-back off. Only later changes are written. Fields that were
+ * not read before are read first, so that the system's values are known.
  * @returns whether that changed anything.
  * @throws ServiceError 404, 400, 409 `write_back_not_supported`.
  */
@@ -25,7 +25,7 @@ export async function setWriteBack(
   const connector = connectorNamed(row.connector)
   const { writeBack } = connector
   if (!writeBack) {
-    throw conflict('write_back_not_supported', `${connector.label} is only read: changes cannot be written to it.`)
+    throw conflict('write_back_not_supported', `Changes cannot be written back to ${connector.label}.`)
   }
   checkPairs(connector, writeBack, sent.properties)
   const before = settingsOf(row)
@@ -55,7 +55,7 @@ function checkPairs({ label }: Connector, { readOnly }: WriteBack, pairs: readon
   const seen = { property: new Set<string>(), target: new Set<string>() }
   for (const [index, pair] of pairs.entries()) {
     const problem = (field: string, message: string) => details.push({ path: `properties.${index}.${field}`, message })
-    if (pair.property === 'email') problem('property', 'is the key by which contacts are found; it is not written')
+    if (pair.property === 'email') problem('property', 'cannot be written, because contacts are matched by email')
     if (pair.property === '__proto__') problem('property', 'is not a property')
     if (readOnly.includes(pair.target)) problem('target', `cannot be written in ${label}`)
     for (const field of ['property', 'target'] as const) {

@@ -4,28 +4,28 @@ import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Client } from '../client.ts'
 import type { Pair, Settings } from '../connector.ts'
 
-/** Which value remains if ours and the system's differ: see `WriteBackProperty`. */
+/** Which value wins if ours and the system's differ: see `WriteBackProperty`. */
 type Conflict = 'ours' | 'theirs' | 'newest'
 
 export type WriteBackPair = Pair & { conflict: Conflict }
 
-/** What a connection writes to its system, as stored. */
+/** The stored write-back settings of a connection. */
 export interface WriteBackSettings {
   properties: WriteBackPair[]
   create_missing: boolean
 }
 
-/** How a connector writes contacts to its system. */
+/** How a connector writes contacts back. */
 export interface WriteBack {
-  /** The object that reads contacts. Nothing is written before it was read completely. */
+  /** The object that reads contacts. Nothing is written before its first complete read. */
   object: string
-  /** Contacts in one call of `write`. */
+  /** The maximum number of contacts per call of `write`. */
   batchSize: number
-  /** Fields that cannot be written: keys, and what the system computes. */
+  /** Fields that cannot be written: keys, and fields that the system computes. */
   readOnly: readonly string[]
-  /** Whether `property` is read from `target` even if it is not written back. */
+  /** Whether `property` is read from `target` by default. */
   reads(pair: Pair): boolean
-  /** A value as the system stores it, to compare and to write it; null if the system has no such value. */
+  /** A value as the system stores it, for comparing and writing; null if the system has no equivalent. */
   textOf(target: string, value: PropertyValue): string | null
   /**
    * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
@@ -36,11 +36,11 @@ export interface WriteBack {
 
 /** A contact to write. */
 export interface OutgoingRecord {
-  /** The system's id; null: find it by its email, or create it. */
+  /** The system's id; null: match by email, or create the record. */
   externalId: string | null
-  /** Not null if `externalId` is. */
+  /** Set if `externalId` is null. */
   email: string | null
-  /** An empty text removes the value. */
+  /** An empty text clears the value. */
   values: readonly (Pair & { text: string })[]
 }
 
@@ -48,9 +48,9 @@ export type WriteResult =
   | {
       status: 'written'
       externalId: string
-      /** When the system created the record; the source's record of a contact that had none begins then. */
+      /** When the system created the record. A new source record gets this time. */
       createdAt: Date | null
-      /** What the next read will return for what was sent, by our property; null if the value was removed. */
+      /** The values that the next read will return, by our property; null if a value was cleared. */
       said: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }
@@ -65,13 +65,13 @@ export function pairsOf(row: Pick<Row, 'write_back'>): readonly Pair[] {
   return settingsOf(row)?.properties ?? []
 }
 
-/** The properties whose values here the system does not replace. */
+/** The properties whose values here take precedence over the system's. */
 export function yieldedBy(row: Pick<Row, 'write_back'>): ReadonlySet<string> {
   const ours = settingsOf(row)?.properties.filter(({ conflict }) => conflict === 'ours') ?? []
   return new Set(ours.map(({ property }) => property))
 }
 
-/** As a connection shows it. */
+/** The write-back state in API responses. */
 export function writeBackState(row: Row, waiting: number) {
   const settings = settingsOf(row)
   return settings && { ...settings, waiting, error: row.write_back_error }
