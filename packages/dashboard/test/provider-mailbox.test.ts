@@ -109,7 +109,7 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
     expect(new URL(page.url()).search).toBe('')
     expect(await checkPage(page, 'authorized-denied')).toEqual([])
     await page.reload()
-    await page.getByRole('alert').getByText('This sign-in was used already').waitFor()
+    await page.getByRole('alert').getByText('This sign-in was already used').waitFor()
     await page.getByRole('button', { name: 'Go back' }).click()
     await page.waitForURL(`**/identities/${identityId}`)
     await page.getByRole('button', { name: 'Connect Google' }).waitFor()
@@ -122,7 +122,7 @@ describe.skipIf(!HAS_BROWSER || !hasDovecot)('a mailbox at a provider', () => {
     const purpose = { kind: 'mailbox', identity_id: identityId }
     const started = await tenant.call('POST', '/v1/authorizations', { provider: 'google', purpose })
     await page.goto(started.body.authorization_url)
-    await page.getByRole('alert').getByText('Somebody else started this sign-in').waitFor()
+    await page.getByRole('alert').getByText('Someone else started this sign-in').waitFor()
     await page.getByText(/^cdsctl authorization complete --tenant ID --state '/).waitFor()
     expect(await checkPage(page, 'authorized-of-another')).toEqual([])
 

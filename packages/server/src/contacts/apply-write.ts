@@ -24,7 +24,7 @@ export interface SourceWrite {
   at?: Date
   /** When the contact was seen, which may be earlier than its first_seen_at. */
   seenAt?: Date
-  /** Properties whose values by other sources it does not replace; it only fills blanks. */
+  /** Properties for which it does not replace values of other sources, and only fills blanks. */
   yields?: ReadonlySet<string>
   /** A page sent it and verified only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean

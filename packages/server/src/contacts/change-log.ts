@@ -37,9 +37,9 @@ export interface SegmentFollower {
   leave(tx: Tenant, contactIds: readonly string[]): Promise<SystemEvent[]>
 }
 
-/** Notes changed contacts that are to be written to connected systems. */
+/** Adds changed contacts to the outbox of connected systems. */
 export interface Outbox {
-  /** Call it in the transaction of the changes. It costs nothing in tenants that write nothing back. */
+  /** Call it in the transaction of the changes. It costs nothing for tenants without write-back. */
   note(tx: Tenant, changed: ContactChanges): Promise<void>
 }
 

@@ -13,19 +13,19 @@ const URL_LENGTH_MAX = 16_384
 const NAME_LENGTH_MAX = 1_000
 const DATA_BYTES_MAX = 32 * 1024
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
-/** A number of this size counts milliseconds: as seconds, it would be the year 5138. */
+/** Numbers of this size are milliseconds. As seconds, they would be after the year 5138. */
 const MILLISECONDS_FROM = 1e11
 
 export interface MappedEvent {
   name: string
-  /** ISO 8601; null: when the body arrived. */
+  /** ISO 8601; null: the time when the body arrived. */
   timestamp: string | null
   id: string | null
   url: string | null
   data: Record<string, unknown>
 }
 
-/** The person of a body: at least one key. */
+/** The person of a body, with at least one key. */
 export interface MappedContact {
   /** Normalized, see platform/email.ts. */
   email: string | null
@@ -41,14 +41,14 @@ export interface MappedCompany {
   properties: Properties
 }
 
-/** What a mapping makes of a body. */
+/** The records that a mapping creates from a body. */
 export interface Mapped {
   event: MappedEvent | null
   contact: MappedContact | null
   company: MappedCompany | null
 }
 
-/** A body that is not recorded, on purpose. */
+/** A body that the mapping skips. */
 export interface Skipped {
   skipped: { code: string; message: string }
 }
@@ -57,9 +57,9 @@ type Kind = 'text' | 'id' | 'time'
 type Problem = (field: Field, target: string, message: string) => void
 
 /**
- * Applies a mapping to a body. A missing value leaves its field out.
- * @throws ServiceError 400 `hook_body_not_mapped` that names the path of every unusable value, or `hook_no_person` if
- * the body names nobody whose event it could be. No message repeats a value, which may be personal.
+ * Applies a mapping to a body. If a value is missing, its field is left out.
+ * @throws ServiceError 400 `hook_body_not_mapped` with the path of every unusable value, or `hook_no_person` if the body
+ * does not identify the person of its event. Messages never contain values, which may be personal data.
  */
 export function applyMapping(mapping: Mapping, body: unknown): Mapped | Skipped {
   if (!mapping.event && !mapping.contact && !mapping.company) {
@@ -68,7 +68,7 @@ export function applyMapping(mapping: Mapping, body: unknown): Mapped | Skipped 
   for (const { path, equals } of mapping.only_when ?? []) {
     const value = valueAt(body, path)
     if (equals.some((each) => each === value || String(each) === value)) continue
-    return skipped('hook_condition_not_met', `${path} has none of the values that the mapping asks for.`)
+    return skipped('hook_condition_not_met', `${path} has none of the values that the mapping requires.`)
   }
   const details: ErrorDetail[] = []
   const problem: Problem = (field, target, message) => details.push({ path: pathOf(field, target), message })
@@ -128,7 +128,7 @@ function companyOf(company: NonNullable<Mapping['company']>, body: unknown, prob
   return domain === null ? null : { domain, name, properties }
 }
 
-/** The value of a field: the fixed one, or that of the first path that has one. */
+/** The value of a field: the fixed value, or the value of the first path that has one. */
 function find({ path, value, starts_with: prefix }: Field, body: unknown): unknown {
   if (value !== undefined) return value
   for (const each of [path ?? []].flat()) {
@@ -139,7 +139,7 @@ function find({ path, value, starts_with: prefix }: Field, body: unknown): unkno
   return undefined
 }
 
-/** The path that a problem names: the first that has a value, else the field's place in the mapping. */
+/** The path for a problem: the first path that has a value, or else the field's place in the mapping. */
 function pathOf({ path }: Field, target: string): string {
   return path === undefined ? target : [path].flat().join(', ') || target
 }
@@ -149,18 +149,18 @@ function textOf(field: Field, target: string, body: unknown, problem: Problem, l
   if (value === undefined) return null
   if (typeof value !== 'string') return wrong(field, target, 'text', value, problem)
   if (!hasMoreCharacters(value, lengthMax)) return value.trim()
-  problem(field, target, `has more than ${lengthMax} characters, too many for ${target}`)
+  problem(field, target, `has more than ${lengthMax} characters, which is too long for ${target}`)
   return null
 }
 
-/** Many systems number their records. */
+/** Accepts numbers too, because many systems number their records. */
 function idOf(field: Field, target: string, body: unknown, problem: Problem): string | null {
   const value = find(field, body)
   if (value === undefined) return null
   if (typeof value !== 'string' && typeof value !== 'number') return wrong(field, target, 'id', value, problem)
   const id = String(value)
   if (!hasMoreCharacters(id, ID_LENGTH_MAX)) return id
-  problem(field, target, `has more than ${ID_LENGTH_MAX} characters, too many for ${target}`)
+  problem(field, target, `has more than ${ID_LENGTH_MAX} characters, which is too long for ${target}`)
   return null
 }
 
@@ -168,7 +168,7 @@ function timeOf(field: Field, body: unknown, problem: Problem): string | null {
   const target = 'event.timestamp'
   const value = find(field, body)
   if (value === undefined) return null
-  // A form sends every number as a text.
+  // A form sends numbers as text.
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{9,13}(\.\d+)?$/.test(value))
   const number = isNumber ? Number(value) : null
   const at =
@@ -203,7 +203,7 @@ function nameOfType(value: unknown): string {
   return typeof value === 'number' ? 'a number' : 'true or false'
 }
 
-/** The values of some fields; those that the body lacks are left out. */
+/** The values of a group of fields. Fields without a value are left out. */
 function valuesOf(fields: Record<string, Field> | undefined, body: unknown): Record<string, unknown> {
   const found = Object.entries(fields ?? {}).map(([name, field]) => [name, find(field, body)] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))

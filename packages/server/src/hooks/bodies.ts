@@ -7,25 +7,25 @@ import { newId } from '../platform/ids.ts'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Bodies of a hook that are kept. */
+/** The number of bodies that a hook keeps. */
 export const BODIES_KEPT = 50
-/** Their size in all. */
+/** The total size of a hook's kept bodies. */
 const BYTES_KEPT_MAX = 4 * 1024 * 1024
 
-/** What became of a body. */
+/** The outcome of a body. */
 export const BODY_FIELDS = {
   state: Type.Enum(['pending', 'recorded', 'skipped', 'failed'], {
     description:
-      '`pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.',
+      '`pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.',
   }),
   error: Nullable(
     Type.Object({ code: Type.String(), message: Type.String() }),
-    'Why it was skipped or failed, or why its last attempt was not finished.',
+    'Why the body was skipped or failed, or why the last attempt did not finish.',
   ),
   event: Nullable(Type.String(), 'The name of its event.'),
   event_id: Nullable(Id),
   contact_id: Nullable(Id),
-  contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What it changed of the contact.'),
+  contact_status: Nullable(Type.Enum(['created', 'updated', 'unchanged']), 'What happened to the contact.'),
   company_id: Nullable(Id),
 }
 export const HookBody = Type.Object(
@@ -35,7 +35,7 @@ export const HookBody = Type.Object(
     received_at: Timestamp,
     size_bytes: Type.Integer(),
     ...BODY_FIELDS,
-    processed_at: Nullable(Timestamp, 'When its mapping last ran.'),
+    processed_at: Nullable(Timestamp, 'When the mapping last ran.'),
   },
   { title: 'HookBody' },
 )
@@ -54,19 +54,19 @@ export interface Outcome {
   company_id: string | null
 }
 
-/** A body that this process works on. */
+/** A body that this process is working on. */
 export interface ClaimedBody {
   bodyId: string
   claim: string
   text: string
   receivedAt: Date
-  /** The key of the event that it has recorded before. */
+  /** The key of the event that the body has already recorded. */
   eventKey: string | null
   eventId: string | null
   attempts: number
 }
 
-/** Keeps a body, claimed by this process. It is durable when this returns. */
+/** Stores a body, claimed by this process. It is durable when this function returns. */
 export async function storeBody(tenant: Tenant, hookId: string, text: string, now: Date): Promise<ClaimedBody> {
   const bodyId = newId()
   const claim = newId()
@@ -85,7 +85,7 @@ export async function storeBody(tenant: Tenant, hookId: string, text: string, no
   return { bodyId, claim, text, receivedAt: now, eventKey: null, eventId: null, attempts: 0 }
 }
 
-/** Claims a body to run its mapping; null if another process has claimed it, or it is no longer kept. */
+/** Claims a body to run the mapping; null if another process has claimed it, or it is no longer kept. */
 export async function claimBody(tenant: Tenant, hookId: string, bodyId: string): Promise<ClaimedBody | null> {
   const claim = newId()
   const row = await tenant.db
@@ -101,7 +101,7 @@ export async function claimBody(tenant: Tenant, hookId: string, bodyId: string):
   return { bodyId, claim, text, receivedAt, eventKey, eventId, attempts }
 }
 
-/** Stores the outcome of a claimed body, unless another process has claimed it meanwhile. */
+/** Stores the outcome of a claimed body, unless another process has claimed it in the meantime. */
 export async function finishBody(tenant: Tenant, body: ClaimedBody, outcome: Outcome, now: Date): Promise<void> {
   await tenant.db
     .updateTable('hook_bodies')
@@ -112,8 +112,8 @@ export async function finishBody(tenant: Tenant, body: ClaimedBody, outcome: Out
 }
 
 /**
- * Releases a body whose work was not finished.
- * @param retry when to try again, and why it is necessary; null: its last outcome stays.
+ * Releases a body that this process did not finish.
+ * @param retry when and why to try again; null: the last outcome stays.
  */
 export async function releaseBody(
   tenant: Tenant,
@@ -154,7 +154,7 @@ export async function recordedBefore(
   return other?.event_id ?? null
 }
 
-/** Deletes the oldest bodies beyond what is kept of a hook. Those whose mapping has not run stay. */
+/** Deletes a hook's oldest bodies beyond its limits. Bodies whose mapping has not run stay. */
 export async function pruneBodies(tenant: Tenant, hookId: string): Promise<void> {
   const rows = await tenant.db
     .selectFrom('hook_bodies')
@@ -265,7 +265,7 @@ function toBody(row: BodyRow): HookBody {
 
 type Result = Pick<HookBody, keyof typeof BODY_FIELDS>
 
-/** An outcome as it is answered. */
+/** An outcome in API responses. */
 export function toResult(row: Omit<Outcome, 'state' | 'event_key'> & { state: HookBody['state'] }): Result {
   const { error_code: code, error_message: message } = row
   return {

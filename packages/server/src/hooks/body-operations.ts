@@ -14,7 +14,7 @@ import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
 import { processBody } from './process.ts'
 
-/** What recording a body again needs. */
+/** The services for recording a body again. */
 export interface HookBodyServices extends WriteDependencies {
   recordCalls: RecordCalls
 }
@@ -26,7 +26,7 @@ const Data = Type.Unknown({
 })
 
 const Preview = {
-  state: Type.Enum(['recorded', 'skipped', 'failed'], { description: 'What would become of the body.' }),
+  state: Type.Enum(['recorded', 'skipped', 'failed'], { description: 'The outcome that the body would have.' }),
   error: Nullable(
     Type.Object({
       code: Type.String(),
@@ -64,8 +64,8 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'GET /v1/hooks/:hook_id/bodies',
     command: 'hook bodies',
     scope: 'settings:read',
-    summary: 'List the last bodies of an incoming webhook with what became of them, newest first',
-    description: `The last ${BODIES_KEPT}, of at most 4 MiB in all and 30 days. GET /v1/hooks/:hook_id/bodies/:body_id has the content.`,
+    summary: 'List the last bodies of an incoming webhook with their outcomes, newest first',
+    description: `The last ${BODIES_KEPT} bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content.`,
     input: { ...HookPath, ...pageParameters(50, BODIES_KEPT) },
     output: { bodies: Type.Array(HookBody), pagination: Pagination },
     async run({ tenant }, { hook_id, page = 1, limit = 50 }) {
@@ -94,8 +94,8 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/preview',
     command: 'hook preview',
     scope: 'settings:read',
-    summary: 'Show what a mapping would make of a body; nothing is written',
-    description: "Without `mapping`, it is the hook's.",
+    summary: 'Preview the records that a mapping would create from a body; nothing is written',
+    description: "Default for `mapping`: the hook's mapping.",
     input: {
       ...HookPath,
       mapping: Type.Optional(Mapping),
@@ -128,7 +128,7 @@ export const HOOK_BODY_OPERATIONS = [
     scope: 'settings:write',
     summary: "Record a body again with the hook's mapping of today",
     description:
-      'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping gives it another id or name than before.',
+      'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name.',
     input: BodyPath,
     output: { body: HookBody },
     errors: ['409 hook_body_in_progress'],
@@ -154,7 +154,7 @@ export const HOOK_BODY_OPERATIONS = [
   }),
 ]
 
-const UNFORESEEN = { code: 'internal_error', message: 'An unforeseen error. It is tried again.' }
+const UNFORESEEN = { code: 'internal_error', message: 'An unexpected error occurred. It will be retried.' }
 
 function previewOf(mapping: Mapping, body: unknown) {
   const nothing = { event: null, contact: null, company: null }
@@ -172,7 +172,7 @@ function previewOf(mapping: Mapping, body: unknown) {
 }
 
 function noBody(): ServiceError {
-  return conflict('hook_has_no_body', 'The hook has not received a body yet. Send one to its URL, or send a sample.')
+  return conflict('hook_has_no_body', 'The hook has not received a body yet. Send one to its URL, or pass a sample.')
 }
 
 function inProgress(): ServiceError {

@@ -3,8 +3,8 @@ import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject
 import type { Tenant } from '../platform/tenant.ts'
 
 /**
- * Deletes the kept bodies of hooks that were recorded for the contact, or that mention its address or one of its ids. A
- * body is stored as JSON without needless escapes, so that an id is found as a whole text.
+ * Deletes the kept bodies of hooks that were recorded for the contact, or that mention its address or one of its ids.
+ * Bodies are stored as JSON without unnecessary escapes, so a text search finds ids.
  */
 export async function eraseFromHookBodies(
   tx: Tenant,
@@ -25,7 +25,7 @@ export async function eraseFromHookBodies(
   return { hook_bodies: Number(numDeletedRows) }
 }
 
-/** How an id is written in JSON: as a text, and a long number without quotes too. */
+/** An id in JSON: as a string and, for long numbers, also without quotes. */
 function formsOf(id: string): string[] {
   return [JSON.stringify(id), ...(/^[1-9]\d{4,}$/.test(id) ? [`:${id},`, `:${id}}`] : [])]
 }

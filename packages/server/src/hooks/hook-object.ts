@@ -12,18 +12,21 @@ export const Hook = Type.Object(
     hook_id: Id,
     name: Type.String(),
     kind: Type.Enum([...HOOK_KINDS]),
-    source: Type.String({ description: 'The source under whose name its records are written.' }),
+    source: Type.String({ description: 'The name of the source that it writes as.' }),
     enabled: Type.Boolean({ description: 'Whether it accepts bodies.' }),
     token_hint: Type.String({ description: 'The last 4 characters of its token.' }),
     previous_token_until: Nullable(
       Timestamp,
-      'Until when the token before the last rotation works; null if it does not.',
+      'When the token before the last rotation stops working; null if it no longer works.',
     ),
     has_signing_secret: Type.Boolean(),
-    signature_header: Nullable(Type.String(), 'The header in which the sender signs bodies; null if it does not.'),
+    signature_header: Nullable(
+      Type.String(),
+      'The header that contains the signature of a body; null if bodies are not signed.',
+    ),
     mapping: Mapping,
-    kept_bodies: Type.Integer({ description: 'How many of its last bodies are kept.' }),
-    failed_bodies: Type.Integer({ description: 'How many of these could not be recorded.' }),
+    kept_bodies: Type.Integer({ description: 'The number of kept bodies.' }),
+    failed_bodies: Type.Integer({ description: 'The number of kept bodies that could not be recorded.' }),
     last_body_at: Nullable(Timestamp, 'When the newest kept body arrived.'),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -49,7 +52,7 @@ export const HOOK_COLUMNS = [
 ] as const
 export type HookRow = Pick<Selectable<TenantTables['hooks']>, (typeof HOOK_COLUMNS)[number]>
 
-/** Hooks as they are answered, with figures of their bodies: one query for all. */
+/** Hooks in API responses, with the counts of their bodies. One query covers all hooks. */
 export async function toHooks(tenant: Tenant, rows: readonly HookRow[], now: Date): Promise<Hook[]> {
   const ids = rows.map(({ hook_id }) => hook_id)
   const counted = await tenant.db

@@ -15,7 +15,7 @@ import { newToken, OVERLAP_MS } from './tokens.ts'
 
 export const HOOKS_MAX = 50
 const NAME_LENGTH_MAX = 200
-/** The kind of connector that a hook is: a system of the tenant's own. */
+/** The kind of a hook's source: one of the tenant's own systems. */
 export const SOURCE_KIND = 'crm'
 
 /** The settings of a hook that can be changed. */
@@ -35,7 +35,7 @@ export interface NewHook extends HookSettings {
 }
 
 /**
- * Creates a hook and lists its source.
+ * Creates a hook and adds its source to the list.
  * @returns its token, which cannot be shown again.
  * @throws ServiceError 400, 409 `too_many_hooks`, `source_name_taken` or `signing_secret_required`.
  */
@@ -155,7 +155,7 @@ export async function updateHook(
 }
 
 /**
- * Replaces the token of a hook. The old one works for another day, unless it is revoked.
+ * Replaces the token of a hook. The old token works for another day, unless it is revoked.
  * @returns the new token, which cannot be shown again.
  * @throws ServiceError 404
  */
@@ -182,7 +182,7 @@ export async function rotateHookToken(
   return { token, oldTokenUntil }
 }
 
-/** Deletes a hook with its bodies, and its source from the list. What it recorded remains. @throws ServiceError 404 */
+/** Deletes a hook with its bodies, and removes its source from the list. Its records stay. @throws ServiceError 404 */
 export async function deleteHook(tx: Tenant, hookId: string): Promise<{ name: string }> {
   const deleted = await tx.db
     .deleteFrom('hooks')
@@ -195,7 +195,7 @@ export async function deleteHook(tx: Tenant, hookId: string): Promise<{ name: st
   return { name: deleted.name }
 }
 
-/** The place that a hook's secret is sealed for; it cannot be opened for another. */
+/** Where a hook's secret is stored. It cannot be decrypted anywhere else. */
 export function hookSecretPlace(tenantId: string, hookId: string): string {
   return `${tenantId}/${hookId}/hook-secret`
 }
@@ -217,7 +217,7 @@ interface Signing {
   header: string | null
 }
 
-/** How bodies are signed after a change. @throws ServiceError 400 if a secret and its header do not come together. */
+/** How bodies are signed after a change. @throws ServiceError 400 if the secret or its header is missing. */
 function signingOf(before: Signing, { signing_secret: secret, signature_header: sent }: HookSettings): Signing {
   const { kind } = before
   const isRemoved = kind === 'custom' && sent === null
@@ -225,28 +225,28 @@ function signingOf(before: Signing, { signing_secret: secret, signature_header: 
   const header = sent === undefined ? before.header : (sent?.toLowerCase() ?? null)
   const details: ErrorDetail[] = []
   if (kind !== 'custom' && header !== null) {
-    details.push({ path: 'signature_header', message: `is fixed for the kind ${kind}; omit it` })
+    details.push({ path: 'signature_header', message: `is fixed for the kind ${kind}. Leave it out` })
   } else if (kind === 'custom' && hasSecret !== (header !== null)) {
     const path = hasSecret ? 'signature_header' : 'signing_secret'
     const other = hasSecret ? 'signing_secret' : 'signature_header'
-    details.push({ path, message: `is needed beside ${other}: set or remove both` })
+    details.push({ path, message: `is required with ${other}. Set or remove both` })
   }
   if (details.length > 0) throw validationError(details)
   return { kind, hasSecret, header }
 }
 
-/** A ready-made kind's bodies count only if they are signed. */
+/** Hooks of the ready-made kinds accept only signed bodies. */
 function requireSecret(kind: HookKind, hasSecret: boolean): void {
   if (kind === 'custom' || hasSecret) return
   throw secretRequired(kind)
 }
 
 function secretRequired(kind: HookKind): ServiceError {
-  const message = `A hook of the kind ${kind} needs the signing secret of the sender before it accepts bodies. Send signing_secret.`
+  const message = `A hook of the kind ${kind} needs the sender's signing secret before it accepts bodies. Set signing_secret.`
   return conflict('signing_secret_required', message)
 }
 
-/** The name of the source that a hook's name suggests: `Stripe (EU)` becomes `stripe-eu`. */
+/** The source name that is derived from a hook's name: `Stripe (EU)` becomes `stripe-eu`. */
 function sourceOfName(name: string, hookId: string): string {
   const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
   const slug = plain

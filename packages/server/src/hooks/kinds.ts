@@ -3,7 +3,7 @@ import type { Field, Mapping } from './mapping.ts'
 export const HOOK_KINDS = ['custom', 'stripe', 'calendly', 'typeform', 'cal.com'] as const
 export type HookKind = (typeof HOOK_KINDS)[number]
 
-/** How a sender signs a body: with the time, separated by a dot, or alone. */
+/** How a sender signs a body: `timed` signs the time, a dot and the body; `plain` signs only the body. */
 export interface SignatureScheme {
   header: string
   form: 'timed' | 'plain'
@@ -12,8 +12,8 @@ export interface SignatureScheme {
 const at = (...path: string[]): Field => ({ path: path.length === 1 ? (path[0] ?? '') : path })
 
 /**
- * Cal.com's events about bookings. `PING`, which it sends to test a URL, and those of a form or of somebody out of office
- * have no attendee.
+ * Cal.com's booking events. Other events have no attendee: `PING`, which tests a URL, form events and out-of-office
+ * events.
  */
 const CAL_BOOKING_EVENTS = [
   'BOOKING_CREATED', 'BOOKING_RESCHEDULED', 'BOOKING_CANCELLED', 'BOOKING_REQUESTED', 'BOOKING_REJECTED', 'BOOKING_PAID',
@@ -25,7 +25,7 @@ interface ReadyMade {
   mapping: Mapping
 }
 
-/** The kinds whose bodies and signatures are known; their documentation is linked in docs/hooks.md. */
+/** The kinds with a ready-made mapping and signature check. See docs/hooks.md. */
 const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
   stripe: {
     signature: { header: 'stripe-signature', form: 'timed' },
@@ -148,12 +148,12 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
   },
 }
 
-/** The mapping that a new hook of a kind has. */
+/** The initial mapping of a hook, by kind. */
 export function firstMapping(kind: HookKind): Mapping {
   return kind === 'custom' ? {} : READY_MADE[kind].mapping
 }
 
-/** How the bodies of a hook are signed; null if they are not. */
+/** How a hook's bodies are signed; null if they are not. */
 export function schemeOf(kind: HookKind, chosenHeader: string | null): SignatureScheme | null {
   if (kind !== 'custom') return READY_MADE[kind].signature
   return chosenHeader === null ? null : { header: chosenHeader, form: 'plain' }

@@ -3,7 +3,7 @@ import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { PATH_LENGTH_MAX, parsePath } from './paths.ts'
 
-/** Properties, or fields of an event's data, that a mapping may name. */
+/** The maximum number of properties, or of data fields, in a mapping. */
 const FIELDS_MAX = 100
 const KEY_LENGTH_MAX = 128
 
@@ -11,7 +11,7 @@ const Path = Type.String({
   minLength: 1,
   maxLength: PATH_LENGTH_MAX,
   description:
-    'Where the value is in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has one, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.',
+    'The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.',
   examples: ['data.object.customer_email'],
 })
 const Scalar = Type.Union([Type.String({ maxLength: 1_000 }), Type.Number(), Type.Boolean()])
@@ -20,19 +20,19 @@ const Field = Type.Object(
   {
     path: Type.Optional(
       Type.Union([Path, Type.Array(Path, { minItems: 1, maxItems: 10 })], {
-        description: 'A path, or a list of paths of which the first with a value counts.',
+        description: 'A path, or a list of paths. The first path that has a value is used.',
         'x-expected': 'a path, or a list of 1 to 10 paths',
       }),
     ),
     value: Type.Optional(
       Type.Unsafe<string | number | boolean>({
         ...Scalar,
-        description: 'A fixed value in place of a path.',
+        description: 'A fixed value instead of a path.',
         'x-expected': 'a text of at most 1000 characters, a number, true or false',
       }),
     ),
     starts_with: Type.Optional(
-      Type.String({ maxLength: 100, description: 'A text that begins otherwise counts as missing.' }),
+      Type.String({ maxLength: 100, description: 'A text that does not begin with this counts as missing.' }),
     ),
   },
   { additionalProperties: false, 'x-expected': 'an object with path or value' },
@@ -46,7 +46,7 @@ const Condition = Type.Object(
   { additionalProperties: false },
 )
 
-/** How a hook's bodies become records. */
+/** How a hook's bodies are turned into records. */
 export const Mapping = Type.Object(
   {
     only_when: Type.Optional(
@@ -67,7 +67,7 @@ export const Mapping = Type.Object(
         {
           additionalProperties: false,
           description:
-            'The event to record. `id`: an event with the same name and id is recorded once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970; default: when the body arrived.',
+            'The event to record. `id`: an event with the same name and id is recorded only once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970. Default: the time when the body arrived.',
         },
       ),
     ),
@@ -82,7 +82,7 @@ export const Mapping = Type.Object(
         {
           additionalProperties: false,
           description:
-            "The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id: it is remembered, and later finds the contact by itself, but creates none.",
+            "The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id. Once a body has linked it to a contact, later bodies can identify the contact by it alone. It never creates a contact.",
         },
       ),
     ),
@@ -100,7 +100,7 @@ export const Mapping = Type.Object(
 )
 export type Mapping = Type.Static<typeof Mapping>
 
-/** Checks what the schema of a mapping cannot express. @throws ServiceError 400 that names every problem. */
+/** Checks rules that the schema of a mapping cannot express. @throws ServiceError 400 that lists every problem. */
 export function requireMapping(mapping: Mapping): void {
   const details: ErrorDetail[] = []
   for (const [index, { path }] of (mapping.only_when ?? []).entries()) {
@@ -111,7 +111,7 @@ export function requireMapping(mapping: Mapping): void {
   if (details.length > 0) throw validationError(details)
 }
 
-/** Every field of a mapping with its place in it, such as `contact.properties.plan`. */
+/** Every field of a mapping with its place, such as `contact.properties.plan`. */
 function fieldsOf(mapping: Mapping): [string, Field][] {
   const { event, contact, company } = mapping
   const named = (part: string, fields: object = {}) =>
@@ -141,7 +141,7 @@ function checkField({ path, value }: Field, place: string, details: ErrorDetail[
 
 function checkPath(path: string, place: string, details: ErrorDetail[]): void {
   if (parsePath(path) !== null) return
-  const message = 'is not a path. Write it like data.object.email, answers[0].text or ["first name"]'
+  const message = 'is not a valid path. Use the form data.object.email, answers[0].text or ["first name"]'
   details.push({ path: place, message })
 }
 
@@ -151,10 +151,13 @@ function checkKeys(fields: Record<string, Field>, place: string, details: ErrorD
     details.push({ path: place, message: `has ${keys.length} fields; at most ${FIELDS_MAX}` })
   for (const key of keys) {
     if (key.trim() === '' || key === '__proto__' || hasMoreCharacters(key, KEY_LENGTH_MAX)) {
-      details.push({ path: place, message: `a name must have 1 to ${KEY_LENGTH_MAX} characters, and not be __proto__` })
+      details.push({
+        path: place,
+        message: `a name must have 1 to ${KEY_LENGTH_MAX} characters and must not be __proto__`,
+      })
     }
   }
   if (place === 'mapping.contact.properties' && keys.includes('email')) {
-    details.push({ path: `${place}.email`, message: 'is mapped as contact.email; remove it here' })
+    details.push({ path: `${place}.email`, message: 'is mapped as contact.email. Remove it here' })
   }
 }

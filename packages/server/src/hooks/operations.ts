@@ -10,7 +10,7 @@ import { HOOK_KINDS } from './kinds.ts'
 import { Mapping } from './mapping.ts'
 import { urlOfHook } from './routes.ts'
 
-/** What the operations on hooks need. */
+/** The services for operations on hooks. */
 export interface HookServices {
   secrets: SecretBox
   config: Pick<Config, 'publicUrl'>
@@ -24,13 +24,13 @@ const SigningSecret = secret({
   minLength: 8,
   maxLength: 500,
   description:
-    'The secret with which the sender signs its bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies once it has one.',
+    'The secret with which the sender signs bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies only once it has a secret.',
 })
 const SignatureHeader = Type.String({
   pattern: '^[A-Za-z0-9-]{1,100}$',
   'x-expected': 'the name of a header',
   description:
-    'Kind `custom` only: the header that has the HMAC-SHA256 of the body, in hexadecimal digits or base64, with or without `sha256=`.',
+    'Kind `custom` only: the header that contains the HMAC-SHA256 of the body, as hexadecimal digits or base64, with or without the prefix `sha256=`.',
   examples: ['X-Signature'],
 })
 const Token = Type.String({ description: 'Returned only once.', examples: ['hk_N5rAzt4nK0uVrcCqZmFh3TnHqy1XjQ0d'] })
@@ -54,21 +54,21 @@ export const HOOK_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Create an incoming webhook; its URL with the token is shown only once',
     description:
-      'Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind comes with a mapping and checks the signature of its sender. Without `signing_secret`, it is off until you add one: some senders show theirs only once they have the URL.',
+      "Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL.",
     input: {
       name: Name,
       kind: Type.Enum([...HOOK_KINDS]),
       source: Type.Optional(
         Type.String({
           maxLength: 64,
-          description: 'The name of the source that it writes as. Default: made from the name, such as `stripe`.',
+          description: 'The name of the source that it writes as. Default: derived from the name, such as `stripe`.',
         }),
       ),
       signing_secret: Type.Optional(SigningSecret),
       signature_header: Type.Optional(SignatureHeader),
       mapping: Type.Optional(Mapping),
       enabled: Type.Optional(
-        Type.Boolean({ description: 'Default: true, but false while a needed secret is missing.' }),
+        Type.Boolean({ description: 'Default: true, or false while a required secret is missing.' }),
       ),
     },
     output: { hook: Hook, token: Token, url: Url },
@@ -122,7 +122,7 @@ export const HOOK_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Change the name, the mapping or the signature of an incoming webhook, or turn it on or off',
     description:
-      'While it is off, it refuses bodies. A new mapping applies to the bodies that arrive from now on; run earlier ones again to apply it to them.',
+      'While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again.',
     input: {
       ...HookPath,
       name: Type.Optional(Name),
@@ -130,7 +130,7 @@ export const HOOK_OPERATIONS = [
       enabled: Type.Optional(Type.Boolean()),
       signing_secret: Type.Optional(SigningSecret),
       signature_header: Type.Optional(
-        Nullable(SignatureHeader, 'null: bodies are no longer signed; the secret is removed too.'),
+        Nullable(SignatureHeader, 'null: bodies are no longer signed, and the secret is removed.'),
       ),
     },
     output: {
@@ -156,7 +156,10 @@ export const HOOK_OPERATIONS = [
     input: {
       ...HookPath,
       revoke_old_url: Type.Optional(
-        Type.Boolean({ default: false, description: 'Whether the old URL stops working at once: after a leak.' }),
+        Type.Boolean({
+          default: false,
+          description: 'Whether the old URL stops working at once. Use this after a leak.',
+        }),
       ),
     },
     output: { hook: Hook, token: Token, url: Url, old_token_expires_at: Timestamp },
@@ -177,7 +180,7 @@ export const HOOK_OPERATIONS = [
     command: 'hook delete',
     scope: 'settings:write',
     summary: 'Delete an incoming webhook with its kept bodies: its URL stops working at once',
-    description: 'The records that it wrote remain.',
+    description: 'The records that it wrote stay.',
     input: HookPath,
     output: { deleted: Type.Literal(true), hook_id: Id, name: Type.String() },
     async run({ tenant }, { hook_id }) {

@@ -3,7 +3,7 @@ type Step = string | number | typeof EVERY
 
 const EVERY = Symbol('every item')
 export const PATH_LENGTH_MAX = 500
-/** As deep as a body may be. */
+/** The maximum nesting of a body. */
 const STEPS_MAX = 32
 const FIELD = /^[^.[\]]+/
 const ITEM = /^\[(\d{1,6}|\*)\]/
@@ -49,8 +49,8 @@ function nextStep(rest: string): { step: Step; length: number } | null {
 }
 
 /**
- * The value at a path of a body; undefined if there is none, or if it is null or a blank text. Only a body's own fields
- * count, so that `__proto__` and `constructor` name nothing.
+ * The value at a path of a body; undefined if it is missing, null or a blank text. Only own fields count, so `__proto__`
+ * and `constructor` have no value.
  */
 export function valueAt(body: unknown, path: string): unknown {
   const steps = parsePath(path)

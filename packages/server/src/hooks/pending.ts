@@ -8,24 +8,24 @@ import { tryBody } from './process.ts'
 import type { RecordServices } from './record.ts'
 
 const EVERY_MS = 5_000
-/** Bodies of a round; the next one continues. */
+/** Bodies per round. The next round continues. */
 const ROUND = 100
 const DAY_MS = 86_400_000
-/** Bodies have personal data, and serve to write and mend mappings. */
+/** Bodies contain personal data, and are needed only to write and fix mappings. */
 const KEPT_DAYS = 30
 
-/** Records the bodies that a process received but did not finish, because it died or a database was away. */
+/** Records bodies that a process did not finish, because it died or a database was unavailable. */
 export function startHookWorkers({ stores, hookServices }: { stores: Stores; hookServices: RecordServices }): Repeated {
   return every(EVERY_MS, async () => {
     try {
       await recordPending(stores, hookServices)
     } catch (err) {
-      hookServices.log.warn({ err }, 'bodies of hooks that wait could not be recorded; retrying')
+      hookServices.log.warn({ err }, 'pending bodies of hooks could not be recorded; retrying')
     }
   })
 }
 
-/** Records the bodies that wait and nobody works on, oldest first. @returns how many were claimed. */
+/** Records pending bodies that no process is working on, oldest first. @returns how many were claimed. */
 export async function recordPending(stores: Stores, services: RecordServices): Promise<number> {
   const rows = await stores.database
     .selectFrom('hook_bodies')
@@ -47,7 +47,7 @@ export async function recordPending(stores: Stores, services: RecordServices): P
   return claimed
 }
 
-/** Deletes bodies that are too old to be kept. */
+/** Deletes bodies that are older than the retention period. */
 export async function deleteOldBodies(database: Database, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_DAYS * DAY_MS)
   await database.deleteFrom('hook_bodies').where('received_at', '<', before).execute()

@@ -6,14 +6,14 @@ import type { HookRow } from './hook-object.ts'
 import type { Mapping } from './mapping.ts'
 import { failedOutcome, NOTHING, type RecordServices, recordMapped } from './record.ts'
 
-/** After this many attempts, a failure that nobody foresaw is the body's outcome. */
+/** After this many attempts, an unexpected failure becomes the body's outcome. */
 const ATTEMPTS_MAX = 5
 const PAUSE_SECONDS = 10
 const PAUSE_SECONDS_MAX = 600
 
 /**
- * Runs the mapping on a claimed body and stores what became of it.
- * @throws the error of a database that is away, or an unforeseen one; then the body is released as it was.
+ * Runs the mapping on a claimed body and stores the outcome.
+ * @throws the error of an unavailable database, or an unexpected error. The body is then released unchanged.
  */
 export async function processBody(
   tenant: Tenant,
@@ -27,8 +27,8 @@ export async function processBody(
 }
 
 /**
- * The same for a body that has just arrived or that a process left: a failure is tried again later.
- * @returns null if it was not finished; then it stays pending, or has failed for good.
+ * The same for a body that has just arrived, or that a process left unfinished: a failure is retried later.
+ * @returns null if it did not finish. Then it stays pending, or has failed permanently.
  */
 export async function tryBody(
   tenant: Tenant,
@@ -43,16 +43,19 @@ export async function tryBody(
     services.log.warn({ err: error, hook_id: hook.hook_id, body_id: body.bodyId }, 'a body of a hook was not recorded')
     try {
       if (!isForeseen && body.attempts + 1 >= ATTEMPTS_MAX) {
-        const message = 'An unforeseen error. The log of the service has it. Run the body again once it is mended.'
+        const message =
+          'An unexpected error occurred. It is in the log of the service. Run the body again once the cause is fixed.'
         const outcome = failedOutcome(new ServiceError(500, 'internal_error', message))
         await finishBody(tenant, body, outcome, services.clock())
         return outcome
       }
       const pauseSeconds = Math.min(PAUSE_SECONDS * 2 ** body.attempts, PAUSE_SECONDS_MAX)
-      const why = isForeseen ? error : { code: 'internal_error', message: 'An unforeseen error. It is tried again.' }
+      const why = isForeseen
+        ? error
+        : { code: 'internal_error', message: 'An unexpected error occurred. It will be retried.' }
       await releaseBody(tenant, body, { pauseSeconds, code: why.code, message: why.message })
     } catch (err) {
-      // The lease ends by itself.
+      // The lease expires on its own.
       services.log.warn({ err, body_id: body.bodyId }, 'a body of a hook could not be released')
     }
     return null
@@ -61,7 +64,7 @@ export async function tryBody(
 
 async function outcomeOf(tenant: Tenant, services: RecordServices, hook: HookRow, body: ClaimedBody): Promise<Outcome> {
   const outcome = await recordedOutcome(tenant, services, hook, body)
-  // What the body has recorded stays known, whatever a later mapping makes of it.
+  // The recorded event stays known, even if a later mapping gives another result.
   return outcome.event_key === null && body.eventKey !== null
     ? { ...outcome, event_key: body.eventKey, event_id: body.eventId }
     : outcome

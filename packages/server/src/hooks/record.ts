@@ -16,7 +16,7 @@ import { type ClaimedBody, type Outcome, recordedBefore } from './bodies.ts'
 import type { HookRow } from './hook-object.ts'
 import { SOURCE_KIND } from './hooks.ts'
 
-/** What recording a body needs. */
+/** The services for recording a body. */
 export interface RecordServices extends WriteDependencies {
   recordCalls: RecordCalls
 }
@@ -33,9 +33,9 @@ export const NOTHING: Omit<Outcome, 'state'> = {
 }
 
 /**
- * Writes what a mapping made of a body: the contact and the company as the hook's source, then the event. Doing it again
- * changes nothing: an event is recorded once for its name and id, or once for the body.
- * @throws ServiceError if a part cannot be written; 503 if a database is away.
+ * Writes the records that a mapping created from a body: the contact and the company as the hook's source, then the event.
+ * Writing them again changes nothing, because an event is recorded once per name and id, or once per body.
+ * @throws ServiceError if a record cannot be written; 503 if a database is unavailable.
  */
 export async function recordMapped(
   tenant: Tenant,
@@ -63,7 +63,7 @@ export async function recordMapped(
   if (event === null || written.contactId === null) return outcome
   const key = eventIdOf(hook.source_id, JSON.stringify(event.id === null ? [body.bodyId] : [event.name, event.id]))
   const named = { ...outcome, event: event.name, event_key: key }
-  // The journal remembers ids for a day; the hook's kept bodies remember theirs as long as they are kept.
+  // The journal remembers ids for a day, and the kept bodies remember theirs as long as they are kept.
   if (body.eventKey === key) return { ...named, event_id: body.eventId }
   const known = await recordedBefore(tenant, hook.hook_id, body.bodyId, key)
   const eventId = known ?? (await recordEvent(tenant, services, hook, written.contactId, key, event, body))
@@ -76,7 +76,7 @@ interface Written {
   companyId: string | null
 }
 
-/** Writes a contact that its email or the sender's id names. */
+/** Writes a contact that is identified by its email or the sender's id. */
 async function writeContact(
   tenant: Tenant,
   services: RecordServices,
@@ -97,18 +97,18 @@ async function writeContact(
 }
 
 /**
- * The sender's id alone creates no contact: a body with an email may follow, and would then lead to another one.
+ * The sender's id alone does not create a contact. A later body with an email might then belong to another contact.
  * @throws ServiceError 400 `hook_no_person`
  */
 async function requireKnown(tenant: Tenant, { source }: Source, externalId: string): Promise<void> {
   const { byExternalId } = await findContactsByKeys(tenant, source, [externalId], [])
   if (byExternalId.size > 0) return
   const message =
-    'The body has only external_id, and no earlier body said whose it is. Run it again once one with an email has arrived.'
+    'The body has only external_id, and no earlier body linked that id to a contact. Run it again once a body with an email has arrived.'
   throw new ServiceError(400, 'hook_no_person', message)
 }
 
-/** Writes a contact that the tenant's own id names, as every verified sender's identification does. */
+/** Writes a contact that is identified by the tenant's own id, like an identification by any verified sender. */
 async function writeUser(
   tenant: Tenant,
   services: RecordServices,
@@ -125,7 +125,7 @@ async function writeUser(
     const now = services.clock()
     const before = await lockContact(tx, contactId)
     if (!before)
-      throw new ServiceError(409, 'contact_changed', 'The contact was deleted meanwhile. Run the body again.')
+      throw new ServiceError(409, 'contact_changed', 'The contact was deleted in the meantime. Run the body again.')
     const companyId = company ? await storeCompany(tx, company, now) : null
     const write = {
       ...source,
@@ -139,7 +139,7 @@ async function writeUser(
   })
 }
 
-/** Whether no other contact has an id of the sender: it stays where it is. */
+/** Whether no other contact has the sender's id. An id is never moved to another contact. */
 async function isFree(tx: Tenant, { source }: Source, externalId: string, contactId: string): Promise<boolean> {
   const { byExternalId } = await findContactsByKeys(tx, source, [externalId], [])
   return (byExternalId.get(externalId) ?? contactId) === contactId
@@ -194,7 +194,7 @@ function orThrow<Result extends { status: string }>(result: Result | Failure | u
   throw new ServiceError(400, code, message)
 }
 
-/** The outcome of a body that cannot be recorded. */
+/** The outcome of a body that could not be recorded. */
 export function failedOutcome(error: ServiceError): Outcome {
   const { code, message } = failure(error).error
   return { ...NOTHING, state: 'failed', error_code: code, error_message: message }

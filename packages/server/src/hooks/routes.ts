@@ -23,7 +23,7 @@ const PATH = '/v1/public/hooks/:token'
 const Path = Type.Object({ token: Type.String() })
 const FORM = 'application/x-www-form-urlencoded'
 
-/** What the sender learns: not whom the body concerns. */
+/** The response to the sender. It does not reveal whom the body is about. */
 const Received = success({
   body_id: Id,
   state: BODY_FIELDS.state,
@@ -43,7 +43,7 @@ export function urlOfHook(publicUrl: string, token: string): string {
   return `${publicUrl.replace(/\/$/, '')}${PATH.replace(':token', token)}`
 }
 
-/** What other systems call to send bodies. The token in the path is the credential. */
+/** The route that other systems call to send bodies. The token in the path is the credential. */
 export async function hookRoutes(
   app: App,
   dependencies: RecordServices & {
@@ -54,7 +54,7 @@ export async function hookRoutes(
   },
 ): Promise<void> {
   const { stores, secrets, findHook, rateLimiter, clock } = dependencies
-  // The bytes are signed, so they are parsed after the signature is checked.
+  // The signature covers the bytes, so they are parsed only after it is checked.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
   app.decorateRequest('hook', null)
@@ -80,7 +80,7 @@ export async function hookRoutes(
         operationId: 'receiveHook',
         summary: 'Send a body to an incoming webhook',
         description:
-          "Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, its header must sign the body. The response is 200 with what became of the body, also if the mapping could not turn it into records, so that the sender does not send it again; 202 if the body is kept and will be recorded later.",
+          "Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, the signature header must match the body. The response is 200 with the outcome, even if the mapping could not turn the body into records, so that the sender does not send it again. It is 202 if the body is stored and will be recorded later.",
         tags: ['Public'],
         security: [],
         params: Path,
@@ -99,7 +99,7 @@ export async function hookRoutes(
       const tenant = openTenant(stores, tenantId)
       const body = await storeBody(tenant, row.hook_id, text, clock())
       const outcome = await tryBody(tenant, dependencies, row, body)
-      // The body is kept: what follows must not make the sender repeat it.
+      // The body is stored, so a failure from here on must not make the sender send it again.
       await pruneBodies(tenant, row.hook_id).catch((err: unknown) =>
         request.log.warn({ err }, 'the oldest bodies of a hook could not be deleted'),
       )
@@ -123,7 +123,7 @@ function parseBody(bytes: Buffer, contentType: string | undefined): object {
   throw validationError([{ path: '', message: 'must be a JSON object or array, or a form' }])
 }
 
-/** A form as an object; a name that occurs more than once has a list. */
+/** Converts a form to an object. A name that occurs more than once gets a list. */
 function parseForm(text: string): object {
   const fields = new Map<string, string | string[]>()
   let count = 0
@@ -141,7 +141,7 @@ function parseForm(text: string): object {
 }
 
 function unknownToken(): ServiceError {
-  const message = 'There is no hook with this token. It may be mistyped or replaced, or its hook was deleted.'
+  const message = 'No hook has this token. The token may be mistyped or replaced, or the hook was deleted.'
   return new ServiceError(404, 'hook_not_found', message)
 }
 

@@ -3,16 +3,16 @@ import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../platform/errors.ts'
 import type { SignatureScheme } from './kinds.ts'
 
-/** How far the time of a signature may be from now, so that a recorded request cannot be sent again later. */
+/** The maximum age of a signature, which prevents replays of recorded requests. */
 const TOLERANCE_SECONDS = 300
-/** Senders sign with two secrets at most while one is replaced. */
+/** While a secret is being replaced, senders sign with at most two secrets. */
 const SIGNATURES_MAX = 10
 const HEX = /^[0-9a-f]{64}$/i
 const BASE64 = /^[A-Za-z0-9+/]{43}=$/
 
 /**
- * Checks the signature of a body: an HMAC-SHA256 over its bytes as they were sent.
- * @throws ServiceError 401 `invalid_signature`, which says what is wrong, but not what would be right.
+ * Checks the signature of a body: an HMAC-SHA256 over its raw bytes.
+ * @throws ServiceError 401 `invalid_signature` with the problem, but without the expected signature.
  */
 export function requireSignature(
   { header, form }: SignatureScheme,
@@ -22,14 +22,14 @@ export function requireSignature(
   now: Date,
 ): void {
   const sent = headers[header]
-  if (typeof sent !== 'string') throw invalid(`The header ${header} with the signature is missing.`)
+  if (typeof sent !== 'string') throw invalid(`The signature header ${header} is missing.`)
   const isRight = form === 'timed' ? isTimed(header, sent, secret, body, now) : isOneOf([sent.trim()], secret, body)
   if (!isRight) {
     throw invalid(`The signature in ${header} does not match the body. Check the signing secret of the hook.`)
   }
 }
 
-/** `t=<seconds>,v1=<hex>`, with a v1 for each secret; other versions do not count. */
+/** `t=<seconds>,v1=<hex>`, with one v1 per secret. Other versions are ignored. */
 function isTimed(header: string, sent: string, secret: string, body: Buffer, now: Date): boolean {
   const parts = sent.split(',').map((part) => part.trim())
   const time = parts.find((part) => part.startsWith('t='))?.slice(2) ?? ''
@@ -40,7 +40,7 @@ function isTimed(header: string, sent: string, secret: string, body: Buffer, now
   const signed = Buffer.concat([Buffer.from(`${time}.`), body])
   if (!isOneOf(signatures, secret, signed)) return false
   if (Math.abs(now.getTime() / 1000 - Number(time)) > TOLERANCE_SECONDS) {
-    throw invalid(`The signature in ${header} is more than ${TOLERANCE_SECONDS / 60} minutes old, or from the future.`)
+    throw invalid(`The signature in ${header} is more than ${TOLERANCE_SECONDS / 60} minutes old or from the future.`)
   }
   return true
 }

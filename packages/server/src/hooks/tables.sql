@@ -1,5 +1,6 @@
--- An incoming webhook: whoever has its token may send bodies, which its mapping turns into records of its source. Only
--- the token's SHA-256 is stored. `source_id` is the sender of its events, also if the source is deleted and listed again.
+-- An incoming webhook. Anyone who has its token can send bodies, and its mapping turns them into records of its source.
+-- Only the token's SHA-256 is stored. `source_id` stays the source of its events, even if the source is deleted and listed
+-- again.
 CREATE TABLE hooks (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   hook_id uuid NOT NULL,
@@ -10,13 +11,13 @@ CREATE TABLE hooks (
   is_enabled boolean NOT NULL,
   token_hash bytea NOT NULL UNIQUE,
   token_hint text NOT NULL,
-  -- After a rotation, the previous token works for a time.
+  -- After a rotation, the previous token works for a while.
   previous_token_hash bytea UNIQUE,
   previous_token_until timestamptz,
   secret_sealed text,
-  -- The header with the signature, if the kind does not fix it.
+  -- The signature header, if the kind does not determine it.
   signature_header text,
-  -- json, not jsonb, which would sort the properties.
+  -- json, because jsonb would sort the properties.
   mapping json NOT NULL,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
@@ -24,8 +25,8 @@ CREATE TABLE hooks (
   UNIQUE (tenant_id, source)
 );
 
--- The last bodies of a hook, as JSON. A body is `pending` until its mapping has run; the process that received it has
--- claimed it, and another one continues if that dies. `event_key` is the id by which its event is recorded once.
+-- The last bodies of a hook, as JSON. A body is `pending` until its mapping has run. The process that received it holds
+-- the claim; if that process dies, another one continues. `event_key` identifies its event, so it is recorded only once.
 CREATE TABLE hook_bodies (
   tenant_id uuid NOT NULL,
   body_id uuid NOT NULL,

@@ -8,7 +8,7 @@ import { HOOK_COLUMNS, type HookRow } from './hook-object.ts'
 
 const TOKEN_BYTES = 24
 const HINT_LENGTH = 4
-/** How long a replaced token works, so that nothing is lost while the sender gets the new URL. */
+/** How long a replaced token keeps working, so that nothing is lost until the sender has the new URL. */
 export const OVERLAP_MS = 24 * 3_600_000
 
 /** The hook that a token belongs to. */
@@ -17,14 +17,14 @@ export interface FoundHook {
   row: HookRow
 }
 
-/** Finds the hook of a token as sent; null if the token is unknown, or was replaced too long ago. */
+/** Finds the hook of a token; null if the token is unknown, or was replaced too long ago. */
 export type FindHook = (
   token: string,
-  /** Called before the database is queried for a token that this process has not accepted before; may throw. */
+  /** Called before the database is queried for a token that this process has not accepted yet. It may throw. */
   beforeUnknown: () => void,
 ) => Promise<FoundHook | null>
 
-/** A new token, which cannot be shown again, and what is stored of it. */
+/** A new token, which cannot be shown again, and its stored form. */
 export function newToken(): { token: string; stored: { token_hash: Buffer; token_hint: string } } {
   const token = `hk_${randomBytes(TOKEN_BYTES).toString('base64url')}`
   return { token, stored: { token_hash: hashOf(token), token_hint: token.slice(-HINT_LENGTH) } }
@@ -35,7 +35,7 @@ export function createHookLookup(
   invalidation: Pick<Invalidation, 'listening' | 'onChange'>,
   clock: Clock,
 ): FindHook {
-  // Unknown tokens are not cached: callers can invent any number of them, which would evict the valid ones.
+  // Unknown tokens are not cached, because callers could invent enough of them to evict the valid ones.
   const byHash = cached(
     invalidation,
     (hash) => findByHash(database, Buffer.from(hash, 'hex')),

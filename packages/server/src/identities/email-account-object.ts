@@ -21,7 +21,10 @@ export type MailServerDescription = Type.Static<typeof MailServerDescription>
 const Renewal = Type.Object({
   client_id: Type.String(),
   token_url: Type.String(),
-  provider: Nullable(Type.String(), 'Where a person signed in, such as google; null if the refresh token was given.'),
+  provider: Nullable(
+    Type.String(),
+    'The provider where a person signed in, such as google; null if the refresh token was entered.',
+  ),
 })
 export type RenewalDescription = Type.Static<typeof Renewal>
 
@@ -38,7 +41,7 @@ export const EmailAccount = Type.Object(
     verified_at: Nullable(Timestamp),
     error: Nullable(Type.String(), 'The replies of the servers, if the latest login failed.'),
     needs_sign_in: Type.Boolean({
-      description: 'Whether the access was revoked or has ended, so that only another sign-in helps.',
+      description: 'Whether the access was revoked or has expired. If true, only another sign-in helps.',
     }),
     created_at: Timestamp,
     updated_at: Timestamp,

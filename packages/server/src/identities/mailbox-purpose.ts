@@ -10,17 +10,17 @@ import { readIdentity } from './identities.ts'
 
 type Server = Omit<MailServer, 'login'>
 
-/** Where a provider's mail servers are. */
+/** The mail servers of a provider. */
 export interface MailServersOfProvider {
   smtp: Server
   imap: Server
 }
 
 interface MailProvider extends MailServersOfProvider {
-  /** The scopes without which its mail servers refuse the login. */
+  /** The scopes that its mail servers require. */
   mailScopes: readonly string[]
   otherScopes: readonly string[]
-  /** The address that the ID token proves, or null. */
+  /** The address that the ID token proves; null if there is none. */
   addressOf(claims: IdClaims): string | null
 }
 
@@ -61,7 +61,7 @@ export function mailboxPurpose(
       await readIdentity(tenant, identityId)
       const account = await openEmailAccount(tenant, dependencies, identityId)
       const scopes = [...otherScopes, ...mailScopes]
-      // Signing in again should not replace the mailbox by another one.
+      // Signing in again should not replace the mailbox with another one.
       return account?.renewal?.provider === providerName ? { scopes, loginHint: account.address } : { scopes }
     },
     complete: async ({ tenant, actor, now }, purpose, authorized) => {
@@ -112,7 +112,7 @@ function identityOf({ kind: _, identity_id, ...others }: Purpose): string {
   return pathId(identity_id, 'identity')
 }
 
-/** @throws ServiceError 400 if too little was allowed, or the provider does not vouch for an address. */
+/** @throws ServiceError 400 if the person did not allow enough, or the provider returned no verified address. */
 function checkedAddress({ mailScopes, addressOf }: MailProvider, { provider, scopes, claims }: Authorized): string {
   const { label } = providerNamed(provider)
   const refuse = (problem: string): never => {
@@ -125,5 +125,5 @@ function checkedAddress({ mailScopes, addressOf }: MailProvider, { provider, sco
   }
   const address = claims === null ? null : addressOf(claims)
   const parsed = address === null ? null : parseEmail(address)
-  return parsed ?? refuse(`${label} named no verified email address for this account. Sign in with another one.`)
+  return parsed ?? refuse(`${label} returned no verified email address for this account. Sign in with another account.`)
 }

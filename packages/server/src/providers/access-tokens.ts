@@ -6,34 +6,34 @@ const RENEWED_BEFORE_EXPIRY_MS = 60_000
 
 /** Access tokens that are renewed when they expire. */
 export interface AccessTokens {
-  /** A token that has not expired, as far as is known. @throws TokenRefused; Error if the endpoint is unavailable. */
+  /** A token that has not expired as far as is known. @throws TokenRefused; Error if the endpoint is unavailable. */
   current(): Promise<string>
   /** Replaces a token that a server rejected. @throws as `current` does. */
   renew(rejected: string): Promise<string>
-  /** The tokens without a renewal. */
+  /** The current tokens, without renewing them. */
   latest(): Tokens
-  /** Every secret used so far, to be redacted from messages. */
+  /** Every secret used so far, for redaction in messages. */
   secrets(): string[]
 }
 
 export interface TokenStore {
   /** The stored tokens, which another process may have renewed; null if they no longer exist. */
   load(): Promise<Tokens | null>
-  /** Saves renewed tokens. @returns the tokens to use from now on: another process's, if it has renewed them in the meantime. */
+  /** Saves renewed tokens. @returns the tokens to use: those of another process, if it has renewed them in the meantime. */
   save(before: Tokens, renewed: Tokens): Promise<Tokens>
   /**
-   * Saves a refusal. If `isEnded`, only another sign-in helps: store that, and pass the problem as `ended` from then on.
+   * Saves a refusal. If `isEnded` is set, only another sign-in helps: store it, and pass the problem as `ended` from then on.
    * @returns the tokens that another process has renewed in the meantime; null if the refusal is final.
    */
   saveRefusal(before: Tokens, problem: string, isEnded: boolean): Promise<Tokens | null>
 }
 
 export interface TokenAccount {
-  /** The client that the tokens were issued to; a function where it may change. */
+  /** The client that the tokens were issued to; a function if it can change. */
   client: TokenClient | (() => Promise<TokenClient>)
   tokens: Tokens
   store: TokenStore
-  /** The problem with which the provider ended the sign-in: then no further request is made. */
+  /** The problem with which the provider ended the sign-in. If it is set, no further request is made. */
   ended?: string | null
 }
 
@@ -72,7 +72,7 @@ export function createAccessTokens(
       remember(client.clientSecret)
       const grant = { grant_type: 'refresh_token', refresh_token: old.refreshToken }
       const { accessToken, expiresAt, refreshToken } = await requestTokens(dependencies, client, grant)
-      // Some endpoints issue a new refresh token each time. If there is none, the old one stays valid.
+      // Some endpoints issue a new refresh token each time. If a response has none, the old one stays valid.
       const renewed = { accessToken, expiresAt, refreshToken: refreshToken ?? old.refreshToken }
       use(renewed)
       use(await store.save(old, renewed))
@@ -104,7 +104,7 @@ export function createAccessTokens(
   }
 }
 
-/** Whether two are the same tokens, so that nobody has renewed them in between. */
+/** Whether both are the same tokens, which means that nobody renewed them in between. */
 export function isSame(one: Tokens, other: Tokens): boolean {
   return one.accessToken === other.accessToken && one.refreshToken === other.refreshToken
 }

@@ -9,9 +9,9 @@ import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './p
 import { type Purpose, type PurposeHandler, type Purposes, scopeOfPurpose } from './purpose.ts'
 import { redacted, requestTokens, type TokenAnswer, type TokenClient, TokenRefused } from './token-request.ts'
 
-/** A person may need to find a password and a second factor. */
+/** A person may need time to find a password and a second factor. */
 const VALID_MINUTES = 10
-/** Sign-ins that one person or key may have under way. */
+/** The number of sign-ins that one person or key may have in progress. */
 const OPEN_MAX = 100
 const RANDOM_BYTES = 32
 
@@ -20,12 +20,12 @@ export interface AuthorizationServices extends ProviderDependencies {
 }
 
 export interface StartedAuthorization {
-  /** Where the person signs in. */
+  /** The URL where the person signs in. */
   url: string
   expiresAt: Date
 }
 
-/** What the provider added to the redirect URL. */
+/** The parameters that the provider added to the redirect URL. */
 export interface Redirected {
   state: string
   code?: string | undefined
@@ -34,14 +34,14 @@ export interface Redirected {
   error_description?: string | undefined
 }
 
-/** Where the verifier of an authorization is stored. It can be decrypted nowhere else. */
+/** Where the verifier of an authorization is stored. It cannot be decrypted anywhere else. */
 export function verifierPlace(tenantId: string, stateHash: string): string {
   return `${tenantId}/${stateHash}/authorization`
 }
 
 /**
- * Starts a sign-in at a provider for a purpose: a link for the person who calls, which works once.
- * @throws ServiceError 404 `unknown_provider`; 409 `no_oauth_client`, `too_many_authorizations`; what the purpose throws.
+ * Starts a sign-in at a provider for a purpose. Returns a link for the caller, which works once.
+ * @throws ServiceError 404 `unknown_provider`; 409 `no_oauth_client`, `too_many_authorizations`; the errors of the purpose.
  */
 export async function startAuthorization(
   services: AuthorizationServices,
@@ -90,10 +90,10 @@ export async function startAuthorization(
 }
 
 /**
- * Completes a sign-in with what the provider added to the redirect URL: gets the tokens and gives them to the purpose.
- * Only whoever started it can do this, once.
+ * Completes a sign-in with the parameters of the redirect URL: requests the tokens and passes them to the purpose.
+ * Only the actor that started the sign-in can do this, and only once.
  * @returns the path of the page to continue at.
- * @throws ServiceError that says what happened: another person's, used, expired, denied, refused, unavailable.
+ * @throws ServiceError with the cause: started by someone else, used, expired, denied, refused or unavailable.
  */
 export async function completeAuthorization(
   services: AuthorizationServices,
@@ -107,7 +107,7 @@ export async function completeAuthorization(
   }
   const { verifier, clientId, settings, purpose, provider } = await claimState(services, context, state)
   if (iss !== undefined && !provider.isIssuer(iss)) {
-    throw failed(provider, 'the answer is from another provider, so it was not used')
+    throw failed(provider, 'the response is from another provider, so it was not used')
   }
   if (code === undefined) throw deniedBy(provider, redirected)
   const client = await tokenClientOf(tenant, services, provider, settings)
@@ -115,7 +115,8 @@ export async function completeAuthorization(
     throw failed(provider, 'the OAuth client has been replaced since the sign-in started')
   const answer = await exchange(services, provider, client, code, verifier)
   const { accessToken, expiresAt, refreshToken, idToken, rest } = answer
-  if (refreshToken === null) throw failed(provider, 'it issued no refresh token, so the access would end within hours')
+  if (refreshToken === null)
+    throw failed(provider, 'it issued no refresh token, so the access would expire within hours')
   const claims = idToken === null ? null : checkedClaims(idToken, provider, clientId, verifier, now)
   const scopes = typeof rest.scope === 'string' ? rest.scope.split(/[ ,]+/).filter(Boolean) : null
   const tokens = { accessToken, expiresAt, refreshToken }
@@ -130,7 +131,7 @@ function handlerOf({ purposes }: AuthorizationServices, { kind }: Purpose): Purp
   throw validationError([{ path: 'purpose.kind', message: `must be one of ${Object.keys(purposes).join(', ')}` }])
 }
 
-/** Marks a state as used. @throws ServiceError if the caller cannot use it. */
+/** Marks a state as used. @throws ServiceError if the caller is not allowed to use it. */
 async function claimState(
   services: AuthorizationServices,
   { tenant, actor, requireScope, now }: Context,
@@ -149,13 +150,13 @@ async function claimState(
   }
   if (row.starter !== starterOf(actor)) {
     const message =
-      'Somebody else started this sign-in, so only they can complete it. Start your own, as the person who connects the account.'
+      'Someone else started this sign-in, and only they can complete it. Start a new sign-in as the person who connects the account.'
     throw new ServiceError(403, 'authorization_of_another', message)
   }
   const purpose = row.purpose as unknown as Purpose
   const scope = scopeOfPurpose(purpose.kind)
   if (scope !== null) requireScope(scope)
-  const used = () => conflict('authorization_used', 'This sign-in was used already. Start it again.')
+  const used = () => conflict('authorization_used', 'This sign-in was already used. Start it again.')
   if (row.verifier_sealed === null) throw used()
   if (row.expires_at <= now) {
     const message = `This sign-in expired: it was started more than ${VALID_MINUTES} minutes ago. Start it again.`
@@ -204,17 +205,17 @@ function checkedClaims(idToken: string, provider: Provider, clientId: string, ve
 function deniedBy(provider: Provider, { error, error_description, code }: Redirected): ServiceError {
   const said = redacted([error, error_description], [code ?? ''])
   if (error !== 'access_denied') return failed(provider, said)
-  const message = `Access was not allowed at ${provider.label}, so nothing was connected. ${provider.label} says: ${said}`
+  const message = `Access was not allowed at ${provider.label}, so nothing was connected. The response of ${provider.label}: ${said}`
   return new ServiceError(400, 'authorization_denied', message)
 }
 
-/** 400: the provider refused, or its answer cannot be used. */
+/** 400: the provider refused, or its response cannot be used. */
 function failed({ label }: Provider, problem: string, cause?: unknown): ServiceError {
   const message = `The sign-in at ${label} failed, so nothing was connected: ${problem}. Start it again.`
   return new ServiceError(400, 'authorization_failed', message, { cause })
 }
 
-/** Frees what expired. @throws ServiceError 409 if too many sign-ins are under way. */
+/** Deletes expired sign-ins. @throws ServiceError 409 if too many are in progress. */
 async function makeRoom(tenant: Tenant, actor: Actor, now: Date): Promise<void> {
   await tenant.db.deleteFrom('authorizations').where('expires_at', '<', now).execute()
   const { open } = await tenant.db
@@ -223,16 +224,16 @@ async function makeRoom(tenant: Tenant, actor: Actor, now: Date): Promise<void> 
     .where('starter', '=', starterOf(actor))
     .executeTakeFirstOrThrow()
   if (Number(open) < OPEN_MAX) return
-  const message = `You have started ${OPEN_MAX} sign-ins within ${VALID_MINUTES} minutes. Wait until they have expired.`
+  const message = `You have started ${OPEN_MAX} sign-ins within ${VALID_MINUTES} minutes. Wait until they expire.`
   throw conflict('too_many_authorizations', message)
 }
 
-/** Who may complete a sign-in. */
+/** The actor that may complete a sign-in. */
 function starterOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
 
-/** Binds an ID token to the sign-in; derived, so that it need not be stored. */
+/** Binds an ID token to the sign-in. It is derived, so it does not need to be stored. */
 function nonceOf(verifier: string): string {
   return digest(`nonce ${verifier}`)
 }

@@ -10,11 +10,11 @@ import type { Tenant } from '../platform/tenant.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
 import { TOKEN_PROBLEM, type TokenClient, type TokenDependencies, TokenRefused } from './token-request.ts'
 
-/** What signing in at providers needs. */
+/** The services for signing in at providers. */
 export interface ProviderDependencies extends TokenDependencies {
   secrets: SecretBox
   config: Pick<Config, 'publicUrl' | 'oauthClients'>
-  /** Base URLs in place of the providers' own, by name; for tests. */
+  /** For tests: base URLs that replace the providers' own, by name. */
   providerUrls: Readonly<Record<string, string>>
 }
 
@@ -22,7 +22,7 @@ export const OAuthClient = Type.Object(
   {
     provider: Type.Enum([...PROVIDER_NAMES]),
     label: Type.String({ description: "The provider's name for people.", examples: ['Google'] }),
-    client_id: Nullable(Type.String(), 'null: no client is known, so nobody can sign in at the provider.'),
+    client_id: Nullable(Type.String(), 'null: no client is stored, so nobody can sign in at the provider.'),
     origin: Nullable(
       Type.Enum(['workspace', 'operator']),
       '`workspace`: stored in this workspace. `operator`: set for the whole installation by its operator.',
@@ -36,12 +36,12 @@ export type OAuthClient = Type.Static<typeof OAuthClient>
 
 type Row = Pick<Selectable<TenantTables['provider_clients']>, 'provider' | 'client_id' | 'updated_at'>
 
-/** Where the provider sends people back to: a page of the dashboard. */
+/** The redirect URL: a page of the dashboard. */
 export function redirectUrlOf({ publicUrl }: Pick<Config, 'publicUrl'>): string {
   return `${publicUrl}/authorized`
 }
 
-/** Where a client's secret is stored. It can be decrypted nowhere else. */
+/** Where a client's secret is stored. It cannot be decrypted anywhere else. */
 export function clientSecretPlace(tenantId: string, provider: string): string {
   return `${tenantId}/${provider}/oauth-client`
 }
@@ -55,7 +55,7 @@ export async function listClients(tenant: Tenant, { config }: ProviderDependenci
   })
 }
 
-/** Stores the tenant's client of a provider, in place of the one before. */
+/** Stores the tenant's client at a provider, replacing the previous one. */
 export async function setClient(
   tenant: Tenant,
   { secrets, config }: ProviderDependencies,
@@ -77,7 +77,7 @@ export async function setClient(
   return toObject(provider, row, config)
 }
 
-/** @throws ServiceError 404 if the tenant has stored none. */
+/** @throws ServiceError 404 if the tenant has no client at the provider. */
 export async function deleteClient(tenant: Tenant, provider: Provider): Promise<{ clientId: string }> {
   const row = await tenant.db
     .deleteFrom('provider_clients')
@@ -89,8 +89,8 @@ export async function deleteClient(tenant: Tenant, provider: Provider): Promise<
 }
 
 /**
- * The client with which a tenant gets tokens at a provider: its own, else the operator's.
- * @throws ServiceError 409 `no_oauth_client` that says what to do.
+ * The client with which a tenant gets tokens at a provider: its own, or else the operator's.
+ * @throws ServiceError 409 `no_oauth_client` that explains what to do.
  */
 export async function tokenClientOf(
   tenant: Tenant,
@@ -116,8 +116,8 @@ export async function tokenClientOf(
 }
 
 /**
- * The client for renewals, for `createAccessTokens`: looked up each time, because its secret may have been replaced.
- * @throws TokenRefused if no client is stored any more.
+ * The client for renewals in `createAccessTokens`. It is looked up each time, because its secret may have been replaced.
+ * @throws TokenRefused if the client is no longer stored.
  */
 export function renewalClient(
   tenant: Tenant,

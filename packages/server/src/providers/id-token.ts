@@ -1,17 +1,17 @@
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Provider } from './provider.ts'
 
-/** The clocks of two hosts differ by up to this. */
+/** The maximum difference between the clocks of two hosts. */
 const SKEW_SECONDS = 300
 const LENGTH_MAX = 16_384
 
-/** The claims of an ID token that have been checked. */
+/** The claims of a checked ID token. */
 export type IdClaims = Readonly<Record<string, unknown>>
 
 /**
- * Reads an ID token that came from the token URL. It came over TLS from the provider itself, so its signature need not be
+ * Reads an ID token from the token URL. It came over TLS from the provider itself, so its signature does not need to be
  * checked (OpenID Connect Core, section 3.1.3.7, item 6); its issuer, audience, expiry and nonce must be.
- * @returns the claims, or what is wrong.
+ * @returns the claims, or the problem.
  */
 export function readIdToken(
   token: string,
@@ -40,7 +40,7 @@ function decode(token: string): IdClaims | null {
   }
 }
 
-/** A claim that is a text; null if it is missing or has characters that cannot be stored. */
+/** A text claim; null if it is missing or contains characters that cannot be stored. */
 export function textClaim(claims: IdClaims, name: string): string | null {
   const value = Object.hasOwn(claims, name) ? claims[name] : null
   return typeof value === 'string' && value !== '' && isStorableText(value) ? value : null

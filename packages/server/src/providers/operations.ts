@@ -7,7 +7,7 @@ import { deleteClient, listClients, OAuthClient, setClient } from './clients.ts'
 import { providerNamed } from './provider.ts'
 import { Purpose, scopeOfPurpose } from './purpose.ts'
 
-/** Services that these operations need. */
+/** The services for these operations. */
 export interface ProviderServices {
   authorization: AuthorizationServices
 }
@@ -21,7 +21,7 @@ const LINE = /^[\x21-\x7e]+$/
 
 const fromRedirect = (description: string, maxLength: number) => Type.Optional(Type.String({ description, maxLength }))
 
-/** Signing in at other services: OAuth clients and authorizations. */
+/** The operations for signing in at other services: OAuth clients and authorizations. */
 export const PROVIDER_OPERATIONS = [
   operation({
     name: 'listOAuthClients',
@@ -29,7 +29,7 @@ export const PROVIDER_OPERATIONS = [
     http: 'GET /v1/oauth-clients',
     command: 'oauth-client list',
     scope: 'settings:read',
-    summary: 'List the providers at which the workspace can sign in, with its OAuth client at each',
+    summary: 'List the providers where the workspace can sign in, with its OAuth client at each',
     input: {},
     output: { oauth_clients: Type.Array(OAuthClient) },
     run: async ({ tenant, authorization }) => ({ oauth_clients: await listClients(tenant, authorization) }),
@@ -42,7 +42,7 @@ export const PROVIDER_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Store the OAuth client that you registered at a provider; its secret is never returned',
     description:
-      'Register the `redirect_url` of the answer at the provider. Sign-ins made with another client have to be repeated.',
+      'Register the `redirect_url` from the response at the provider. If you replace a client, repeat the sign-ins that were made with it.',
     input: {
       provider: ProviderInPath,
       client_id: Type.String({ minLength: 1, maxLength: SECRET_LENGTH_MAX }),
@@ -54,7 +54,7 @@ export const PROVIDER_OPERATIONS = [
     async run({ tenant, now, authorization }, { provider, client_id, client_secret }) {
       const [clientId, clientSecret] = [client_id.trim(), client_secret.trim()]
       const details = Object.entries({ client_id: clientId, client_secret: clientSecret }).flatMap(([path, text]) =>
-        LINE.test(text) ? [] : [{ path, message: 'must have only printable characters without spaces' }],
+        LINE.test(text) ? [] : [{ path, message: 'must contain only printable characters without spaces' }],
       )
       const known = providerNamed(provider)
       if (details.length > 0) throw validationError(details)
@@ -68,7 +68,8 @@ export const PROVIDER_OPERATIONS = [
     http: 'DELETE /v1/oauth-clients/:provider',
     command: 'oauth-client delete',
     scope: 'settings:write',
-    summary: 'Delete the OAuth client of a provider: what signed in with it stops working when its access expires',
+    summary:
+      'Delete the OAuth client at a provider: sign-ins made with it stop working when their access tokens expire',
     input: { provider: ProviderInPath },
     output: { deleted: Type.Literal(true), provider: Type.String(), client_id: Type.String() },
     errors: ['404 unknown_provider', '404 not_found'],
@@ -85,9 +86,9 @@ export const PROVIDER_OPERATIONS = [
     command: 'authorization start',
     scope: 'any-key',
     scopeOf: (sent) => scopeOfPurpose((sent as { purpose?: { kind?: unknown } } | null)?.purpose?.kind),
-    summary: 'Start a sign-in at a provider: returns the URL where the person signs in',
+    summary: 'Start a sign-in at a provider and get the URL where the person signs in',
     description:
-      'The URL works once, for 10 minutes. Afterwards the provider leads to the dashboard, or complete the sign-in yourself with `POST /v1/authorizations/complete`. Only whoever started it can complete it. Needs the scope of its purpose: identities:write for a mailbox, settings:write for a connection.',
+      'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Requires the scope of the purpose: identities:write for a mailbox, settings:write for a connection.',
     input: { provider: Provider, purpose: Purpose },
     output: { authorization_url: Type.String(), expires_at: Timestamp },
     status: 201,
@@ -110,15 +111,15 @@ export const PROVIDER_OPERATIONS = [
     http: 'POST /v1/authorizations/complete',
     command: 'authorization complete',
     scope: 'settings:read',
-    summary: 'Complete a sign-in with what the provider added to the redirect URL',
+    summary: 'Complete a sign-in with the parameters of the redirect URL',
     description:
-      'The dashboard does this on the page that the provider leads to. Pass an `error` on too, so that the sign-in ends. Needs the scope of its purpose as well.',
+      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also requires the scope of the purpose.',
     input: {
       state: Type.String({ minLength: 1, maxLength: 200, examples: ['8qk0Y3m1hV9b'] }),
       code: fromRedirect('The authorization code.', 8_192),
       iss: fromRedirect('The issuer, if the provider sent one.', 2_048),
       error: fromRedirect('The error, if the provider sent one instead of a code.', 200),
-      error_description: fromRedirect('Its description.', 4_096),
+      error_description: fromRedirect('The description of the error.', 4_096),
     },
     output: {
       provider: Type.String(),
@@ -141,7 +142,7 @@ export const PROVIDER_OPERATIONS = [
       '409 too_many_connections',
       '502 provider_unavailable',
     ],
-    // The provider is called outside a transaction, and what is connected has the entry.
+    // The provider is called outside a transaction. The purpose writes the audit entry.
     audit: 'own',
     async run({ authorization, ...context }, input) {
       const { provider, purpose, path } = await completeAuthorization(authorization, context, input)

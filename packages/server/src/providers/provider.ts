@@ -3,7 +3,7 @@ import { ServiceError, validationError } from '../platform/errors.ts'
 
 export type { ProviderName }
 
-/** What the URLs of a provider depend on, such as the domain of an organization. */
+/** Settings that determine a provider's URLs, such as the domain of an organization. */
 export type ProviderSettings = Readonly<Record<string, string>>
 
 export interface ProviderUrls {
@@ -11,16 +11,16 @@ export interface ProviderUrls {
   tokenUrl: string
 }
 
-/** A service at which this one signs in with OAuth 2. */
+/** A service where people sign in with OAuth 2. */
 export interface Provider {
   name: ProviderName
   /** Its name for people. */
   label: string
   /** @throws ServiceError 400 for invalid settings. */
   urlsOf(settings: ProviderSettings): ProviderUrls
-  /** Sent with every authorization request, in addition to those of OAuth 2. */
+  /** Parameters of every authorization request, in addition to those of OAuth 2. */
   parameters: Readonly<Record<string, string>>
-  /** Whether it checks a code challenge (PKCE). One that does not document it gets none. */
+  /** Whether it checks a code challenge (PKCE). Providers that do not document PKCE get none. */
   usesPkce: boolean
   /** How the client authenticates at the token URL: in the form, or with HTTP Basic authentication. */
   clientAuthentication: 'form' | 'basic'
@@ -38,18 +38,18 @@ const GOOGLE: Provider = {
   parameters: { access_type: 'offline', prompt: 'consent' },
   usesPkce: true,
   clientAuthentication: 'form',
-  // ID tokens may have it without the scheme.
+  // ID tokens may contain the issuer without the scheme.
   isIssuer: (issuer) => issuer === 'https://accounts.google.com' || issuer === 'accounts.google.com',
 }
 
 const ENTRA = 'https://login.microsoftonline.com'
-/** The issuer has the id of the organization, or one that all personal accounts share. */
+/** The issuer contains the id of the organization, or the id that all personal accounts share. */
 const ENTRA_ISSUER = /^https:\/\/login\.microsoftonline\.com\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/v2\.0$/
 
 const MICROSOFT: Provider = {
   name: 'microsoft',
   label: 'Microsoft 365',
-  // `common` accepts the accounts of every organization, and personal ones.
+  // `common` accepts the accounts of every organization, and personal accounts.
   urlsOf: atFixedUrls(`${ENTRA}/common/oauth2/v2.0/authorize`, `${ENTRA}/common/oauth2/v2.0/token`),
   parameters: { response_mode: 'query', prompt: 'select_account' },
   usesPkce: true,
@@ -67,7 +67,7 @@ const HUBSPOT: Provider = {
   isIssuer: isAtHost(/(^|\.)(hubspot|hubapi)\.com$/),
 }
 
-/** Salesforce's own sign-in pages, and the domain of an organization (My Domain), also of a sandbox. */
+/** Salesforce's own sign-in pages, and the domain (My Domain) of an organization or a sandbox. */
 const SALESFORCE_DOMAIN = /^(login|test|([a-z0-9]([a-z0-9-]*[a-z0-9])?)(\.sandbox|\.develop)?\.my)\.salesforce\.com$/
 
 const SALESFORCE: Provider = {
@@ -109,12 +109,16 @@ const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
 export function providerNamed(name: string): Provider {
   const known = PROVIDER_NAMES.find((each) => each === name)
   if (known) return PROVIDERS[known]
-  throw new ServiceError(404, 'unknown_provider', `There is no such provider. Use one of ${PROVIDER_NAMES.join(', ')}.`)
+  throw new ServiceError(
+    404,
+    'unknown_provider',
+    `This provider does not exist. Use one of ${PROVIDER_NAMES.join(', ')}.`,
+  )
 }
 
 /**
  * The URLs of a provider.
- * @param replacements base URLs in place of the providers' own, by name; for tests.
+ * @param replacements for tests: base URLs that replace the providers' own, by name.
  * @throws ServiceError 400 for invalid settings.
  */
 export function urlsOf(

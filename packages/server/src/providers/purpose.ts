@@ -5,7 +5,7 @@ import type { IdClaims } from './id-token.ts'
 import type { ProviderName, ProviderSettings } from './provider.ts'
 import type { Tokens } from './token-request.ts'
 
-/** What people sign in at a provider for, and the scope that they need for it. */
+/** The purposes of a sign-in at a provider, and the scope that each requires. */
 const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:write' } as const satisfies Record<
   string,
   Scope
@@ -13,7 +13,7 @@ const SCOPE_OF_PURPOSE = { mailbox: 'identities:write', connection: 'settings:wr
 
 export type PurposeKind = keyof typeof SCOPE_OF_PURPOSE
 
-/** What the tokens of a sign-in are for. The other fields say which mailbox or connection; its handler checks them. */
+/** What the tokens of a sign-in are for. The other fields identify the mailbox or connection. The handler checks them. */
 export type Purpose = Readonly<Record<string, string>> & { readonly kind: PurposeKind }
 
 export const Purpose = Type.Unsafe<Purpose>({
@@ -23,44 +23,44 @@ export const Purpose = Type.Unsafe<Purpose>({
   additionalProperties: { type: 'string', maxLength: 500 },
   maxProperties: 12,
   description:
-    'What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.',
+    'What the sign-in is for. `mailbox` requires `identity_id` and the scope identities:write. `connection` requires the scope settings:write.',
 })
 
-/** The scope of a purpose; null if there is no such purpose, which is another error. */
+/** The scope of a purpose; null if the purpose does not exist, which is reported elsewhere. */
 export function scopeOfPurpose(kind: unknown): Scope | null {
   const scope = Object.entries(SCOPE_OF_PURPOSE).find(([name]) => name === kind)?.[1]
   return scope !== undefined && isScope(scope) ? scope : null
 }
 
-/** What a purpose asks of the provider. */
+/** What a purpose requests from the provider. */
 export interface AuthorizationRequest {
   scopes: readonly string[]
-  /** What the provider's URLs depend on. */
+  /** The settings that determine the provider's URLs. */
   settings?: ProviderSettings
   /** The address of the account that should sign in. */
   loginHint?: string
-  /** Further parameters of the authorization URL. */
+  /** Additional parameters of the authorization URL. */
   parameters?: Readonly<Record<string, string>>
 }
 
-/** What a person has allowed. */
+/** The access that a person has allowed. */
 export interface Authorized {
   provider: ProviderName
   settings: ProviderSettings
   /** The client that the tokens were issued to. */
   clientId: string
   tokens: Tokens
-  /** null if the provider does not say. People can allow less than was asked for. */
+  /** null if the provider does not report the scopes. People can allow less than was requested. */
   scopes: readonly string[] | null
-  /** The checked claims of the ID token; null without one. */
+  /** The checked claims of the ID token; null if there is none. */
   claims: IdClaims | null
-  /** Everything else in the provider's answer, such as the URL of the account's API. Unchecked. */
+  /** All other fields of the provider's response, such as the URL of the account's API. Unchecked. */
   answer: Readonly<Record<string, unknown>>
 }
 
-/** What a feature does with sign-ins of one kind. */
+/** How a feature handles sign-ins of one kind. */
 export interface PurposeHandler {
-  /** @throws ServiceError if the purpose is not valid or the provider does not serve it. */
+  /** @throws ServiceError if the purpose is invalid or the provider does not support it. */
   requestOf(context: Context, provider: ProviderName, purpose: Purpose): Promise<AuthorizationRequest>
   /**
    * Stores the tokens, in a transaction of its own with an audit entry.
@@ -69,5 +69,5 @@ export interface PurposeHandler {
   complete(context: Context, purpose: Purpose, authorized: Authorized): Promise<{ path: string }>
 }
 
-/** The handlers of this service. */
+/** The handlers, by kind. */
 export type Purposes = Readonly<Partial<Record<PurposeKind, PurposeHandler>>>

@@ -1,4 +1,4 @@
--- The OAuth client that a tenant has registered at a provider: one for each provider, used by every sign-in there.
+-- The OAuth client that a tenant has registered at a provider. Each provider has one, which every sign-in there uses.
 CREATE TABLE provider_clients (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   provider text NOT NULL,
@@ -9,8 +9,8 @@ CREATE TABLE provider_clients (
   PRIMARY KEY (tenant_id, provider)
 );
 
--- A sign-in at a provider that somebody has started. `state_hash` is the hash of the state that the provider returns;
--- `starter` is who may complete it. The verifier (PKCE) is erased when the state is used, so that it works only once.
+-- A sign-in at a provider that was started. `state_hash` is the hash of the state that the provider returns. Only `starter`
+-- may complete it. The verifier (PKCE) is erased when the state is used, so that it works only once.
 CREATE TABLE authorizations (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   state_hash text NOT NULL,

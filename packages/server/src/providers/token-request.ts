@@ -8,11 +8,11 @@ const REQUEST_MS_MAX = 15_000
 const TOKEN_LENGTH_MAX = 8_192
 const REPLY_LENGTH_MAX = 400
 const YEAR_SECONDS = 366 * 86_400
-/** The prefix of every problem with a token URL, which distinguishes it from the reply of another server. */
+/** The prefix of every token URL problem. It distinguishes them from replies of other servers. */
 export const TOKEN_PROBLEM = 'OAuth2: '
-/** The errors with which a provider says that a refresh token was revoked, in the standard and at HubSpot. */
+/** The errors that mean that a refresh token was revoked: the standard's and HubSpot's. */
 const ENDED = ['invalid_grant', 'BAD_REFRESH_TOKEN']
-/** The fields of an answer that have a secret. */
+/** The fields of a response that contain secrets. */
 const SECRET_FIELDS = ['access_token', 'refresh_token', 'id_token']
 
 export interface Tokens {
@@ -23,7 +23,7 @@ export interface Tokens {
   refreshToken: string
 }
 
-/** An OAuth client, and where and how it gets tokens. */
+/** An OAuth client, with where and how it gets tokens. */
 export interface TokenClient {
   clientId: string
   /** null for a public client. */
@@ -34,14 +34,14 @@ export interface TokenClient {
 }
 
 export interface TokenDependencies {
-  /** Calls token URLs. Where users choose them, it refuses private addresses. */
+  /** Calls token URLs. If users can choose them, it refuses private addresses. */
   tokenApi: Pick<ApiFetch, 'fetch'>
   clock: Clock
 }
 
-/** The token URL refused: the refresh token was revoked, or the client's credentials are wrong. */
+/** The token URL refused the request: the refresh token was revoked, or the client's credentials are wrong. */
 export class TokenRefused extends Error {
-  /** Whether only another sign-in helps, so that a further request is useless. */
+  /** Whether only another sign-in helps, so that another request would be useless. */
   readonly isEnded: boolean
 
   constructor(message: string, { isEnded = false, cause }: { isEnded?: boolean; cause?: unknown } = {}) {
@@ -52,17 +52,17 @@ export class TokenRefused extends Error {
 }
 
 export interface TokenAnswer extends Omit<Tokens, 'refreshToken'> {
-  /** null if there is none: an earlier one remains valid. */
+  /** null if the response has none. Then the earlier one stays valid. */
   refreshToken: string | null
   idToken: string | null
-  /** Everything else in the answer, such as the URL of the account's API. */
+  /** All other fields of the response, such as the URL of the account's API. */
   rest: Record<string, unknown>
 }
 
 /**
  * Requests tokens (RFC 6749, sections 4.1.3 and 6).
- * @param grant the parameters of the grant. No error contains its values, nor the client's secret.
- * @throws TokenRefused; Error if there is no usable answer.
+ * @param grant the parameters of the grant. Errors contain neither its values nor the client's secret.
+ * @throws TokenRefused; Error if there is no usable response.
  */
 export async function requestTokens(
   { tokenApi, clock }: TokenDependencies,
@@ -96,12 +96,12 @@ export async function requestTokens(
   const { error = answer.status, error_description: description = answer.message } = answer
   const reply = redacted([error, description], [...Object.values(grant), client.clientSecret ?? ''])
   const problem = `${TOKEN_PROBLEM}the token endpoint responded with status ${response.status}${reply === '' ? '' : `: ${reply}`}`
-  // An overloaded or failing endpoint does not mean that the account has a problem.
+  // If the endpoint is overloaded or fails, the account itself does not have a problem.
   if (response.status === 429 || response.status >= 500) throw new Error(problem)
   throw new TokenRefused(problem, { isEnded: typeof error === 'string' && ENDED.includes(error) })
 }
 
-/** The form and the further headers. */
+/** The form and additional headers. */
 function requestOf(
   { clientId, clientSecret, authentication }: TokenClient,
   grant: Readonly<Record<string, string>>,
@@ -139,14 +139,14 @@ function isToken(value: unknown): value is string {
   )
 }
 
-/** Some endpoints send the seconds as a string. */
+/** Some endpoints send the number of seconds as a string. */
 function expiryOf(seconds: unknown, now: Date): string | null {
   const number = typeof seconds === 'string' && seconds !== '' ? Number(seconds) : seconds
   if (typeof number !== 'number' || !(number > 0)) return null
   return new Date(now.getTime() + Math.min(number, YEAR_SECONDS) * 1000).toISOString()
 }
 
-/** Texts from a provider as one short line, without secrets, because an endpoint may echo the request. */
+/** Joins texts from a provider into one short line, without secrets, because an endpoint may echo the request. */
 export function redacted(parts: readonly unknown[], secrets: readonly string[]): string {
   const text = parts.filter((part) => typeof part === 'string' && isStorableText(part)).join(' ')
   const forms = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, encodeURIComponent(secret)])

@@ -33,9 +33,9 @@ export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contac
 export interface Source {
   source: string
   kind: SourceKind
-  /** Its records repeat what it said before, so only what differs from that is a new value. */
+  /** Its records repeat earlier values, so only values that differ from its last ones are new. */
   isFollowed?: boolean
-  /** Properties whose values by others it does not replace. */
+  /** Properties for which it does not replace values of other sources. */
   yields?: ReadonlySet<string>
 }
 
@@ -49,11 +49,11 @@ export interface Batch extends Source {
   touched: Map<ContactState, Applied>
   /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
-  /** The source's companies, by its ids; the others that it knows may be replaced as a contact's company too. */
+  /** The source's companies, by its ids. Other companies of the source may also be replaced as a contact's company. */
   companies: { byKey: ReadonlyMap<string, string>; known: ReadonlySet<string> }
 }
 
-/** For sources whose records name no companies by an id. */
+/** For sources whose records do not refer to companies by id. */
 const NO_COMPANIES: Batch['companies'] = { byKey: new Map(), known: new Set() }
 
 /** The records applied to one contact. */
@@ -147,7 +147,7 @@ function withOwnId({ source }: Source, record: IncomingRecord, { aliases, record
   return isAlias && own !== null ? { ...record, externalId: own } : record
 }
 
-/** An old value that is sent again must not replace what others have written since. */
+/** An old value that is sent again must not replace values that other sources have written since. */
 function withoutRepeated({ source }: Source, record: IncomingRecord, { records }: ContactState): IncomingRecord {
   const said = records.find((known) => known.source === source)?.fields
   if (!said) return record
@@ -172,7 +172,7 @@ function writeOf({ source, kind, yields }: Source, record: IncomingRecord, now: 
   }
 }
 
-/** A source's company replaces only another one that the source knows: nobody else has chosen that. */
+/** A source's company replaces only another company of the source, because nobody else has chosen that one. */
 function companyOf({ companies }: Batch, { companyKey }: IncomingRecord, { company_id }: ContactRow) {
   const companyId = companies.byKey.get(companyKey ?? '')
   const mayReplace = company_id === null || companies.known.has(company_id)

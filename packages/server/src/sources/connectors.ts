@@ -43,7 +43,7 @@ export async function noteConnector(
   return after
 }
 
-/** The id of a connector among the sources. It is listed again if it was deleted. */
+/** The id of a connector in the list of sources. If it was deleted, it is listed again. */
 export async function connectorId(tenant: Tenant, name: string, kind: SourceKind, now: Date): Promise<string> {
   await noteConnector(tenant, name, kind, now)
   const { source_id } = await tenant.db
@@ -69,7 +69,7 @@ export async function createConnector(tx: Tenant, name: string, kind: SourceKind
   throw conflict('source_name_taken', `There is already a source named ${name}. Choose another name.`)
 }
 
-/** Removes a connector from the list, if it is still there. What it wrote remains. */
+/** Removes a connector from the list, if it is still there. Its data stays. */
 export async function removeConnector(tx: Tenant, name: string): Promise<void> {
   await tx.db.deleteFrom('sources').where('name', '=', name).where('type', '=', 'connector').execute()
 }

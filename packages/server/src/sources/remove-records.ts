@@ -8,8 +8,8 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
 /**
- * Removes a source's records of contacts that were deleted there. The values that only it wrote go with them, and those
- * that it had won go back to the next source. The contacts stay, with their events and what others wrote.
+ * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are removed.
+ * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values.
  * @returns how many contacts had a record.
  */
 export async function removeSourceRecords(
@@ -23,7 +23,7 @@ export async function removeSourceRecords(
   const ids = new Set(externalIds)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source, externalIds, [])
-    // An id that leads here through a merge is not the contact's own: its other record is still there.
+    // An id that belongs to this contact only through a merge is not the contact's own: its own record still exists.
     const deleted = states.filter(({ externalIdBefore }) => externalIdBefore !== null && ids.has(externalIdBefore))
     for (const { row: before, records } of deleted) {
       const own = records.find((record) => record.source === source)

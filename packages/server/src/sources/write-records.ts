@@ -55,14 +55,14 @@ export async function writeRecords(
   })
 }
 
-/** What a source says differently of properties that it yields: the contact's own values are to be written to it again. */
+/** The properties that the source yields and whose values it changed. The contact's values must be written to it again. */
 function yieldedKeys({ source, yields }: Source, before: Contents, after: Contents): string[] {
   const fieldsOf = ({ records }: Contents) => records.find((record) => record.source === source)?.fields ?? {}
   const [said, says] = [fieldsOf(before), fieldsOf(after)]
   return [...(yields ?? [])].filter((key) => !isDeepStrictEqual(said[key]?.value, says[key]?.value))
 }
 
-/** The companies that records name by the source's ids, and those of the contacts that the source knows. */
+/** The companies that records refer to by the source's ids, and the source's companies of the contacts. */
 async function findCompanies(
   tx: Tenant,
   { source }: Source,

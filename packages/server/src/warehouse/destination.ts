@@ -10,14 +10,14 @@ const TYPES = ['folder', 's3'] as const
 export const DestinationType = Type.Unsafe<(typeof TYPES)[number]>({ type: 'string', enum: TYPES })
 
 const STATUSES = ['queued', 'running', 'retrying', 'succeeded'] as const
-/** The statuses of runs that have not ended. */
+/** The statuses of unfinished runs. */
 export const OPEN = ['queued', 'running', 'retrying'] as const
 
 const Counts = Type.Record(
   Type.String(),
   Type.Object({ files: Type.Integer(), rows: Type.Integer(), bytes: Type.Integer() }),
   {
-    description: 'What was written, by table.',
+    description: 'The files, rows and bytes that were written, by table.',
   },
 )
 
@@ -28,16 +28,16 @@ export const WarehouseRun = Type.Object(
     status: Type.Unsafe<(typeof STATUSES)[number]>({
       type: 'string',
       enum: STATUSES,
-      description: '`retrying`: it failed and will continue at next_attempt_at.',
+      description: '`retrying`: the run failed and will continue at next_attempt_at.',
     }),
     trigger: Type.Unsafe<'schedule' | 'manual'>({ type: 'string', enum: ['schedule', 'manual'] }),
-    is_full: Type.Boolean({ description: 'Whether it exports all events again.' }),
+    is_full: Type.Boolean({ description: 'Whether the run exports all events again.' }),
     tables: Counts,
-    failures: Type.Integer({ description: 'How often it failed.' }),
-    error: Type.Union([Type.String(), Type.Null()], { description: 'Why it failed the last time.' }),
+    failures: Type.Integer({ description: 'The number of failed attempts.' }),
+    error: Type.Union([Type.String(), Type.Null()], { description: 'The error of the last failed attempt.' }),
     next_attempt_at: Nullable(Timestamp),
     manifest: Type.Union([Type.String(), Type.Null()], {
-      description: 'The path of its manifest, which is written last; null until then.',
+      description: 'The path of the manifest, which is written last; null until then.',
     }),
     created_at: Timestamp,
     started_at: Nullable(Timestamp),
@@ -52,13 +52,13 @@ export const WarehouseDestination = Type.Object(
     destination_id: Id,
     name: Type.String(),
     type: DestinationType,
-    location: Type.String({ description: 'Where the files are: a URL, or a path in the folder of the operator.' }),
+    location: Type.String({ description: "Where the files are: a URL, or a path in the operator's folder." }),
     prefix: Type.String(),
     endpoint: Nullable(Type.String()),
     region: Nullable(Type.String()),
     bucket: Nullable(Type.String()),
     access_key_id: Nullable(Type.String()),
-    schedule: Type.Union([Type.String(), Type.Null()], { description: 'null: it runs only when you start it.' }),
+    schedule: Type.Union([Type.String(), Type.Null()], { description: 'null: exports run only when you start them.' }),
     time_zone: Type.String(),
     status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
     next_run_at: Nullable(Timestamp),
@@ -70,7 +70,7 @@ export const WarehouseDestination = Type.Object(
 )
 export type WarehouseDestination = Type.Static<typeof WarehouseDestination>
 
-/** The place that a destination's secret access key is sealed for. */
+/** Where a destination's secret access key is stored. It cannot be decrypted anywhere else. */
 export function secretPlace(tenantId: string, destinationId: string): string {
   return `${tenantId}/${destinationId}/warehouse`
 }

@@ -13,7 +13,7 @@ import { checkSchedule, nextTimeOf } from './schedule.ts'
 
 export const DESTINATIONS_MAX = 20
 
-/** Names between slashes, of which none is `.` or `..`. */
+/** Names separated by slashes. None may be `.` or `..`. */
 const PREFIX = /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9._=-]{1,100}(\/[A-Za-z0-9._=-]{1,100}){0,9}$/
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const REGION = /^[A-Za-z0-9-]{1,60}$/
@@ -46,18 +46,18 @@ export interface CheckDependencies {
   config: { warehouseDirectory: string | null }
 }
 
-/** Checks what the schema cannot. It may query DNS, so call it outside transactions. @throws ServiceError 400, 409 */
+/** Checks rules that the schema cannot express. It may query DNS, so call it outside transactions. @throws ServiceError 400, 409 */
 export async function checkDestination(dependencies: CheckDependencies, input: NewDestination): Promise<void> {
   const { type, prefix = '', endpoint, region, bucket, access_key_id: key, secret_access_key: secret } = input
   const details = checkSchedule(dependencies.jobs, input)
   const problem = (path: string, message: string) => details.push({ path, message })
   if (prefix !== '' && !PREFIX.test(prefix)) {
-    problem('prefix', 'must be at most 10 names of letters, digits and . _ = - with / between, such as exports/cds')
+    problem('prefix', 'must be at most 10 names of letters, digits and . _ = - separated by /, such as exports/cds')
   }
   if (type === 'folder') {
     const given = { endpoint, region, bucket, access_key_id: key, secret_access_key: secret }
     for (const [name, value] of Object.entries(given)) {
-      if (value !== undefined) problem(name, 'is only for the type s3; remove it')
+      if (value !== undefined) problem(name, 'is only for the type s3. Remove it')
     }
   } else {
     if (endpoint === undefined) problem('endpoint', 'is required for the type s3')
@@ -70,7 +70,8 @@ export async function checkDestination(dependencies: CheckDependencies, input: N
   }
   if (details.length > 0) throw validationError(details)
   if (type === 'folder' && dependencies.config.warehouseDirectory === null) {
-    const message = 'This service writes no folders. Use the type s3, or ask its operator to set CDS_WAREHOUSE_DIR.'
+    const message =
+      'This service cannot export to folders. Use the type s3, or ask the operator to set CDS_WAREHOUSE_DIR.'
     throw conflict('warehouse_folder_off', message)
   }
   if (endpoint !== undefined) await checkEndpoint(dependencies, endpoint)
@@ -91,7 +92,7 @@ async function checkEndpoint({ storageTransfer }: CheckDependencies, endpoint: s
   })
   const { pathname, search, hash } = new URL(endpoint)
   if (pathname === '/' && search === '' && hash === '') return
-  const message = 'must have no path: write the bucket and the prefix into their own fields'
+  const message = 'must not have a path. Use the fields bucket and prefix'
   throw validationError([{ path: 'endpoint', message }])
 }
 
@@ -163,7 +164,7 @@ export async function changeDestination(
   const before = await requireDestination(tx, destinationId, true)
   const { secret_access_key: secret, ...plain } = changes
   if (before.type === 'folder' && secret !== undefined) {
-    throw validationError([{ path: 'secret_access_key', message: 'is only for the type s3; remove it' }])
+    throw validationError([{ path: 'secret_access_key', message: 'is only for the type s3. Remove it' }])
   }
   const changed = Object.entries(plain).flatMap(([name, value]) =>
     value === undefined || value === before[name as keyof typeof plain] ? [] : [name],
@@ -191,7 +192,7 @@ export async function changeDestination(
   return changed
 }
 
-/** Stops or resumes scheduled runs; a run under way continues. @returns the names of the changed fields. */
+/** Pauses or resumes scheduled runs. A run in progress continues. @returns the names of the changed fields. */
 export async function setPaused(
   tx: Tenant,
   { jobs }: Pick<Dependencies, 'jobs'>,
@@ -213,7 +214,7 @@ export async function setPaused(
   return ['status']
 }
 
-/** Deletes a destination with its runs. Files that were written stay. @throws ServiceError 404 */
+/** Deletes a destination and its list of runs. Exported files stay. @throws ServiceError 404 */
 export async function deleteDestination(tx: Tenant, destinationId: string): Promise<DestinationRow> {
   const row = await requireDestination(tx, destinationId, true)
   await tx.db.deleteFrom('warehouse_destinations').where('destination_id', '=', row.destination_id).execute()
@@ -232,7 +233,7 @@ export async function runNow(
   return requestRun(tx, jobs, destination_id, { trigger: 'manual', isFull }, now)
 }
 
-/** The row of a destination. @param isLocked for a change, in a transaction. @throws ServiceError 404 */
+/** The row of a destination. @param isLocked locks the row for a change in a transaction. @throws ServiceError 404 */
 export async function requireDestination(tenant: Tenant, id: string, isLocked = false): Promise<DestinationRow> {
   if (!isUuid(id)) throw notFound('export destination')
   const query = tenant.db
@@ -250,7 +251,7 @@ export async function readDestination(tenant: Tenant, id: string): Promise<Wareh
   return toDestination(tenant.id, row, (await latestRuns(tenant, [row.destination_id])).get(row.destination_id) ?? null)
 }
 
-/** A page of the destinations, newest first, and how many there are. */
+/** One page of the destinations, newest first, and the total. */
 export async function listDestinations(tenant: Tenant, page: Page) {
   const [rows, counted] = await Promise.all([
     tenant.db

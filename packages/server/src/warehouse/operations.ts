@@ -23,7 +23,7 @@ import {
 import { listRuns, readRun } from './runs/requests.ts'
 import { openStorage, testStorage } from './storage/open.ts'
 
-/** What the operations on exports to a warehouse need. */
+/** The services for the operations on exports to a warehouse. */
 export interface WarehouseServices {
   secrets: SecretBox
   jobs: Jobs
@@ -42,13 +42,17 @@ const Schedule = Nullable(
     minLength: 1,
     maxLength: 100,
     description:
-      '`hourly`, `daily`, or a cron expression of five fields. null: only when you start it. Default: `daily`.',
+      '`hourly`, `daily`, or a cron expression of five fields. null: exports run only when you start them. Default: `daily`.',
     examples: ['hourly'],
   }),
 )
-const TimeZone = Type.String({ minLength: 1, maxLength: 64, description: 'Of the schedule. Default: UTC.' })
+const TimeZone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'The time zone of the schedule. Default: UTC.',
+})
 const alsoSettings = () => 'settings:write' as const
-const BOTH = 'Needs the scopes `data:export` and `settings:write`.'
+const BOTH = 'Requires the scopes `data:export` and `settings:write`.'
 
 function entryOf(action: string, destinationId: string, details: Record<string, unknown> = {}) {
   return { action, subjectKind: 'warehouse_destination', subjectId: destinationId, details }
@@ -63,7 +67,7 @@ export const WAREHOUSE_OPERATIONS = [
     scope: 'data:export',
     scopeOf: alsoSettings,
     summary: 'Create a destination for exports of events, contacts and companies as Parquet files',
-    description: `${BOTH} The place of the files cannot change later.`,
+    description: `${BOTH} The location of the files cannot be changed later.`,
     input: {
       name: Name,
       type: DestinationType,
@@ -120,7 +124,7 @@ export const WAREHOUSE_OPERATIONS = [
     output: {
       destinations: Type.Array(WarehouseDestination),
       pagination: Pagination,
-      has_folders: Type.Boolean({ description: 'Whether the service can write to the type folder.' }),
+      has_folders: Type.Boolean({ description: 'Whether destinations of the type `folder` are available.' }),
     },
     async run({ tenant, config }, { page = 1, limit = 20 }) {
       const { destinations, total } = await listDestinations(tenant, { page, limit })
@@ -172,7 +176,7 @@ export const WAREHOUSE_OPERATIONS = [
     command: 'warehouse delete',
     scope: 'data:export',
     scopeOf: alsoSettings,
-    summary: 'Delete an export destination with its runs; files that were written stay',
+    summary: 'Delete an export destination with its list of runs; exported files stay',
     description: BOTH,
     input: DestinationPath,
     output: { deleted: Type.Literal(true), destination_id: Id, name: Type.String() },
@@ -188,7 +192,7 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse/:destination_id/pause',
     command: 'warehouse pause',
     scope: 'data:export',
-    summary: 'Stop scheduled runs; a run under way continues',
+    summary: 'Pause scheduled runs; a run in progress continues',
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
     async run({ tenant, jobs, now }, { destination_id }) {
@@ -204,7 +208,7 @@ export const WAREHOUSE_OPERATIONS = [
     http: 'POST /v1/warehouse/:destination_id/resume',
     command: 'warehouse resume',
     scope: 'data:export',
-    summary: 'Resume scheduled runs; the next one exports what was missed',
+    summary: 'Resume scheduled runs; the next run exports what was missed',
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
     async run({ tenant, jobs, now }, { destination_id }) {
@@ -222,11 +226,14 @@ export const WAREHOUSE_OPERATIONS = [
     scope: 'data:export',
     summary: 'Export now, in the background',
     description:
-      'While a run is under way, its id is returned instead; if that waits for another attempt, it continues now.',
+      'If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now.',
     input: {
       ...DestinationPath,
       full: Type.Optional(
-        Type.Boolean({ description: 'Export all events again; the manifest says that they replace the earlier ones.' }),
+        Type.Boolean({
+          description:
+            'Whether to export all events again. The manifest then marks them as replacing the earlier ones.',
+        }),
       ),
     },
     output: { run_id: Id, is_new: Type.Boolean() },

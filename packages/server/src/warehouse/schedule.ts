@@ -2,14 +2,14 @@ import { isTimeZone } from '../agents/actions/local-time.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 
-/** Runs closer together would copy all contacts again and again. */
+/** Every run copies all contacts, so runs must not follow each other too closely. */
 const INTERVAL_MS_MIN = 15 * 60_000
-/** How many of the next times are compared. */
+/** How many upcoming times are compared. */
 const TIMES_COMPARED = 20
 
 type Cron = Pick<Jobs, 'nextTime'>
 
-/** The next time of a schedule; null without one. */
+/** The next time of a schedule; null if there is no schedule. */
 export function nextTimeOf(
   jobs: Cron,
   { schedule, time_zone, destination_id }: { schedule: string | null; time_zone: string; destination_id: string },
@@ -18,14 +18,14 @@ export function nextTimeOf(
   return schedule === null ? null : jobs.nextTime(cronOf(schedule, destination_id), time_zone, now)
 }
 
-/** Destinations have different minutes, so that those of all tenants do not start at once. */
+/** Destinations get different minutes, so that exports of all tenants do not start at the same time. */
 function cronOf(schedule: string, destinationId: string): string {
   const minute = Number.parseInt(destinationId.slice(-4), 16) % 60
   if (schedule === 'hourly') return `${minute} * * * *`
   return schedule === 'daily' ? `${minute} 2 * * *` : schedule
 }
 
-/** What is wrong with a schedule. */
+/** The problems of a schedule. */
 export function checkSchedule(
   jobs: Cron,
   { schedule, time_zone: zone }: { schedule?: string | null | undefined; time_zone?: string | undefined },

@@ -1,5 +1,5 @@
--- Where a tenant's data is exported to. `place` is what the other columns lead to: no two destinations of a tenant may
--- write to the same one. `exported_sequence`: every event and link up to this number is in files that a manifest names
+-- A destination for a tenant's exports. `place` is derived from the other columns, and no two destinations of a tenant may
+-- have the same one. `exported_sequence`: every event and link up to this number is in files that a manifest names
 -- (see journal/tables.sql); -1 before the first run. `exported_at` is when the run that wrote them started.
 CREATE TABLE warehouse_destinations (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -26,9 +26,9 @@ CREATE TABLE warehouse_destinations (
 );
 CREATE INDEX warehouse_destinations_due ON warehouse_destinations (next_run_at) WHERE next_run_at IS NOT NULL;
 
--- A run exports the rows with after_sequence < number <= up_to_sequence, which are chosen before it writes anything: if it
--- is repeated after a crash, it writes the same rows, and its manifest has the same name. A run is never given up: its
--- manifest may exist although that is not recorded, and another run would export its rows twice.
+-- A run exports the rows with after_sequence < number <= up_to_sequence. It chooses the range before it writes anything, so
+-- after a crash it writes the same rows again, and its manifest has the same name. A run is never abandoned: its manifest
+-- may exist without being recorded, and another run would then export its rows twice.
 CREATE TABLE warehouse_runs (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
@@ -56,7 +56,7 @@ CREATE UNIQUE INDEX warehouse_runs_open ON warehouse_runs (tenant_id, destinatio
 CREATE INDEX warehouse_runs_unfinished ON warehouse_runs (next_attempt_at)
   WHERE status IN ('queued', 'running', 'retrying');
 
--- The files that a run has written, in order. An interrupted run continues after the last one.
+-- The files that a run has written, in order. An interrupted run continues after the last file.
 CREATE TABLE warehouse_files (
   tenant_id uuid NOT NULL,
   run_id uuid NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE warehouse_files (
   rows bigint NOT NULL,
   bytes bigint NOT NULL,
   sha256 text NOT NULL,
-  -- Where the table continues after this file: see runs/cursor.ts.
+  -- Where the table continues after this file: see runs/parts.ts.
   cursor jsonb NOT NULL,
   PRIMARY KEY (tenant_id, run_id, number),
   FOREIGN KEY (tenant_id, run_id) REFERENCES warehouse_runs ON DELETE CASCADE

@@ -12,11 +12,11 @@ import { workOnRun } from './runs/work.ts'
 
 export const WAREHOUSE_QUEUES = [WAREHOUSE_QUEUE]
 
-/** Runs in this process at a time. Each has a file in memory. */
+/** The number of concurrent runs in this process. Each keeps a file in memory. */
 const RUNS_AT_ONCE = 2
 const SWEEP_MS = 10_000
 
-/** Exports what is due, and continues exports of dead processes. */
+/** Starts due exports, and continues those of dead processes. */
 export async function startWarehouseWorkers({
   stores,
   jobs,

@@ -125,7 +125,7 @@ export function samplePayload(
   return renderBody(tenantId, recipient, sampleContent(tenantId, event, eventId, now))
 }
 
-/** An event that did not happen, of an invented contact. */
+/** A sample event of a made-up contact. */
 export function sampleContent(tenantId: string, event: string, eventId: string, now: Date): Content {
   const known = Object.hasOwn(ENTRIES, event) ? ENTRIES[event] : undefined
   const at = now.getTime()

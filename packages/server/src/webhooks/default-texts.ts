@@ -1,4 +1,4 @@
-/** The texts of messages about known events. */
+/** The default texts of messages, by event. */
 const TEXTS: Readonly<Record<string, string>> = {
   page_view: '{{contact.name}} viewed {{event.title}} ({{event.domain}}{{event.path}})',
   page_leave: '{{contact.name}} left {{event.title}} ({{event.domain}}{{event.path}})',
@@ -28,7 +28,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   agent_action_failed: "An agent's action for {{contact.name}} failed: {{event.data.error.message}}",
 }
 
-/** The template of a message for an event, unless the subscription has its own. */
+/** The default template for an event, used if the subscription has no template. */
 export function defaultText(event: string): string {
   return (
     (Object.hasOwn(TEXTS, event) ? TEXTS[event] : undefined) ?? '{{event.name}}: {{contact.name}}, {{contact.email}}'

@@ -6,11 +6,11 @@ import { defaultText } from './default-texts.ts'
 import type { WebhookFormat } from './schema.ts'
 import { renderMessage } from './slack/message.ts'
 
-/** What decides how a subscription's bodies look. */
+/** The settings that determine the format of a subscription's bodies. */
 export interface Recipient {
   subscriptionId: string
   format: WebhookFormat
-  /** The text of a message; null: the default one of the event. */
+  /** The template of a message; null: the default text for the event. */
   template: string | null
 }
 
@@ -20,7 +20,7 @@ interface ToSend {
   record: EventRecord
 }
 
-/** A body, and the contact that it is about if only this says so. */
+/** A body, and the contact that it is about if the body itself does not contain the contact's id. */
 interface Payload {
   payload: string
   contactId: string | null

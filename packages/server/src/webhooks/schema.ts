@@ -17,7 +17,8 @@ export const Webhook = Type.Object(
     subscription_id: Id,
     event: Type.String(),
     url: Type.String({
-      description: 'With the format `slack`, only its beginning: whoever knows the whole URL can post to the channel.',
+      description:
+        'With the format `slack`, only its beginning is returned, because anyone who knows the whole URL can post to the channel.',
     }),
     format: WebhookFormat,
     template: Type.Union([Type.String(), Type.Null()], {

@@ -6,35 +6,35 @@ import { createGunzip } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
 import { OutboundError } from './client.ts'
 
-/** Systems prepare a large export before its first byte. */
+/** Systems prepare a large export before they send its first byte. */
 const HEADERS_MS_MAX = 240_000
 /** A server that sends nothing for this long has stopped. */
 const IDLE_MS_MAX = 30_000
 export const DOWNLOAD_MS_MAX = 300_000
 const ERROR_BYTES_MAX = 64 * 1024
 const READ_BYTES = 256 * 1024
-/** A small compressed file may contain anything: reading it ends here. */
+/** The maximum decompressed size. A small compressed file may contain a lot. */
 const UNPACKED_BYTES_MAX = 64 * 1024 ** 3
 
-/** A downloaded body. It is on disk without a name, so nothing of it remains once it is closed or the process has ended. */
+/** A downloaded body. The file on disk is unlinked, so nothing remains once it is closed or the process ends. */
 export interface Download {
   handle: FileHandle
-  /** As it was sent. */
+  /** The number of bytes that were sent. */
   bytes: number
-  /** SHA-256 of what was sent. */
+  /** The SHA-256 of the bytes that were sent. */
   digest: string
-  /** Its contents, decompressed if they were sent so. Memory use does not depend on their size. @throws OutboundError */
+  /** The contents, decompressed if they were sent compressed. Memory use does not depend on their size. @throws OutboundError */
   read(): AsyncGenerator<Buffer>
   close(): Promise<void>
 }
 
 export interface DownloadOptions {
-  /** Where the file is. It is created. */
+  /** The directory of the file. It is created if necessary. */
   directory: string
   bytesMax: number
 }
 
-/** A response whose body is a file if it is a success, else the start of it. */
+/** A response. If it is a success, its body is a file; otherwise `error` has the start of the body. */
 export interface Downloaded {
   status: number
   headers: Dispatcher.ResponseData['headers']
@@ -109,7 +109,7 @@ export async function* gunzipped(bytes: Readable): AsyncGenerator<Buffer> {
   } catch (error) {
     const { code = '' } = error as { code?: string }
     if (!code.startsWith('Z_')) throw error
-    throw new OutboundError('corrupt', 'The compressed response is damaged or not complete.', null, error)
+    throw new OutboundError('corrupt', 'The compressed response is damaged or incomplete.', null, error)
   } finally {
     bytes.destroy()
   }

@@ -7,11 +7,11 @@ import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
 import { RUNS_KEPT, WAREHOUSE_QUEUE } from './requests.ts'
 
-/** Minutes until a run is tried again after each failure; later ones are like the last. */
+/** Minutes until a run is retried after its first failures. After later failures, it is PAUSE_MINUTES_MAX. */
 const PAUSES_MINUTES = [1, 5, 15, 60]
 const PAUSE_MINUTES_MAX = 240
 const ERROR_LENGTH_MAX = 1_000
-/** A contact that is erased while a run reads may be named by its manifest and by the next: better than by none. */
+/** A contact that is erased during a run may be listed in this run's manifest and the next. That is better than in none. */
 const ERASED_OVERLAP_MS = 86_400_000
 
 /** A run that this process is working on. */
@@ -21,7 +21,7 @@ export interface ClaimedRun {
   isFull: boolean
   failures: number
   startedAt: Date
-  /** null until it is chosen. */
+  /** null until the range is chosen. */
   upTo: number | null
   after: number | null
   destination: DestinationRow
@@ -30,7 +30,7 @@ export interface ClaimedRun {
 /** The run has ended or was deleted, or another process has claimed it. */
 export class NotOurs extends Error {}
 
-/** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
+/** Claims a run that is queued, or whose process died. @returns null if there is nothing to do. */
 export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
   const claim = newId()
   const row = await tenant.db
@@ -59,7 +59,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
   }
 }
 
-/** An update of a run that applies only while this process has claimed it. */
+/** An update of a run that applies only while this process holds the claim. */
 export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
   return tenant.db
     .updateTable('warehouse_runs')
@@ -90,7 +90,7 @@ export async function chooseRange(
   return { after, upTo }
 }
 
-/** Ends a run whose manifest is written: the next one begins where it ended. @throws NotOurs */
+/** Ends a run after its manifest is written. The next run starts where it ended. @throws NotOurs */
 export async function finishRun(
   tenant: Tenant,
   run: ClaimedRun,
@@ -128,7 +128,7 @@ async function deleteOldRuns(tx: Tenant, destinationId: string): Promise<void> {
     .execute()
 }
 
-/** Releases a run, so that any process can continue it: this one is stopping. */
+/** Releases a run because this process is stopping. Any process can continue it. */
 export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
   await tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await ours(tx, run)
@@ -138,7 +138,7 @@ export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: 
   })
 }
 
-/** Records a failure. The run is tried again after a pause. */
+/** Records a failure. The run is retried after a pause. */
 export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: string, now: Date): Promise<void> {
   const error = message.slice(0, ERROR_LENGTH_MAX).replaceAll('\0', '').toWellFormed()
   const minutes = PAUSES_MINUTES[run.failures] ?? PAUSE_MINUTES_MAX
@@ -153,7 +153,7 @@ export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: stri
     .execute()
 }
 
-/** From when on the manifest names erased contacts; null for the first run, whose files never had them. */
+/** The manifest lists contacts that were erased since this time; null for the first run, whose files never contained them. */
 export function erasedFrom({ destination: { exported_at } }: ClaimedRun): Date | null {
   return exported_at === null ? null : new Date(exported_at.getTime() - ERASED_OVERLAP_MS)
 }

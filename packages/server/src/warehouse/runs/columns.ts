@@ -1,4 +1,4 @@
-/** The tables of an export. `append`: a run adds rows; `snapshot`: its files have all rows and replace earlier ones. */
+/** The tables of an export. `append`: a run adds rows. `snapshot`: its files contain all rows and replace earlier files. */
 export const TABLES = {
   events: 'append',
   identity_links: 'append',
@@ -7,14 +7,14 @@ export const TABLES = {
 } as const
 export type TableName = keyof typeof TABLES
 
-/** A column: its type in Parquet, and the expression that makes it. */
+/** A column: its Parquet type, and the expression that computes it. */
 interface Column {
   type: 'string' | 'bool' | 'int64' | 'timestamp[ms]'
   expression: string
 }
 
 const text = (expression: string): Column => ({ type: 'string', expression })
-/** ClickHouse's tables have '' for a text that is missing. */
+/** ClickHouse's tables store '' for a missing text. */
 const optional = (column: string) => text(`nullIf(toString(found.${column}), '')`)
 const flag = (column: string): Column => ({ type: 'bool', expression: `found.${column}` })
 const time = (expression: string): Column => ({ type: 'timestamp[ms]', expression })
@@ -62,7 +62,7 @@ const LINKS: Record<string, Column> = {
   version: { type: 'int64', expression: 'toInt64(newest)' },
 }
 
-/** A field that the service sends under the column's name. */
+/** A field that the service sends with the column's name. */
 const sent = (name: string) => text(name)
 const sentTime = (name: string) => time(`fromUnixTimestamp64Milli(${name}, 'UTC')`)
 
@@ -95,14 +95,14 @@ const COLUMNS: Record<TableName, Record<string, Column>> = {
   companies: COMPANIES,
 }
 
-/** The expressions of a table's columns, as in a SELECT. */
+/** The expressions of a table's columns, for a SELECT. */
 export function selectOf(table: TableName): string {
   return Object.entries(COLUMNS[table])
     .map(([name, { expression }]) => (expression === name ? name : `${expression} AS \`${name}\``))
     .join(', ')
 }
 
-/** The names and types of the fields that the service sends of a table in PostgreSQL. */
+/** The names and types of the fields that the service sends for a PostgreSQL table. */
 export function structureOf(table: 'contacts' | 'companies'): string {
   return Object.entries(COLUMNS[table])
     .map(([name, { type }]) => `${name} Nullable(${type === 'string' ? 'String' : 'Int64'})`)

@@ -3,17 +3,17 @@ import type { DestinationRow } from '../destination.ts'
 import { schemaOf, TABLES, type TableName } from './columns.ts'
 import type { Cursor, Range } from './parts.ts'
 
-/** Readers should refuse a manifest with a higher one. */
+/** Readers should reject manifests with a higher format number. */
 const FORMAT = 1
 
-/** What a manifest says about a run. */
+/** The facts about a run that its manifest contains. */
 export interface ManifestOf {
   runId: string
   startedAt: Date
   isFull: boolean
   range: Range
   erased: readonly string[]
-  /** Of the run before; null for the first. */
+  /** The manifest of the previous run; null for the first run. */
   previous: string | null
 }
 
@@ -26,7 +26,7 @@ interface FileRow {
   cursor: unknown
 }
 
-/** The name of a run in paths: sorted by name, runs are sorted by their start. */
+/** The name of a run in paths. Sorting by name sorts runs by their start. */
 export function nameOfRun(runId: string, startedAt: Date): string {
   return `${startedAt.toISOString().replace(/[-:.]/g, '')}-${runId.slice(-12)}`
 }
@@ -35,7 +35,7 @@ export function manifestPath(runId: string, startedAt: Date): string {
   return `manifests/${nameOfRun(runId, startedAt)}.json`
 }
 
-/** The manifest of a run whose files are all written. */
+/** The manifest of a run. All its files have been written. */
 export async function manifestOf(
   tenant: Tenant,
   destination: Pick<DestinationRow, 'destination_id'>,

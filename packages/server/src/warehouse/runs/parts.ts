@@ -5,14 +5,14 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
 import { companyRows, contactRows } from './records.ts'
 
-/** A file is written and sent as a whole, so its size bounds the memory of a run. The bytes are those of its rows as text. */
+/** A file is written and sent as a whole, so its size limits a run's memory use. The bytes are those of its rows as text. */
 const ROWS_MAX = 250_000
 const BYTES_MAX = 64 * 1024 * 1024
-/** Texts that the embedded engine gets with a statement block its other statements for as long as it reads them. */
+/** While the embedded engine reads the texts of a statement, its other statements are blocked. */
 const SENT_BYTES_MAX = 8 * 1024 * 1024
 const SIZES_READ = 5_000
 
-/** Where a table continues: after a part of a range of numbers, or after an id. */
+/** Where a table continues: after a part of a number range, or after an id. */
 export type Cursor = { after: number; up_to: number; index: number; of: number } | { last_id: string }
 
 /** The rows of a file. */
@@ -23,15 +23,15 @@ export interface Part {
   rows: number
 }
 
-/** The numbers of the journal that a run exports. */
+/** The journal numbers that a run exports. */
 export interface Range {
   after: number
   upTo: number
 }
 
 /**
- * The files of a run, one after the other. Which rows of the events a file has depends only on the range, so that an
- * interrupted run can continue. @param last the last file that was written before.
+ * Yields the files of a run. The event rows in a file depend only on the range, so an interrupted run can continue.
+ * @param last the last file that was already written.
  */
 export async function* partsOf(
   tenant: Tenant,
@@ -82,7 +82,7 @@ async function* appended(
   }
 }
 
-/** Joins consecutive numbers as long as their rows fit into a file. */
+/** Combines consecutive numbers while their rows fit into one file. */
 function grouped(sizes: readonly SequenceSize[]): { upTo: number; rows: number; bytes: number }[] {
   const groups: { upTo: number; rows: number; bytes: number }[] = []
   for (const { sequence, rows, bytes } of sizes) {
@@ -123,7 +123,7 @@ async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor
   if (lines.length > 0) yield await make()
 }
 
-/** Contacts that were erased since a time, or whose erasure is under way. */
+/** Contacts that were erased since a time, or whose erasure is in progress. */
 export async function erasedSince(tenant: Tenant, since: Date | null): Promise<string[]> {
   const rows = await tenant.db
     .selectFrom('erasures')

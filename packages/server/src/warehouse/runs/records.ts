@@ -4,13 +4,13 @@ import type { Tenant } from '../../platform/tenant.ts'
 
 const ROWS_PER_PAGE = 500
 
-/** A row with the fields of its table's columns. Times are milliseconds since 1970. */
+/** A row with a field for each of its table's columns. Times are milliseconds since 1970. */
 interface RecordRow {
   id: string
   row: Record<string, string | number | null>
 }
 
-/** All contacts with higher ids, some at a time, each as it is when its page is read. */
+/** All contacts with higher ids, page by page, in their state when the page is read. */
 export function contactRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
   return pagesOf<RecordRow>(ROWS_PER_PAGE, async (limit, last) => {
     let query = tenant.db
@@ -38,7 +38,7 @@ export function contactRows(tenant: Tenant, afterId: string | null): AsyncGenera
   })
 }
 
-/** All companies with higher ids, likewise. */
+/** All companies with higher ids, page by page. */
 export function companyRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
   return pagesOf<RecordRow>(ROWS_PER_PAGE, async (limit, last) => {
     let query = tenant.db

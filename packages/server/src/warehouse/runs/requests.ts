@@ -6,7 +6,7 @@ import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
 
-/** A job works on a run until it ends. The sweep sends another one if the process dies or the run is retried. */
+/** A job works on a run until it ends. If the process dies or the run is retried, the sweep sends another job. */
 export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
   retryLimit: 0,
   heartbeatSeconds: 60,
@@ -14,7 +14,7 @@ export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
   deleteAfterSeconds: 3_600,
 })
 
-/** Ended runs of a destination that are kept. */
+/** The number of ended runs that a destination keeps. */
 export const RUNS_KEPT = 100
 
 /**
@@ -35,11 +35,12 @@ export async function requestRun(
     .where('status', 'in', OPEN)
     .executeTakeFirst()
   if (open && isFull && !open.is_full) {
-    const message = 'A run of this destination is under way. Wait until it has finished, then export everything again.'
+    const message =
+      'A run of this destination is in progress. Wait until it has finished, then export everything again.'
     throw conflict('warehouse_run_open', message)
   }
   if (open) {
-    // Whoever has repaired the storage does not want to wait for the next attempt.
+    // A person who has fixed the storage should not have to wait for the next attempt.
     if (open.status === 'retrying' && trigger === 'manual') await retryNow(tx, jobs, open.run_id)
     return { runId: open.run_id, isNew: false }
   }
@@ -69,7 +70,7 @@ async function retryNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Pr
   if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
 }
 
-/** A page of a destination's runs, newest first, and how many there are. */
+/** One page of a destination's runs, newest first, and the total. */
 export async function listRuns(
   tenant: Tenant,
   destinationId: string,
@@ -124,7 +125,7 @@ async function withCounts(tenant: Tenant, rows: readonly RunRow[]): Promise<Ware
   return rows.map((row) => toRun(row, counts.get(row.run_id) ?? {}))
 }
 
-/** What runs have written. */
+/** The files, rows and bytes that runs have written. */
 async function countsOf(tenant: Tenant, runIds: readonly string[]): Promise<Map<string, TableCounts>> {
   if (runIds.length === 0) return new Map()
   const rows = await tenant.db

@@ -16,8 +16,8 @@ export interface SweepDependencies {
 }
 
 /**
- * Queues the scheduled runs that are due, each once, however many processes do this. One run makes up for all times that
- * were missed.
+ * Queues the scheduled runs that are due. Each is queued once, even if several processes do this. One run makes up for all
+ * missed times.
  */
 export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
@@ -54,7 +54,7 @@ async function queueDue(tx: Tenant, jobs: SweepDependencies['jobs'], id: string,
   await requestRun(tx, jobs, id, { trigger: 'schedule', isFull: false }, now)
 }
 
-/** Queues runs again whose process has died, and those whose pause after a failure is over. */
+/** Queues runs again if their process died, or if their pause after a failure is over. */
 export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
   const open = await stores.database

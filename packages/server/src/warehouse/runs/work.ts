@@ -35,7 +35,7 @@ export interface RunDependencies extends StorageDependencies {
 const PARQUET = 'application/vnd.apache.parquet'
 const JSON_TYPE = 'application/json'
 
-/** Works on a run until it has ended or failed. When `stopping` aborts, another process can continue it. */
+/** Works on a run until it ends or fails. When `stopping` aborts, another process can continue the run. */
 export async function workOnRun(
   tenant: Tenant,
   dependencies: RunDependencies,
@@ -82,14 +82,14 @@ async function exportRange(
   const content = await manifestOf(tenant, destination, { runId, startedAt, isFull, range, erased, previous })
   signal.throwIfAborted()
   if (!(await renewRun(tenant, run))) throw new NotOurs()
-  // Last, so that whoever follows manifests sees only complete runs.
+  // The manifest is written last, so readers of manifests see only complete runs.
   await storage.write(manifest, content, JSON_TYPE, signal)
   await storage.write('latest.json', content, JSON_TYPE, signal)
   await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
 }
 
 /**
- * Writes a file and records it. Its name has the claim, so that a process that has lost the run without noticing never
+ * Writes a file and records it. The file name contains the claim, so a process that lost the run without noticing never
  * replaces a file that a manifest names.
  */
 async function writePart(
@@ -128,9 +128,9 @@ async function lastFile(tenant: Tenant, runId: string) {
     : null
 }
 
-/** A message for the tenant. */
+/** An error message for the tenant. */
 function messageOf(error: unknown): string {
   if (error instanceof ServiceError) return error.message
   if (error instanceof OutboundError) return `The storage cannot be reached (${error.code}: ${error.message})`
-  return 'The export failed for a reason that is in the log of the service.'
+  return 'The export failed because of an internal error. The cause is in the log of the service.'
 }

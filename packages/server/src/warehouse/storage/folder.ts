@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts'
 import { type Storage, StorageError } from './storage.ts'
 
 /**
- * A folder of the server: `directory/TENANT_ID/prefix`. A file appears under its name once it is complete and on disk.
+ * A folder on the server: `directory/TENANT_ID/prefix`. A file gets its name only once it is complete and on disk.
  */
 export function openFolder(directory: string, tenantId: string, prefix: string): Storage {
   const root = join(directory, tenantId)
@@ -43,15 +43,17 @@ export function openFolder(directory: string, tenantId: string, prefix: string):
   }
 }
 
-/** A symbolic link in a tenant's folder must not lead elsewhere. The operator's own directory may be one. */
+/** Symbolic links in a tenant's folder must not point outside it. The operator's own directory may be a symbolic link. */
 async function requireWithin(directory: string, tenantId: string, place: string): Promise<void> {
   const [root, real] = [join(await realpath(directory), tenantId), await realpath(place)]
   if (real !== root && !real.startsWith(root + sep)) {
-    throw new StorageError('A symbolic link leads out of the folder of this workspace. Ask the operator to remove it.')
+    throw new StorageError(
+      'A symbolic link points outside the folder of this workspace. Ask the operator to remove it.',
+    )
   }
 }
 
-/** Without this, a power failure could undo the renaming of a file that a manifest names. */
+/** Otherwise a power failure could undo the renaming of a file that a manifest names. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path)
   try {
@@ -65,6 +67,6 @@ function problemOf(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (error instanceof StorageError || code === undefined) return error
   if (code === 'ENOSPC' || isDiskFull(error)) return new StorageError('The disk of the folder is full.', error)
-  const message = `The folder cannot be written (${code}). Ask the operator to check CDS_WAREHOUSE_DIR and its permissions.`
+  const message = `Writing to the folder failed (${code}). Ask the operator to check CDS_WAREHOUSE_DIR and its permissions.`
   return new StorageError(message, error)
 }

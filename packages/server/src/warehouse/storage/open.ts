@@ -10,7 +10,7 @@ import { type Storage, StorageError } from './storage.ts'
 export interface StorageDependencies {
   secrets: SecretBox
   storageTransfer: Transfer
-  /** null: no destination of the type folder can be used. */
+  /** null: destinations of the type `folder` are not available. */
   warehouseDirectory: string | null
 }
 
@@ -23,7 +23,7 @@ export function openStorage(
   const { destination_id: id, prefix, endpoint, region, bucket, access_key_id, secret_sealed } = destination
   if (destination.type === 'folder') {
     if (warehouseDirectory === null) {
-      throw new StorageError('This service writes no folders any more. Ask its operator to set CDS_WAREHOUSE_DIR.')
+      throw new StorageError('This service no longer exports to folders. Ask the operator to set CDS_WAREHOUSE_DIR.')
     }
     return openFolder(warehouseDirectory, tenantId, prefix)
   }

@@ -4,12 +4,12 @@ import type { Transfer, TransferAnswer } from '../../platform/outbound/transfer.
 import { type Credentials, signed } from './sign.ts'
 import { type Storage, StorageError } from './storage.ts'
 
-/** S3 accepts no smaller parts than 5 MiB, but the last. */
+/** S3 rejects parts smaller than 5 MiB, except the last one. */
 const PART_BYTES = 8 * 1024 * 1024
 const MULTIPART_FROM_BYTES = 2 * PART_BYTES
-/** Of a request, with the pauses between them. */
+/** The pauses between the attempts of a request. */
 const PAUSES_MS = [250, 1_000, 4_000]
-/** The storage is busy or has failed for a moment: 503 is S3's SlowDown. */
+/** The storage is busy or failed temporarily. 503 is S3's SlowDown. */
 const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 const REASON_LENGTH_MAX = 300
 const EMPTY = Buffer.alloc(0)
@@ -29,14 +29,14 @@ interface Call {
   signal?: AbortSignal | undefined
 }
 
-/** A bucket of S3 or of a compatible storage, addressed by path, which all of them understand. */
+/** A bucket of S3 or a compatible storage. It uses path-style URLs, which all of them support. */
 export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Place, credentials: Credentials): Storage {
   async function callOnce({ method, path, query = {}, contentType, body = EMPTY, signal }: Call) {
     const key = prefix === '' ? path : `${prefix}/${path}`
     const url = new URL(`${endpoint}/${bucket}/${key}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const own: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
-    // A new signature for each attempt, by the machine's clock: a storage refuses old ones and those of the future.
+    // Each attempt gets a new signature, based on the machine's clock, because storages refuse old and future signatures.
     const headers = signed({ method, url, headers: own, body }, credentials, new Date())
     return transfer.send({ method, url: url.href, headers, body, signal })
   }
@@ -60,7 +60,8 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
   async function writeInParts(path: string, bytes: Buffer, contentType: string, signal?: AbortSignal): Promise<void> {
     const started = await call({ method: 'POST', path, query: { uploads: '' }, contentType, signal })
     const uploadId = elementOf(started.body, 'UploadId')
-    if (uploadId === null) throw new StorageError('The storage started no upload in parts. Is it compatible with S3?')
+    if (uploadId === null)
+      throw new StorageError('The storage did not start a multipart upload. Check that it is compatible with S3.')
     try {
       const parts: string[] = []
       for (let from = 0; from < bytes.length; from += PART_BYTES) {
@@ -73,10 +74,10 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
       }
       const list = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
       const finish = { query: { uploadId }, contentType: 'application/xml', body: Buffer.from(list) }
-      // S3 answers 200 before it knows whether it succeeds.
+      // S3 responds with 200 before it knows whether the request succeeds.
       await call({ method: 'POST', path, ...finish, signal }, ({ status, body }) => status < 300 && !isError(body))
     } catch (error) {
-      // The storage would keep, and charge for, the parts.
+      // Otherwise the storage would keep the parts and charge for them.
       await call({ method: 'DELETE', path, query: { uploadId } }).catch(() => {})
       throw error
     }
@@ -96,14 +97,14 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
 function refusal({ status, headers, body }: TransferAnswer): StorageError {
   const [code, reason] = [elementOf(body, 'Code'), elementOf(body, 'Message')]
   const said = [code, reason].filter((part) => part !== null).join(': ')
-  const answered = `The storage answered ${status}${said === '' ? '' : `, ${said.slice(0, REASON_LENGTH_MAX)}`}.`
+  const answered = `The storage responded with ${status}${said === '' ? '' : `, ${said.slice(0, REASON_LENGTH_MAX)}`}.`
   if (status >= 300 && status < 400) {
     const region = headers['x-amz-bucket-region']
     return new StorageError(
       `${answered} Check the endpoint and the region${region ? `: the bucket is in ${region}` : ''}.`,
     )
   }
-  if (status === 403) return new StorageError(`${answered} Check the access key, its secret and what it may write.`)
+  if (status === 403) return new StorageError(`${answered} Check the access key, its secret and its permissions.`)
   if (status === 404) return new StorageError(`${answered} Check the endpoint and the bucket.`)
   return new StorageError(answered)
 }
@@ -112,7 +113,7 @@ function isError(body: Buffer): boolean {
   return body.includes('<Error>')
 }
 
-/** The text of an XML element, without control characters; the answers have no nested or repeated ones of this name. */
+/** The text of an XML element, without control characters. Responses have no nested or repeated elements of this name. */
 function elementOf(body: Buffer, name: string): string | null {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(body.toString('utf8'))?.[1]
   if (text === undefined) return null

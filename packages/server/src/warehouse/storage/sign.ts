@@ -17,7 +17,7 @@ interface Request {
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 const SERVICE = 's3'
 
-/** Signs a request to S3 (AWS Signature Version 4). @returns its headers, with the signature. */
+/** Signs a request to S3 (AWS Signature Version 4). @returns the headers, with the signature. */
 export function signed(request: Request, credentials: Credentials, now: Date): Record<string, string> {
   const at = `${now.toISOString().replace(/[-:]|\.\d+/g, '')}`
   const bodyHash = sha256(request.body)

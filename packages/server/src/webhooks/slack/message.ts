@@ -3,7 +3,7 @@ import type { Content } from '../payload.ts'
 import { partsOf, UNCLOSED_LINK } from './template.ts'
 import { asText, inUrl } from './value.ts'
 
-/** In code points. Discord refuses longer messages; the others allow more. */
+/** In code points. Discord rejects longer messages; the others allow more. */
 const TEXT_LENGTH_MAX = 2_000
 
 /** The body of a Slack-compatible incoming webhook. */
@@ -22,7 +22,7 @@ export function renderText(template: string, content: Content): string {
     .join('')
   const short = firstCharacters(text, TEXT_LENGTH_MAX - 1)
   if (short.length === text.length) return text
-  // Half an entity or half a link would show as characters that nobody wrote.
+  // A cut entity or link would show characters that nobody wrote.
   return `${short.replace(/&[a-z]{0,3}$/, '').replace(UNCLOSED_LINK, '')}…`
 }
 
@@ -51,7 +51,7 @@ function nameOf({ contact, internal_contact_id: id }: Content['event']): string 
   return name || contact?.email || (id === null ? 'An anonymous visitor' : 'A contact without a name')
 }
 
-/** The value at a path of own fields. A name with dots in it counts as one field where there is such a field. */
+/** The value at a path of own fields. If a field's name contains dots, it is matched as one field. */
 function at(value: unknown, path: readonly string[]): unknown {
   if (path.length === 0) return value
   if (typeof value !== 'object' || value === null) return undefined

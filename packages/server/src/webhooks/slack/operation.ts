@@ -11,22 +11,22 @@ export const Template = Type.String({
   minLength: 1,
   maxLength: TEMPLATE_LENGTH_MAX,
   description:
-    'The text of a message, with placeholders such as {{contact.email}}. Only with the format `slack`. Default: a text for the event.',
+    'The text of the message, with placeholders such as {{contact.email}}. Only for the format `slack`. Default: a default text for the event.',
   examples: ['{{contact.name}} entered {{event.data.segment_name}}'],
 })
 
-/** Shows a message before a webhook sends it. */
+/** The operation that previews the message of a webhook. */
 export const PREVIEW_OPERATION = operation({
   name: 'previewWebhookMessage',
   tag: 'Webhooks',
   http: 'GET /v1/webhooks/preview',
   command: 'webhook preview',
   scope: 'webhooks:read',
-  summary: 'Show the message that a webhook with the format slack sends for an event',
-  description: 'The contact and the event are invented.',
+  summary: 'Preview the message that a webhook with the format slack sends for an event',
+  description: 'The contact and the event are made up.',
   input: { event: EventName, template: Type.Optional(Template) },
   output: {
-    template: Type.String({ description: 'The given one, or the default text for the event.' }),
+    template: Type.String({ description: 'The given template, or the default text for the event.' }),
     text: Type.String(),
   },
   example: { event: 'segment_entered', template: '{{contact.name}} entered {{event.data.segment_name}}' },

@@ -1,9 +1,9 @@
 import { validationError } from '../../platform/errors.ts'
 
-/** In code points. A preview sends it in a URL. */
+/** In code points. The preview sends the template in a URL. */
 export const TEMPLATE_LENGTH_MAX = 1_000
 
-/** A part of a template: text of its author, or a placeholder. */
+/** A part of a template: the author's text, or a placeholder. */
 export type Part = { text: string } | { path: string[]; isInLink: boolean }
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
@@ -13,16 +13,16 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   contact: new Set(['id', 'name', 'email', 'firstname', 'lastname']),
   company: new Set(['id', 'name', 'domain']),
 }
-/** The objects whose fields have any name. */
+/** The objects whose fields can have any name. */
 const OPEN_FIELDS = new Set(['event.data', 'contact.properties'])
 const ALLOWED =
   'event.name, event.id, event.timestamp, event.url, event.domain, event.title, event.path, event.referrer, event.visitor_id, event.data.…, contact.id, contact.name, contact.email, contact.firstname, contact.lastname, contact.properties.…, company.id, company.name or company.domain'
 /** What an author may write before a placeholder within `<…>`. A value alone could be `!channel`. */
 const LINK_START = /^<(https?:\/\/|mailto:)/i
 
-/** A `<` before a space, a digit, = or - begins no link: it is a comparison, an arrow or a heart. */
+/** A `<` before a space, a digit, = or - does not begin a link: it is a comparison, an arrow or a heart. */
 const OPEN_LINK = /<(?![\s\d=-])[^<>|]*$/
-/** A link at the end of a text, with or without a label, that is not closed. */
+/** An unclosed link at the end of a text, with or without a label. */
 export const UNCLOSED_LINK = /<(?![\s\d=-])[^>]*$/
 
 /** Divides a template that `checkTemplate` accepted into its parts. */
@@ -45,13 +45,13 @@ export function checkTemplate(template: string): void {
     const link = openLinkOf(template.slice(0, index))
     if (!isKnown(inside.trim().split('.'))) return `has the unknown placeholder ${whole}. Use ${ALLOWED}`
     if (link !== null && !LINK_START.test(link)) {
-      return `has ${whole} directly after <. A link begins with https://, http:// or mailto:, as in <https://example.com/${whole}|Open>`
+      return `has ${whole} directly after <. A link must begin with https://, http:// or mailto:, as in <https://example.com/${whole}|Open>`
     }
     return []
   })
   const rest = template.replace(PLACEHOLDER, '')
   if (rest.includes('{{') || rest.includes('}}'))
-    problems.push('has {{ or }} without the other. Write {{contact.email}}')
+    problems.push('has an unmatched {{ or }}. Write placeholders like {{contact.email}}')
   if (template.trim() === '') problems.push('must not be blank. Leave it out to use the default text')
   const [message] = problems
   if (message !== undefined) throw validationError([{ path: 'template', message }])
@@ -60,7 +60,7 @@ export function checkTemplate(template: string): void {
 /** @throws ServiceError 400 for a template of another format */
 export function requireSlack(format: string, template: string | null | undefined): void {
   if (format === 'slack' || template === null || template === undefined) return
-  throw validationError([{ path: 'template', message: 'needs the format slack. Leave it out for the format json' }])
+  throw validationError([{ path: 'template', message: 'requires the format slack. Leave it out for the format json' }])
 }
 
 function isKnown([root = '', field = '', ...rest]: string[]): boolean {
@@ -68,7 +68,7 @@ function isKnown([root = '', field = '', ...rest]: string[]): boolean {
   return rest.length === 0 && Object.hasOwn(FIELDS, root) && FIELDS[root]?.has(field) === true
 }
 
-/** The `<…` that a text leaves open before its label, null if none. */
+/** The `<…` of an unclosed link at the end of a text, before its label; null if there is none. */
 function openLinkOf(before: string): string | null {
   return before.match(OPEN_LINK)?.[0] ?? null
 }

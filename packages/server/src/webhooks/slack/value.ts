@@ -1,23 +1,23 @@
 import { firstCharacters } from '../../platform/characters.ts'
 
-/** In code points, of one value in a message. */
+/** The maximum length of one value in a message, in code points. */
 const VALUE_LENGTH_MAX = 200
 const ZERO_WIDTH_SPACE = '\u200b'
-/** Line breaks would let a value start lines of its own. */
+/** Line breaks would let a value start its own lines. */
 const WHITE_SPACE = /\s+/g
-/** Control characters, and those that reverse or hide the text after them. */
+/** Control characters, and characters that reverse or hide the text after them. */
 const INVISIBLE = /[\p{Cc}\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
 const GROUP_MENTION = /@(?=(?:channel|here|all|everyone|group)(?![\p{L}\p{N}]))/giu
 const MENTION = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu
 const SCHEME = /([a-z][a-z0-9+.-]*:)(?=\/\/)/gi
-/** What looks like a domain, outside an address. */
+/** Text that looks like a domain, outside an email address. */
 const DOMAIN = /(?<![\p{L}\p{N}@._-])((?:[\p{L}\p{N}_-]+\.)+)(?=\p{L}{2,63}(?![\p{L}\p{N}@._-]*@))/gu
 const MARKDOWN_LINK = /\](?=[([:])/g
 
 /**
- * A value as text of a message. Slack's documentation says to escape &, < and >, which keeps a value from being a link
- * or a mention there. Mattermost, Rocket.Chat and Discord know further forms, and all of them turn bare URLs into
- * links; a zero-width space within them prevents that.
+ * Converts a value to message text. Slack's documentation requires escaping &, < and >, which prevents links and mentions
+ * there. Mattermost, Rocket.Chat and Discord have more syntax for these, and all services turn bare URLs into links.
+ * Zero-width spaces prevent that.
  */
 export function asText(value: unknown): string {
   return shortened(value)
@@ -31,7 +31,7 @@ export function asText(value: unknown): string {
     .replaceAll('>', '&gt;')
 }
 
-/** A value within a URL that the template's author wrote. */
+/** A value inside a URL that the template's author wrote. */
 export function inUrl(value: unknown): string {
   return encodeURIComponent(shortened(value)).replace(
     /['()*!]/g,
