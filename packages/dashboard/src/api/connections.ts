@@ -11,13 +11,13 @@ export type WriteBackProperty = Type.Static<typeof objects.WriteBackProperty>
 export type ConnectionError = Type.Static<typeof objects.ConnectionError>
 type Paged = { pagination: Type.Static<typeof Pagination> }
 
-/** What people enter to sign in, and the connector's other fields. */
+/** The credentials that people enter, and the connector's other fields. */
 export interface ConnectionInput {
   credentials: Record<string, string>
   settings: Record<string, unknown>
 }
 
-/** While a system is read, and before a pull that is due. */
+/** The polling interval during a pull, and before a due pull. */
 const WORKING_MS = 2_000
 const WAITING_MS = 15_000
 /** Rows per page. */
@@ -25,7 +25,7 @@ export const CONNECTIONS_LENGTH = 50
 export const RUNS_LENGTH = 10
 export const ERRORS_LENGTH = 20
 
-/** Whether a system is read now, or within moments. */
+/** Whether a pull is running or about to start. */
 export function isAtWork({ state, next_pull_at: next }: Connection): boolean {
   return state === 'pulling' || (state === 'waiting' && next !== null && Date.parse(next) <= Date.now())
 }
@@ -100,7 +100,7 @@ export function rereadConnection(id: string, since: string | undefined) {
   return send('POST', `${pathOf(id)}/reread`, since === undefined ? {} : { since })
 }
 
-/** Sets what is written to the system; no properties: nothing. */
+/** Sets what is written back. An empty list turns write-back off. */
 export function setWriteBack(id: string, input: { properties: WriteBackProperty[]; create_missing: boolean }) {
   return send('PUT', `${pathOf(id)}/write-back`, input)
 }

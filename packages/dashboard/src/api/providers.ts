@@ -23,17 +23,17 @@ export function refreshOAuthClients(queryClient: QueryClient): Promise<unknown> 
   return queryClient.invalidateQueries({ queryKey: oauthClientsQuery.queryKey })
 }
 
-/** @returns where the person signs in. */
+/** @returns the URL where the person signs in. */
 export async function startAuthorization(provider: string, purpose: Purpose): Promise<string> {
   const body = { provider, purpose }
   const { authorization_url } = await send<{ authorization_url: string }>('POST', '/v1/authorizations', body)
   return authorization_url
 }
 
-/** What the provider may add to the address of the page that it leads back to. */
+/** The parameters that the provider may add to the redirect URL. */
 const REDIRECTED = ['state', 'code', 'iss', 'error', 'error_description']
 
-/** Completes a sign-in, which works only once: it is neither repeated nor forgotten. */
+/** Completes a sign-in. This works only once, so the result is cached and the request is never repeated. */
 export const completionQuery = (query: string) =>
   queryOptions({
     queryKey: ['authorization', query],

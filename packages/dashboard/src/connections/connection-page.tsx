@@ -20,7 +20,7 @@ import { text } from './text.ts'
 
 const route = getRouteApi('/shell/connections/$connectionId')
 
-/** One connected system: its state and what to do about it, how far it was read, its runs and its failed records. */
+/** One connected system: its state with possible actions, its progress, its runs and its failed records. */
 export function ConnectionPage() {
   const { connectionId } = route.useParams()
   const { data: connection, error, refetch } = useQuery(connectionQuery(connectionId))
@@ -91,7 +91,7 @@ interface ProblemProps {
   label: string
 }
 
-/** Why nothing is read, and what to do about it. */
+/** Why nothing is pulled, and what to do about it. */
 function Problem({ connection, connector, label }: ProblemProps) {
   const { state, error, next_pull_at: next, connection_id: connectionId } = connection
   const mayChange = useMay('settings:write')

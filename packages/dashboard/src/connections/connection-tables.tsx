@@ -21,10 +21,10 @@ import { countWords, fieldWords } from './connection-words.ts'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/connections/$connectionId')
-/** Runs and errors come while the page is open. */
+/** New runs and errors arrive while the page is open. */
 const REFRESH_MS = 5_000
 
-/** How far each kind of records was read. */
+/** The progress of each object. */
 export function Objects({ connection: { objects, last_run: run } }: { connection: Connection }) {
   const columns: Column<Connection['objects'][number]>[] = [
     { id: 'object', header: text.objects.object, cell: ({ name }) => fieldWords(name) },
@@ -177,7 +177,7 @@ const ERROR_COLUMNS: Column<ConnectionError>[] = [
   { id: 'at', header: text.errors.at, visibleFrom: 'sm', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
 ]
 
-/** A text that may be long: it wraps, so that it can be read on a phone. */
+/** A long text that wraps, so that it can be read on a phone. */
 function Wrapped({ children }: { children: ReactNode }) {
   return <div className={classes.wrapped}>{children}</div>
 }

@@ -20,7 +20,7 @@ import { text } from './text.ts'
 
 const route = getRouteApi('/shell/connections')
 
-/** All connected systems, with their state and what their last run did. */
+/** All connected systems, with their states and the results of their last runs. */
 export function ConnectionsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()

@@ -16,11 +16,11 @@ interface Schema {
   default?: unknown
   examples?: unknown[]
   maxLength?: number
-  /** It comes from the provider's answer to a sign-in: nobody enters it. */
+  /** The value comes from the provider's response to a sign-in, so nobody enters it. */
   readOnly?: boolean
 }
 
-/** What people typed or chose, by the name of the field. */
+/** The entered or chosen values, by field name. */
 export type Draft = Readonly<Record<string, string>>
 
 interface FieldsProps {
@@ -29,7 +29,7 @@ interface FieldsProps {
   onChange: (draft: Draft) => void
 }
 
-/** The secret fields that sign in. */
+/** The secret fields to sign in with. */
 export function CredentialFields({ connector, draft, onChange }: FieldsProps) {
   return connector.credentials.map(({ name, description }) => (
     <PasswordInput
@@ -46,7 +46,7 @@ export function CredentialFields({ connector, draft, onChange }: FieldsProps) {
   ))
 }
 
-/** The connector's other fields, each as its JSON Schema says. */
+/** The connector's other fields, rendered from their JSON Schemas. */
 export function SettingFields({ connector, draft, onChange }: FieldsProps) {
   return shownSettings(connector).map(([name, schema]) => {
     const value = draft[name] ?? ''
@@ -95,7 +95,7 @@ export function shownSettings({ settings }: Connector): [string, Schema][] {
   return Object.entries(settings as Record<string, Schema>).filter(([, { readOnly }]) => !readOnly)
 }
 
-/** The settings of a form, without those that were left empty. Those that nobody enters stay as they are. */
+/** The settings of a form, without empty ones. Settings that nobody enters stay unchanged. */
 export function settingsOf(connector: Connector, draft: Draft, before: Readonly<Record<string, unknown>> = {}) {
   const shown = shownSettings(connector)
   const names = shown.map(([name]) => name)

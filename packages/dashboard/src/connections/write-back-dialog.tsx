@@ -22,7 +22,7 @@ interface WriteBackDialogProps {
   onClose: () => void
 }
 
-/** Chooses which properties of contacts are written to the system. */
+/** Chooses which contact properties are written back to the system. */
 export function WriteBackDialog({ connection, label, opened, onClose }: WriteBackDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} size="lg" title={words.title(label)}>
@@ -104,7 +104,7 @@ function PropertyFields({ row, number, label, problemOf, change }: PropertyField
   const { data } = useQuery(propertiesQuery('contacts'))
   const editable = (data?.properties ?? []).filter(({ is_editable, name }) => is_editable && name !== 'email')
   const known = editable.map(({ name, label: shown }) => ({ value: name, label: shown }))
-  // One that no contact has any more, or before the others have been read.
+  // The property may no longer exist on any contact, or the others have not been loaded yet.
   const own = row.property === '' || known.some(({ value }) => value === row.property) ? [] : [row.property]
   return (
     <Group flex={1} gap="xs" align="flex-start">
@@ -114,7 +114,7 @@ function PropertyFields({ row, number, label, problemOf, change }: PropertyField
         value={row.property}
         error={problemOf('property')}
         onChange={({ currentTarget: { value } }) =>
-          // Most systems name the usual properties alike.
+          // Most systems use the same names for common properties.
           change({ property: value, ...(row.target === '' ? { target: value } : {}) })
         }
         data={[{ value: '', label: words.choose }, ...known, ...own]}

@@ -17,7 +17,7 @@ import { text } from './text.ts'
 
 const route = getRouteApi('/shell/hooks/$hookId/bodies/$bodyId')
 
-/** A body that a hook has received, and what became of it. */
+/** A body that a hook has received, and its outcome. */
 export function BodyPage() {
   const { hookId, bodyId } = route.useParams()
   const { data, error, refetch } = useQuery(hookBodyQuery(hookId, bodyId))

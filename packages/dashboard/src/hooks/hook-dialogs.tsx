@@ -50,7 +50,7 @@ export function RenameDialog({ hook, onClose }: DialogProps) {
   )
 }
 
-/** Sets or replaces the signing secret; a hook that waited for it is turned on. */
+/** Sets or replaces the signing secret. A hook that was waiting for it is turned on. */
 export function SecretDialog({ hook, onClose }: DialogProps) {
   const isCustom = hook.kind === 'custom'
   const [secret, setSecret] = useState('')

@@ -5,20 +5,20 @@ import { pathWithin } from './mapping-draft.ts'
 import { text } from './text.ts'
 
 const words = text.mapping
-/** Objects and lists down to here are open at first. */
+/** Objects and lists down to this depth are open at first. */
 const OPEN_DEPTH = 3
-/** Of a longer list, the rest has the same form. */
+/** Longer lists are cut, because their remaining items have the same form. */
 const SHOWN_MAX = 50
 const VALUE_LENGTH_MAX = 120
 
 interface TreeProps {
   value: unknown
-  /** What a click on a value chooses its path for; null if nothing can be chosen. */
+  /** The field that a click on a value fills; null if no field is chosen. */
   target: string | null
   onPick: (path: string) => void
 }
 
-/** A JSON value whose parts are buttons that put their path into a field. */
+/** A JSON value. Its parts are buttons that fill in their path. */
 export function JsonTree(props: TreeProps) {
   return <Children {...props} path="" depth={0} />
 }

@@ -12,16 +12,16 @@ export interface Row {
   /** The name of a property, or of a field of the data. */
   key: string
   from: 'path' | 'value'
-  /** The paths with ` | ` between them, or the fixed value. */
+  /** The paths, separated by ` | `, or the fixed value. */
   text: string
-  /** What the editor does not show, and keeps: a prefix, and the type of a fixed value. */
+  /** Values that the editor keeps but does not show: a prefix, and the type of a fixed value. */
   kept: Field
 }
 
 export interface ConditionRow {
   id: string
   path: string
-  /** The values with commas between them. */
+  /** The values, separated by commas. */
   values: string
   kept: (string | number | boolean)[]
 }
@@ -108,7 +108,7 @@ function fieldOf({ from, text: shown, kept }: Row): Field {
   return { path: sent.length === 1 ? (sent[0] ?? '') : sent, ...prefix }
 }
 
-/** Values that were not changed keep their type; a new number, true or false is one. */
+/** Unchanged values keep their type. A new number, true or false gets that type. */
 function valuesOf(values: string, kept: ConditionRow['kept']): ConditionRow['kept'] {
   const texts = values.split(',').map((value) => value.trim())
   return texts
@@ -121,20 +121,20 @@ function typed(value: string): string | number | boolean {
   return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value) ? Number(value) : value
 }
 
-/** How a row is called. */
+/** The name of a row. */
 export function nameOf({ part, name, key }: Row): string {
   if (name === null) return text.mapping.field(key.trim())
   return text.mapping.names[`${part}.${name}` as keyof typeof text.mapping.names]
 }
 
-/** The path of a field or an item of what another path leads to. */
+/** The path of a field or an item, below another path. */
 export function pathWithin(path: string, step: string | number): string {
   if (typeof step === 'number') return `${path}[${step}]`
   if (!/^[A-Za-z_][\w-]*$/.test(step)) return `${path}[${JSON.stringify(step)}]`
   return path === '' ? step : `${path}.${step}`
 }
 
-/** A name for a property whose value is at a path: its last field. */
+/** A property name that is derived from a path: its last field. */
 export function keyOfPath(path: string): string {
   return /([A-Za-z_][\w-]*)(\[\d+\])*$/.exec(path)?.[1] ?? ''
 }

@@ -17,7 +17,7 @@ import { text } from './text.ts'
 
 const route = getRouteApi('/shell/hooks/$hookId/mapping')
 
-/** The editor of a hook's mapping, which works on a sample. */
+/** The editor of a hook's mapping, based on a sample. */
 export function MappingPage() {
   const { hookId } = route.useParams()
   const hook = useQuery(hookQuery(hookId))
@@ -34,7 +34,7 @@ export function MappingPage() {
       {failed ? (
         <ErrorState error={failed.error} onRetry={failed.refetch} />
       ) : hook.data && bodies.data ? (
-        // With a hook that was changed elsewhere, the draft starts anew only when the page is opened again.
+        // If the hook is changed elsewhere, the draft is replaced only when the page is opened again.
         <Editor key={hookId} hook={hook.data} bodies={bodies.data} />
       ) : (
         <LoadingState lines={10} />
@@ -125,7 +125,7 @@ function targetOf({ rows, conditions }: Draft, selected: string | null): string 
   return condition < 0 ? null : text.mapping.conditionPath(condition + 1)
 }
 
-/** The draft with a path in the chosen field; a property without a name gets that of the value. */
+/** The draft with a path in the chosen field. A property without a name gets the name of the value. */
 function withPath({ rows, conditions }: Draft, selected: string | null, path: string): Draft {
   return {
     rows: rows.map((row) =>

@@ -11,7 +11,7 @@ const words = text.preview
 /** Long enough to finish a word, short enough to feel immediate. */
 const PAUSE_MS = 300
 
-/** What the mapping, as it is edited, makes of the sample. */
+/** The records that the edited mapping would create from the sample. */
 export function MappingPreview({ hookId, mapping, sample }: { hookId: string; mapping: Mapping; sample: unknown }) {
   const [debounced] = useDebouncedValue(mapping, PAUSE_MS)
   const { data, error, isFetching } = useQuery({

@@ -31,7 +31,7 @@ const one = createRoute({
 const mapping = createRoute({
   getParentRoute: () => shellRoute,
   path: '/hooks/$hookId/mapping',
-  /** The body to work on; the newest without one. */
+  /** The body to use as the sample. Default: the newest. */
   validateSearch: searchParams({ body: text }),
   loader: ({ context: { queryClient }, params: { hookId } }) => {
     void queryClient.prefetchQuery(hookQuery(hookId))

@@ -13,7 +13,7 @@ const PASTED = 'pasted'
 interface SamplePanelProps {
   hookId: string
   bodies: readonly HookBody[]
-  /** The body to show; undefined for one that is pasted. */
+  /** The body to show; undefined for a pasted sample. */
   bodyId: string | undefined
   onBody: (bodyId: string | undefined) => void
   sample: unknown
@@ -22,7 +22,7 @@ interface SamplePanelProps {
   onPick: (path: string) => void
 }
 
-/** The body that the mapping is made on: one that the hook has received, or a pasted one. */
+/** The sample for the mapping: a body that the hook has received, or a pasted one. */
 export function SamplePanel(props: SamplePanelProps) {
   const { hookId, bodies, bodyId, onBody, sample, onSample, target, onPick } = props
   return (

@@ -10,7 +10,7 @@ import { LoadingState } from '../ui/states.tsx'
 import { forgetQuery, keptQuery, startPage } from './routes.ts'
 import { text } from './text.ts'
 
-/** Where providers send people back to: completes the sign-in, and leads to what was connected. */
+/** The redirect page: completes the sign-in, then opens the connected mailbox or system. */
 export function AuthorizedPage() {
   const { history } = useRouter()
   const [query] = useState(keptQuery)
@@ -20,7 +20,7 @@ export function AuthorizedPage() {
     forgetQuery()
     history.replace(data.path)
   }, [data, history])
-  // A person who is not signed in is on the way to the sign-in page.
+  // A person who is not signed in is being redirected to the sign-in page.
   const failure = error instanceof ApiError && error.status === 401 ? null : error
   if (failure === null && query !== '') {
     return (
@@ -43,7 +43,7 @@ export function AuthorizedPage() {
   )
 }
 
-/** A sign-in of the command line ends in a browser, which cannot complete it. */
+/** A sign-in from the command line ends in a browser, which cannot complete it. */
 function Elsewhere({ query }: { query: string }) {
   const values = new URLSearchParams(query)
   const options = ['state', 'code'].map((name) => `--${name} '${(values.get(name) ?? '').replaceAll("'", '')}'`)

@@ -6,7 +6,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
-/** Where the documentation says how to register a client, by provider. */
+/** The documentation on registering a client, by provider. */
 const GUIDES = new Map([
   ['google', '/docs/identities#google'],
   ['microsoft', '/docs/identities#microsoft'],

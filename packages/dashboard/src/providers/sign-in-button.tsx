@@ -16,7 +16,7 @@ interface SignInButtonProps {
   children: ReactNode
 }
 
-/** Leads to a provider's sign-in. Without an OAuth client it asks for one first. */
+/** Opens a provider's sign-in page. If there is no OAuth client, it asks for one first. */
 export function SignInButton({ provider, purpose, variant = 'default', children }: SignInButtonProps) {
   const mayStore = useMay('settings:write')
   const [isAsking, setAsking] = useState(false)

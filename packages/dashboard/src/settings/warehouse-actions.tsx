@@ -25,7 +25,7 @@ import { text } from './warehouse-text.ts'
 
 const { one: words } = text
 
-/** What can be done with a destination, for people who may export. */
+/** The actions for a destination, for people who may export. */
 export function DestinationActions({ destination }: { destination: WarehouseDestination }) {
   const { destination_id: id, status, name } = destination
   const queryClient = useQueryClient()

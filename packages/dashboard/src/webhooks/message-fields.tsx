@@ -61,7 +61,7 @@ export function MessageFields({ event, value, onChange }: MessageFieldsProps) {
   )
 }
 
-/** What the channel shows in place of the escapes that are sent. */
+/** Shows the message as the channel does, with escapes resolved. */
 function withoutEscapes(sent: string): string {
   return sent.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }
