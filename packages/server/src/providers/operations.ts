@@ -88,7 +88,7 @@ export const PROVIDER_OPERATIONS = [
     scopeOf: (sent) => scopeOfPurpose((sent as { purpose?: { kind?: unknown } } | null)?.purpose?.kind),
     summary: 'Start a sign-in at a provider and get the URL where the person signs in',
     description:
-      'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Requires the scope of the purpose: identities:write for a mailbox, settings:write for a connection.',
+      'The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: identities:write for a mailbox, settings:write for a connection.',
     input: { provider: Provider, purpose: Purpose },
     output: { authorization_url: Type.String(), expires_at: Timestamp },
     status: 201,
@@ -113,7 +113,7 @@ export const PROVIDER_OPERATIONS = [
     scope: 'settings:read',
     summary: 'Complete a sign-in with the parameters of the redirect URL',
     description:
-      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also requires the scope of the purpose.',
+      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose.',
     input: {
       state: Type.String({ minLength: 1, maxLength: 200, examples: ['8qk0Y3m1hV9b'] }),
       code: fromRedirect('The authorization code.', 8_192),

@@ -52,7 +52,7 @@ const TimeZone = Type.String({
   description: 'The time zone of the schedule. Default: UTC.',
 })
 const alsoSettings = () => 'settings:write' as const
-const BOTH = 'Requires the scopes `data:export` and `settings:write`.'
+const BOTH = 'Needs the scopes `data:export` and `settings:write`.'
 
 function entryOf(action: string, destinationId: string, details: Record<string, unknown> = {}) {
   return { action, subjectKind: 'warehouse_destination', subjectId: destinationId, details }
