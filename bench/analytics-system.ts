@@ -1,6 +1,6 @@
 /**
- * Plays PostHog for `connectors.ts`, in a process of its own: a year of events, evenly spread, of 1,000 people and 4,000 anonymous
- * visitors. It understands the queries of our connector alone.
+ * Simulates PostHog for `connectors.ts` in a separate process: a year of evenly spread events of 1,000 people and 4,000 anonymous
+ * visitors. It supports only the queries of our connector.
  */
 import { createServer } from 'node:https'
 import { text } from 'node:stream/consumers'

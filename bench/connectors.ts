@@ -19,11 +19,11 @@ const EVENTS = IS_QUICK ? 200_000 : 2_000_000
 const PORT = 18_098
 const SITE = 'bench-connectors.example'
 const TRACKERS = 16
-/** Both sides are measured alternately: the speed of a shared machine changes within seconds. */
+/** Both sides are measured alternately, because the speed of a shared machine changes within seconds. */
 const ROUNDS = 3
 const SETTLE_MS = 2_000
 
-/** `/track` while a connected system's year of events is pulled, compared with the same alone. */
+/** Compares `/track` during a pull of a year of events with `/track` alone. */
 export async function measureConnectors(directory: string, environment: Record<string, string>): Promise<void> {
   progress('starting a connected system')
   const { certificate, key } = makeCertificate()
@@ -102,7 +102,7 @@ async function createBenchTenant(environment: Record<string, string>): Promise<s
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the answers of the API.
+// biome-ignore lint/suspicious/noExplicitAny: the responses of the API.
 async function ask(apiKey: string, method: string, path: string, body?: object): Promise<any> {
   const response = await fetch(URL_OF_SERVICE + path, {
     method,
@@ -113,7 +113,7 @@ async function ask(apiKey: string, method: string, path: string, body?: object):
   return response.json()
 }
 
-/** The round in the middle, by its p95. */
+/** The median round, by p95. */
 function middleOf(rounds: readonly Load[]): Load {
   const middle = rounds.toSorted((a, b) => a.p95Ms - b.p95Ms)[Math.floor(rounds.length / 2)]
   if (!middle) throw new Error('Nothing was measured.')

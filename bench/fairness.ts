@@ -12,7 +12,7 @@ import { READY, SERVICE } from './target.ts'
 const CONNECTIONS = 4
 /** Light reads are sequential with a pause, so that they measure waiting times and not each other. */
 const PAUSE_MS = 5
-/** Both sides are measured alternately: the speed of a shared machine changes within seconds. */
+/** Both sides are measured alternately, because the speed of a shared machine changes within seconds. */
 const ROUNDS = 3
 const WARM_UP_MS = 2_000
 /** With fewer, a heavy query ends before anything could wait for it. */

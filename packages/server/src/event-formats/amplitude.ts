@@ -12,7 +12,7 @@ const EVENT_NAMES: Readonly<Record<string, string>> = {
 }
 /** Events that only change what is known of a person or a group. */
 const CHANGES = ['$identify', '$groupidentify']
-/** User properties that Amplitude's SDKs add themselves, such as `initial_utm_source` and `referrer`. */
+/** User properties that Amplitude's SDKs add on their own, such as `initial_utm_source` and `referrer`. */
 const ADDED =
   /^(initial_|utm_|\[Amplitude\]|\$)|^(referrer|referring_domain|gclid|gbraid|wbraid|fbclid|msclkid|dclid|li_fat_id|ttclid|twclid|rdt_cid|ko_click_id)$/
 
@@ -30,14 +30,14 @@ export const amplitude: AnalyticsFormat = {
       ...EMPTY_CALL,
       userId,
       visitorId,
-      // What an anonymous visitor says of itself identifies nobody.
+      // Properties that an anonymous visitor sends do not identify anybody.
       ...(userId === null ? {} : { email: email ?? emailOf(userId), properties }),
     }
     return CHANGES.includes(name) ? person : { ...person, event: eventOf(line, name) }
   },
 }
 
-/** What an event says of its person at its time; null if it names none. */
+/** The person of an event with their properties at its time; null if the event has no person. */
 export function personOfAmplitude(value: unknown): AmplitudePerson | null {
   const line = fieldsOf(value)
   const userId = idOf(line.user_id)
@@ -84,19 +84,19 @@ function eventOf(line: Fields, name: string): CallEvent {
   }
 }
 
-/** On the web, the operating system is among the device, and the browser in its place. */
+/** On the web, Amplitude has the operating system in the device fields, and the browser in the operating system fields. */
 function deviceOf({ platform, os_name, device_family }: Fields): NonNullable<CallEvent['device']> {
   const isWeb = textOf(platform) === 'Web'
   return { browser: isWeb ? textOf(os_name) : '', os: textOf(isWeb ? device_family : os_name), deviceType: '' }
 }
 
-/** -1 is an event outside of a session. A session is named by its start, so other devices may have the same. */
+/** -1 means no session. A session id is its start time, so other devices may have the same id. */
 function sessionOf({ session_id, device_id }: Fields): string | null {
   const session = textOf(session_id)
   return session === '' || session === '-1' ? null : `${textOf(device_id)}/${session}`.slice(0, 200)
 }
 
-/** Amplitude writes times in UTC without saying so: `2026-01-31 08:00:00.123456`. */
+/** Amplitude writes UTC times without a time zone: `2026-01-31 08:00:00.123456`. */
 function withOffset(value: unknown): string {
   const time = textOf(value)
   return /\d:\d{2}:\d{2}(\.\d+)?$/.test(time) ? `${time}Z` : time

@@ -5,7 +5,7 @@ import type { Call } from '../sites/ingestion/call.ts'
 import { TIMESTAMP_FORM } from '../sites/ingestion/event-fields.ts'
 import type { Fields } from '../sites/segment/fields.ts'
 
-/** A format of events of other systems. */
+/** An event format of another system. */
 export interface Format {
   /** Whether a line can only be of this format. */
   matches(line: Fields): boolean
@@ -13,9 +13,9 @@ export interface Format {
   toCall(line: Fields, warnings: string[]): Call
 }
 
-/** A format of a product-analytics system, which a connector reads too. */
+/** The format of a product analytics system, which a connector also reads. */
 export interface AnalyticsFormat extends Format {
-  /** The system's id of a line's event; '' without one. */
+  /** The system's id of a line's event; '' if there is none. */
   idOf(line: unknown): string
 }
 

@@ -10,7 +10,7 @@ const EVENT_NAMES: Readonly<Record<string, string>> = {
   mp_page_view: 'page_view',
 }
 const DEVICE = '$device:'
-/** Times above are milliseconds, those below seconds. */
+/** Larger numbers are milliseconds, smaller ones are seconds. */
 const MILLISECONDS_MIN = 100_000_000_000
 
 /** The events that Mixpanel exports. */
@@ -38,7 +38,7 @@ export interface MixpanelPerson {
   updatedAt: string | undefined
 }
 
-/** Mixpanel's names of properties that the service has under another name. */
+/** Mixpanel's property names, and the service's names for them. */
 const NAMES: Readonly<Record<string, string>> = {
   $email: 'email',
   $first_name: 'firstname',
@@ -50,7 +50,7 @@ const NAMES: Readonly<Record<string, string>> = {
   $country_code: 'country',
 }
 
-/** What Mixpanel knows of a person. @returns null for the profile of a device, which is no person. */
+/** The person of a Mixpanel profile. @returns null for the profile of a device. */
 export function personOfMixpanel(distinctId: unknown, properties: Fields): MixpanelPerson | null {
   const userId = idOf(distinctId)
   if (userId === null || isGenerated(userId)) return null
@@ -66,7 +66,7 @@ export function personOfMixpanel(distinctId: unknown, properties: Fields): Mixpa
   }
 }
 
-/** Two ids of one person. An id that looks generated may also be that of a visitor with events. */
+/** Two ids of one person. An id that looks generated may also belong to a visitor with events. */
 function linkOf(id: unknown, other: unknown): Call {
   const [userId, previousId] = [idOf(id), visitorIdOf(idOf(other))]
   if (userId === null || previousId === null) throw invalid('properties', 'must have both ids of the person')
@@ -92,7 +92,7 @@ function visitorIdOf(id: string | null): string | null {
   return id?.startsWith(DEVICE) ? id.slice(DEVICE.length) : id
 }
 
-/** `$user_id` and `$device_id` say what the ids are; older exports have `distinct_id` alone. */
+/** `$user_id` and `$device_id` identify the kinds of ids. Older exports have only `distinct_id`. */
 function personOf(properties: Fields): Call {
   const distinctId = idOf(properties.distinct_id)
   const isDevice = distinctId === null || isGenerated(distinctId)
@@ -113,7 +113,7 @@ function eventOf(name: string, properties: Fields): CallEvent {
     title: urlOf(textOf(properties.current_page_title)),
     referrer: referrerOf(properties.$referrer),
     data,
-    // Mixpanel compares the name and the person too.
+    // Mixpanel also compares the name and the person.
     sentId: insertId === '' ? null : idOfText(`$insert_id ${insertId} ${name} ${textOf(distinct_id)}`),
     sessionId: null,
     context: { screen: screenOf(properties), user_agent: properties.$user_agent },

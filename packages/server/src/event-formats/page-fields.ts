@@ -7,7 +7,7 @@ import { type Fields, textOf } from '../sites/segment/fields.ts'
 /** Ids that SDKs generate for a device: five groups of hexadecimal digits, among them UUIDs. */
 export const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i
 const URL_LENGTH_MAX = 16_384
-/** What their SDKs write where a page has no referrer. */
+/** The value that their SDKs send if a page has no referrer. */
 const NO_REFERRER = '$direct'
 
 export function urlOf(value: unknown): string | undefined {

@@ -39,8 +39,8 @@ export const posthog: AnalyticsFormat = {
 }
 
 /**
- * What PostHog knows of a person.
- * @returns null for an anonymous visitor: a person whose ids are all those of devices.
+ * The person of a PostHog profile.
+ * @returns null for an anonymous visitor, which has only device ids.
  */
 export function personOfPostHog(distinctIds: readonly string[], properties: Fields): PostHogPerson | null {
   const [userId = null] = distinctIds.filter((id) => !isDevice(id)).sort()
@@ -50,7 +50,7 @@ export function personOfPostHog(distinctIds: readonly string[], properties: Fiel
   return { userId, email: email ?? emailOf(userId), visitorIds, properties: usable ?? {} }
 }
 
-/** Ids that PostHog's SDKs generate: UUIDv7, and another form before 2023. Other UUIDs are ids of the customer's own. */
+/** Ids that PostHog's SDKs generate: UUIDv7, and another format before 2023. Other UUIDs are the customer's own ids. */
 function isDevice(id: string): boolean {
   return isUuid(id) ? timeOfId(id.toLowerCase()) !== null : GENERATED_ID.test(id)
 }
@@ -62,7 +62,7 @@ export interface PostHogPerson {
   properties: PropertyChanges
 }
 
-/** Values that PostHog's SDKs add themselves, such as `$initial_referrer`, are no properties of a contact. */
+/** Values that PostHog's SDKs add on their own, such as `$initial_referrer`, do not become contact properties. */
 function traitsOf(traits: Fields): Fields {
   return Object.fromEntries(Object.entries(traits).filter(([key]) => !key.startsWith('$')))
 }
@@ -77,7 +77,7 @@ function namedPerson(distinctId: string, traits: Fields, warnings: string[]): Ca
   return { ...EMPTY_CALL, ...person, email: person.email ?? emailOf(distinctId) }
 }
 
-/** PostHog has one id for both kinds: that of an anonymous visitor is the device's, or a UUIDv7 that its SDK generated. */
+/** PostHog uses one id for visitors and contacts. A visitor's id is the device id, or a UUIDv7 that the SDK generated. */
 function isAnonymous(distinctId: string, properties: Fields): boolean {
   if (properties.$is_identified === true || properties.$user_id === distinctId) return false
   if (properties.$is_identified === false || properties.$device_id === distinctId) return true
@@ -111,7 +111,7 @@ function eventOf(line: Fields, name: string, properties: Fields): CallEvent {
   }
 }
 
-/** PostHog writes some times in UTC without saying so. */
+/** PostHog writes some UTC times without a time zone. */
 function withOffset(time: string): string {
   return /\d:\d{2}:\d{2}(\.\d+)?$/.test(time) ? `${time}Z` : time
 }

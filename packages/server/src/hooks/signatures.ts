@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../platform/errors.ts'
 import type { SignatureScheme } from './kinds.ts'
 
-/** The maximum age of a signature, which prevents replays of recorded requests. */
+/** The maximum difference between a signature's time and now, which prevents replays of recorded requests. */
 const TOLERANCE_SECONDS = 300
 /** While a secret is being replaced, senders sign with at most two secrets. */
 const SIGNATURES_MAX = 10

@@ -17,7 +17,7 @@ export interface TokenRenewal {
   /** null for a public client. */
   clientSecret: string | null
   tokenUrl: string
-  /** Where a person signed in; absent if the refresh token was given. */
+  /** The provider where a person signed in; absent if the refresh token was entered. */
   provider?: ProviderName
 }
 

@@ -85,14 +85,14 @@ export async function setEmailAccount(
   })
 }
 
-/** The tokens of the stored account, if the new settings keep its renewal. They store what they renew. */
+/** The tokens of the stored account, if the new settings keep its refresh token. Renewed tokens are stored. */
 function keptTokens({ renewal, issued }: CheckedEmailSettings, known: EmailAccount | null): AccessTokens | undefined {
   const isKept = renewal !== null && issued === undefined && isDeepStrictEqual(renewal, known?.renewal)
   const login = known?.smtp.login
   return isKept && login && 'tokens' in login ? login.tokens : undefined
 }
 
-/** Without an access token, getting the first one shows that the renewal works. */
+/** If there is no access token, requesting the first one shows that renewal works. */
 function firstTokens(
   tenant: Tenant,
   dependencies: OpenDependencies,

@@ -24,7 +24,7 @@ export async function cutOfJournal(tenant: Tenant): Promise<number> {
   return cut
 }
 
-/** Whether rows of the tenant with such a number are not in ClickHouse yet. */
+/** Whether rows of the tenant up to this number are not in ClickHouse yet. */
 async function isWaiting(tenant: Tenant, cut: number): Promise<boolean> {
   const found = await tenant.unrestricted
     .selectFrom('journal')

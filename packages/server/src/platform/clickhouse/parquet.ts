@@ -1,4 +1,4 @@
-/** The compression that every reader knows and that is fast to write. */
+/** This compression is fast to write, and every reader supports it. */
 export const PARQUET_FORMAT = `, output_format_parquet_compression_method = 'zstd',
   output_format_parquet_string_as_string = 1 FORMAT Parquet`
 
@@ -35,11 +35,11 @@ export function sentRows(structure: string): string {
   return `format(JSONEachRow, '${structure}', {rows: String})`
 }
 
-/** The kinds of values in Thrift's compact protocol, in which a Parquet file describes itself. */
+/** The value types of Thrift's compact protocol, which a Parquet file's footer uses. */
 const THRIFT = { true: 1, false: 2, byte: 3, double: 7, binary: 8, list: 9, set: 10, map: 11, struct: 12 }
 const ROWS_FIELD = 3
 
-/** The number of rows that a Parquet file says it has, in the third field of its footer. */
+/** The number of rows in a Parquet file, from the third field of its footer. */
 export function rowsOfParquet(file: Buffer): number {
   const end = file.length - 8
   let at = end - file.readUInt32LE(end)

@@ -6,7 +6,7 @@
 export const SEQUENCE_COLUMN = `sequence UInt64
     DEFAULT toUInt64OrZero(extract(getSetting('insert_deduplication_token'), '#([0-9]+)')) CODEC(Delta, ZSTD(1))`
 
-/** A token for insertions that says which number the inserted rows get. */
+/** A deduplication token that contains the number of the inserted rows. */
 export function withSequence(token: string, sequence: number): string {
   return `${token}#${sequence}`
 }

@@ -73,7 +73,7 @@ export interface TenantEvents {
   stream<Row>(selection: EventSelect): AsyncIterable<Row[]>
   /** Resolves once ClickHouse has every event acknowledged before the call. Reads do this themselves. */
   settle(): Promise<void>
-  /** How many rows some numbers of the journal have, in order: a file must not have too many. */
+  /** The number of rows per journal number, in order, which limits the size of files. */
   sizes(range: SizeRange): Promise<SequenceSize[]>
   /** A file of the tenant's data. */
   parquet(file: TenantFile): Promise<Buffer>

@@ -1,7 +1,7 @@
 import type { QueryParameters } from './parameters.ts'
 import { sentRows } from './parquet.ts'
 
-/** Of the whole file, which is in memory. A caller bounds what it asks for, so that no file comes near. */
+/** The maximum size of a file, which is in memory as a whole. Callers limit the rows, so files stay well below. */
 export const FILE_BYTES_MAX = 256 * 1024 * 1024
 export const FILE_SECONDS_MAX = 20
 
@@ -21,7 +21,7 @@ export type TenantFile = { name: string; columns: string } & (
       from: 'events' | 'owner_links'
       after: number
       upTo: number
-      /** Of how many parts of about the same size this is which: rows without numbers are divided by their ids. */
+      /** The index and number of similar-sized parts. Rows without numbers are divided by their ids. */
       share: { index: number; of: number }
     }
 )
@@ -36,7 +36,7 @@ export interface SizeRange {
   limit: number
 }
 
-/** The rows with a number, and about how many bytes they have as text. */
+/** The number of rows per number, and their approximate size as text. */
 export interface SequenceSize {
   sequence: number
   rows: number
@@ -59,7 +59,7 @@ export function renderSizes({ from, after, upTo, limit }: SizeRange): { sql: str
 export function renderFile(file: TenantFile): { sql: string; parameters: QueryParameters } {
   const { name, columns } = file
   if (file.from === 'rows') {
-    // The tenant is not used, but every statement of a tenant gets it.
+    // The tenant id has no effect here, but every statement of a tenant must contain it.
     const sql = `/* ${name} */ SELECT ${columns} FROM ${sentRows(file.structure)} WHERE {tenant_id: UUID} IS NOT NULL`
     return { sql, parameters: { rows: file.rows } }
   }
