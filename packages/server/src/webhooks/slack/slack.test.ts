@@ -119,7 +119,10 @@ test("an author's link keeps values within its URL", async () => {
 })
 
 test('a < that begins no link is text, before and after values', async () => {
-  const { path } = await subscribeSlack('hearts', 'We <3 {{event.data.who}}: {{event.data.n}} <= 9 <- {{event.data.who}}')
+  const { path } = await subscribeSlack(
+    'hearts',
+    'We <3 {{event.data.who}}: {{event.data.n}} <= 9 <- {{event.data.who}}',
+  )
   await tenant.track({ visitor_id: 'v', events: [{ event: 'hearts', data: { who: '<b>', n: 7 } }] })
   expect(await messagesAt(path)).toEqual(['We <3 &lt;b&gt;: 7 <= 9 <- &lt;b&gt;'])
   const long = await subscribeSlack('long hearts', `<3 ${'{{event.data.a}}'.repeat(50)}`)
