@@ -559,9 +559,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Complete a sign-in with what the provider added to the redirect URL.
+   * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider leads to. Pass an `error` on too, so that the sign-in ends. Needs the scope of its purpose as well. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. Needs the scope `settings:read`.
    */
   completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResponse> {
     return this.call('POST /v1/authorizations/complete', input, options)
@@ -595,9 +595,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Connect a system: its data is read from then on.
+   * Connect a system and start pulling its data.
    *
-   * The credentials are tried first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings. Needs the scope `settings:write`.
+   * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings. Needs the scope `settings:write`.
    */
   createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResponse> {
     return this.call('POST /v1/connections', input, options)
@@ -624,7 +624,7 @@ export class Operations extends Caller {
   /**
    * Create an incoming webhook; its URL with the token is shown only once.
    *
-   * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind comes with a mapping and checks the signature of its sender. Without `signing_secret`, it is off until you add one: some senders show theirs only once they have the URL. Needs the scope `settings:write`.
+   * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL. Needs the scope `settings:write`.
    */
   createHook(input: CreateHookInput, options?: RequestOptions): Promise<CreateHookResponse> {
     return this.call('POST /v1/hooks', input, options)
@@ -687,7 +687,7 @@ export class Operations extends Caller {
   /**
    * Create a destination for exports of events, contacts and companies as Parquet files.
    *
-   * Needs the scopes `data:export` and `settings:write`. The place of the files cannot change later. Needs the scope `data:export`.
+   * Needs the scopes `data:export` and `settings:write`. The location of the files cannot be changed later. Needs the scope `data:export`.
    */
   createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<CreateWarehouseDestinationResponse> {
     return this.call('POST /v1/warehouse', input, options)
@@ -721,7 +721,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Disconnect a system and delete its credentials; what it wrote remains.
+   * Disconnect a system and delete its credentials; the data that it wrote stays.
    *
    * Needs the scope `settings:write`.
    */
@@ -741,7 +741,7 @@ export class Operations extends Caller {
   /**
    * Delete an incoming webhook with its kept bodies: its URL stops working at once.
    *
-   * The records that it wrote remain. Needs the scope `settings:write`.
+   * The records that it wrote stay. Needs the scope `settings:write`.
    */
   deleteHook(input: DeleteHookInput, options?: RequestOptions): Promise<DeleteHookResponse> {
     return this.call('DELETE /v1/hooks/{hook_id}', input, options)
@@ -775,7 +775,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Delete the OAuth client of a provider: what signed in with it stops working when its access expires.
+   * Delete the OAuth client at a provider: sign-ins made with it stop working when their access tokens expire.
    *
    * Needs the scope `settings:write`.
    */
@@ -811,7 +811,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Delete an export destination with its runs; files that were written stay.
+   * Delete an export destination with its list of runs; exported files stay.
    *
    * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
    */
@@ -919,7 +919,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Get a connected system: its state, how far it has been read, and the last run.
+   * Get a connected system with its state, its progress and its last run.
    *
    * Needs the scope `settings:read`.
    */
@@ -1367,7 +1367,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the systems that can be connected, with what each needs.
+   * List the connectors, with the credentials and settings that each needs.
    *
    * Needs the scope `settings:read`.
    */
@@ -1457,9 +1457,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the last bodies of an incoming webhook with what became of them, newest first.
+   * List the last bodies of an incoming webhook with their outcomes, newest first.
    *
-   * The last 50, of at most 4 MiB in all and 30 days. GET /v1/hooks/:hook_id/bodies/:body_id has the content. Needs the scope `settings:read`.
+   * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`.
    */
   listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<ListHookBodiesResponse, NonNullable<ListHookBodiesResponse['bodies']>[number]> {
     return this.list('GET /v1/hooks/{hook_id}/bodies', input, options, 'bodies', 'page')
@@ -1538,7 +1538,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * List the providers at which the workspace can sign in, with its OAuth client at each.
+   * List the providers where the workspace can sign in, with its OAuth client at each.
    *
    * Needs the scope `settings:read`.
    */
@@ -1718,7 +1718,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Stop reading a connected system until it is resumed.
+   * Pause a connected system: nothing is pulled until you resume it.
    *
    * Needs the scope `settings:write`.
    */
@@ -1727,7 +1727,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Stop scheduled runs; a run under way continues.
+   * Pause scheduled runs; a run in progress continues.
    *
    * Needs the scope `data:export`.
    */
@@ -1745,9 +1745,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Show what a mapping would make of a body; nothing is written.
+   * Preview the records that a mapping would create from a body; nothing is written.
    *
-   * Without `mapping`, it is the hook's. Needs the scope `settings:read`.
+   * Default for `mapping`: the hook's mapping. Needs the scope `settings:read`.
    */
   previewHook(input: PreviewHookInput, options?: RequestOptions): Promise<PreviewHookResponse> {
     return this.call('POST /v1/hooks/{hook_id}/preview', input, options)
@@ -1781,9 +1781,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Show the message that a webhook with the format slack sends for an event.
+   * Preview the message that a webhook with the format slack sends for an event.
    *
-   * The contact and the event are invented. Needs the scope `webhooks:read`.
+   * The contact and the event are made up. Needs the scope `webhooks:read`.
    */
   previewWebhookMessage(input: PreviewWebhookMessageInput, options?: RequestOptions): Promise<PreviewWebhookMessageResponse> {
     return this.call('GET /v1/webhooks/preview', input, options)
@@ -1799,7 +1799,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Read what changed in a connected system now.
+   * Pull the changes of a connected system now.
    *
    * Needs the scope `settings:write`.
    */
@@ -1835,7 +1835,7 @@ export class Operations extends Caller {
   /**
    * Send a body to an incoming webhook.
    *
-   * Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, its header must sign the body. The response is 200 with what became of the body, also if the mapping could not turn it into records, so that the sender does not send it again; 202 if the body is kept and will be recorded later.
+   * Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, the signature header must match the body. The response is 200 with the outcome, even if the mapping could not turn the body into records, so that the sender does not send it again. It is 202 if the body is stored and will be recorded later.
    */
   receiveHook(input: ReceiveHookInput, options?: RequestOptions): Promise<ReceiveHookResponse> {
     return this.call('POST /v1/public/hooks/{token}', input, options)
@@ -1914,7 +1914,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Read everything again that changed since a time; what is already here is not doubled.
+   * Read everything again that changed since a time, without duplicates.
    *
    * Needs the scope `settings:write`.
    */
@@ -1950,7 +1950,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Read a paused system again, from where it stopped.
+   * Resume a paused system where it stopped.
    *
    * Needs the scope `settings:write`.
    */
@@ -1959,7 +1959,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Resume scheduled runs; the next one exports what was missed.
+   * Resume scheduled runs; the next run exports what was missed.
    *
    * Needs the scope `data:export`.
    */
@@ -2033,7 +2033,7 @@ export class Operations extends Caller {
   /**
    * Record a body again with the hook's mapping of today.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping gives it another id or name than before. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResponse> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
@@ -2042,7 +2042,7 @@ export class Operations extends Caller {
   /**
    * Export now, in the background.
    *
-   * While a run is under way, its id is returned instead; if that waits for another attempt, it continues now. Needs the scope `data:export`.
+   * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`.
    */
   runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResponse> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
@@ -2121,9 +2121,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Set which properties of contacts are written to a connected system, or turn this off.
+   * Set which contact properties are written back to a connected system, or turn write-back off.
    *
-   * Changes made from then on are written. Needs the scope `settings:write`.
+   * Only changes made after this are written. Needs the scope `settings:write`.
    */
   setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResponse> {
     return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)
@@ -2150,7 +2150,7 @@ export class Operations extends Caller {
   /**
    * Store the OAuth client that you registered at a provider; its secret is never returned.
    *
-   * Register the `redirect_url` of the answer at the provider. Sign-ins made with another client have to be repeated. Needs the scope `settings:write`.
+   * Register the `redirect_url` from the response at the provider. If you replace a client, repeat the sign-ins that were made with it. Needs the scope `settings:write`.
    */
   setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<SetOAuthClientResponse> {
     return this.call('PUT /v1/oauth-clients/{provider}', input, options)
@@ -2193,9 +2193,9 @@ export class Operations extends Caller {
   }
 
   /**
-   * Start a sign-in at a provider: returns the URL where the person signs in.
+   * Start a sign-in at a provider and get the URL where the person signs in.
    *
-   * The URL works once, for 10 minutes. Afterwards the provider leads to the dashboard, or complete the sign-in yourself with `POST /v1/authorizations/complete`. Only whoever started it can complete it. Needs the scope of its purpose: identities:write for a mailbox, settings:write for a connection.
+   * The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: identities:write for a mailbox, settings:write for a connection.
    */
   startAuthorization(input: StartAuthorizationInput, options?: RequestOptions): Promise<StartAuthorizationResponse> {
     return this.call('POST /v1/authorizations', input, options)
@@ -2294,7 +2294,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * They are tried first. With another account or other settings, everything is read from the start. Needs the scope `settings:write`.
+   * They are tested first. If the account or the settings change, everything is read again. Needs the scope `settings:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)
@@ -2312,7 +2312,7 @@ export class Operations extends Caller {
   /**
    * Change the name, the mapping or the signature of an incoming webhook, or turn it on or off.
    *
-   * While it is off, it refuses bodies. A new mapping applies to the bodies that arrive from now on; run earlier ones again to apply it to them. Needs the scope `settings:write`.
+   * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again. Needs the scope `settings:write`.
    */
   updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResponse> {
     return this.call('PATCH /v1/hooks/{hook_id}', input, options)

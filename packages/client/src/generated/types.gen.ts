@@ -530,25 +530,25 @@ export type Connection = {
     connection_id: string;
     connector: string;
     /**
-     * The name under which it writes.
+     * The name of the source that it writes as.
      */
     source: string;
     /**
-     * The account at the connected system, as it names it.
+     * The account, as the connected system names it.
      */
     account: string;
     settings: {
         [key: string]: unknown;
     };
     /**
-     * `waiting` for the next pull, `failed`: `error` says why, and it is repeated; `signed_out`: sign in again; `paused` until it is resumed.
+     * `waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason, and the pull is retried. `signed_out`: sign in again. `paused`: until you resume it.
      */
     state: 'waiting' | 'pulling' | 'failed' | 'signed_out' | 'paused';
     error: string | null;
     objects: Array<{
         name: string;
         /**
-         * Changes until then have been read; null: nothing has.
+         * All changes up to this time have been read; null: none.
          */
         read_until: string | null;
         is_reading: boolean;
@@ -556,7 +556,7 @@ export type Connection = {
     last_run: ConnectionRun | null;
     next_pull_at: string | null;
     /**
-     * null: nothing is written to the system.
+     * null: nothing is written back.
      */
     write_back: WriteBack | null;
     created_at: string;
@@ -564,12 +564,12 @@ export type Connection = {
 };
 
 /**
- * A record that could not be written. The others were.
+ * A record that could not be written. All others were written.
  */
 export type ConnectionError = {
     error_id: string;
     /**
-     * null: the record was to be written to the connected system.
+     * null: the record could not be written back to the connected system.
      */
     run_id: string | null;
     /**
@@ -577,7 +577,7 @@ export type ConnectionError = {
      */
     object: string;
     /**
-     * The connected system's id of the record; of `write_back`, our contact_id.
+     * The record's id in the connected system; for `write_back`, our contact_id.
      */
     external_id: string;
     code: string;
@@ -586,12 +586,12 @@ export type ConnectionError = {
 };
 
 /**
- * A read of everything that changed since the run before.
+ * One read of everything that changed since the previous run.
  */
 export type ConnectionRun = {
     run_id: string;
     /**
-     * By object, how many records were created, updated, unchanged, deleted, merged, accepted (events), recorded (messages) or failed.
+     * For each object, the number of records that were created, updated, unchanged, deleted, merged, accepted (events), recorded (messages) or failed.
      */
     counts: {
         [key: string]: {
@@ -613,32 +613,32 @@ export type Connector = {
     label: string;
     kind: string;
     /**
-     * The secret fields that sign in. Empty: only `oauth_provider` does.
+     * The secret fields to sign in with. Empty: sign in only at `oauth_provider`.
      */
     credentials: Array<{
         name: string;
         description: string;
     }>;
     /**
-     * Where people can sign in with POST /v1/authorizations instead; null: nowhere.
+     * The provider where people can sign in with POST /v1/authorizations instead; null: none.
      */
     oauth_provider: string | null;
     /**
-     * The other fields of a connection, each as a JSON Schema.
+     * The other fields of a connection, each with its JSON Schema.
      */
     settings: {
         [key: string]: unknown;
     };
     /**
-     * The settings that a connection needs.
+     * The settings that are required.
      */
     required_settings: Array<string>;
     /**
-     * What is read, in this order.
+     * The objects that are read, in order.
      */
     objects: Array<string>;
     /**
-     * Whether changes of contacts can be written to the system.
+     * Whether changed contacts can be written back to the system.
      */
     can_write_back: boolean;
 };
@@ -808,7 +808,7 @@ export type EmailAccount = {
         client_id: string;
         token_url: string;
         /**
-         * Where a person signed in, such as google; null if the refresh token was given.
+         * The provider where a person signed in, such as google; null if the refresh token was entered.
          */
         provider: string | null;
     } | null;
@@ -830,7 +830,7 @@ export type EmailAccount = {
      */
     error: string | null;
     /**
-     * Whether the access was revoked or has ended, so that only another sign-in helps.
+     * Whether the access was revoked or has expired. If true, only another sign-in helps.
      */
     needs_sign_in: boolean;
     created_at: string;
@@ -961,7 +961,7 @@ export type Hook = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
     /**
-     * The source under whose name its records are written.
+     * The name of the source that it writes as.
      */
     source: string;
     /**
@@ -973,21 +973,21 @@ export type Hook = {
      */
     token_hint: string;
     /**
-     * Until when the token before the last rotation works; null if it does not.
+     * When the token before the last rotation stops working; null if it no longer works.
      */
     previous_token_until: string | null;
     has_signing_secret: boolean;
     /**
-     * The header in which the sender signs bodies; null if it does not.
+     * The header that contains the signature of a body; null if bodies are not signed.
      */
     signature_header: string | null;
     mapping: HookMapping;
     /**
-     * How many of its last bodies are kept.
+     * The number of kept bodies.
      */
     kept_bodies: number;
     /**
-     * How many of these could not be recorded.
+     * The number of kept bodies that could not be recorded.
      */
     failed_bodies: number;
     /**
@@ -1004,11 +1004,11 @@ export type HookBody = {
     received_at: string;
     size_bytes: number;
     /**
-     * `pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.
+     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
      */
     state: 'pending' | 'recorded' | 'skipped' | 'failed';
     /**
-     * Why it was skipped or failed, or why its last attempt was not finished.
+     * Why the body was skipped or failed, or why the last attempt did not finish.
      */
     error: {
         code: string;
@@ -1021,12 +1021,12 @@ export type HookBody = {
     event_id: string | null;
     contact_id: string | null;
     /**
-     * What it changed of the contact.
+     * What happened to the contact.
      */
     contact_status: 'created' | 'updated' | 'unchanged' | null;
     company_id: string | null;
     /**
-     * When its mapping last ran.
+     * When the mapping last ran.
      */
     processed_at: string | null;
 };
@@ -1037,146 +1037,146 @@ export type HookMapping = {
      */
     only_when?: Array<{
         /**
-         * Where the value is in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has one, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
+         * The path of the value in the body: `data.object.email`, `answers[0].text`, `answers[*].email` for the first item that has an `email`, `["first name"]` for a name with a dot, a space or a bracket, `$` for the whole body.
          */
         path: string;
         equals: Array<string | number | boolean>;
     }>;
     /**
-     * The event to record. `id`: an event with the same name and id is recorded once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970; default: when the body arrived.
+     * The event to record. `id`: an event with the same name and id is recorded only once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970. Default: the time when the body arrived.
      */
     event?: {
         name: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         timestamp?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         id?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         url?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         data?: {
             [key: string]: {
                 /**
-                 * A path, or a list of paths of which the first with a value counts.
+                 * A path, or a list of paths. The first path that has a value is used.
                  */
                 path?: string | Array<string>;
                 /**
-                 * A fixed value in place of a path.
+                 * A fixed value instead of a path.
                  */
                 value?: string | number | boolean;
                 /**
-                 * A text that begins otherwise counts as missing.
+                 * A text that does not begin with this counts as missing.
                  */
                 starts_with?: string;
             };
         };
     };
     /**
-     * The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id: it is remembered, and later finds the contact by itself, but creates none.
+     * The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id. Once a body has linked it to a contact, later bodies can identify the contact by it alone. It never creates a contact.
      */
     contact?: {
         email?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         user_id?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         external_id?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         properties?: {
             [key: string]: {
                 /**
-                 * A path, or a list of paths of which the first with a value counts.
+                 * A path, or a list of paths. The first path that has a value is used.
                  */
                 path?: string | Array<string>;
                 /**
-                 * A fixed value in place of a path.
+                 * A fixed value instead of a path.
                  */
                 value?: string | number | boolean;
                 /**
-                 * A text that begins otherwise counts as missing.
+                 * A text that does not begin with this counts as missing.
                  */
                 starts_with?: string;
             };
@@ -1188,44 +1188,44 @@ export type HookMapping = {
     company?: {
         domain: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         name?: {
             /**
-             * A path, or a list of paths of which the first with a value counts.
+             * A path, or a list of paths. The first path that has a value is used.
              */
             path?: string | Array<string>;
             /**
-             * A fixed value in place of a path.
+             * A fixed value instead of a path.
              */
             value?: string | number | boolean;
             /**
-             * A text that begins otherwise counts as missing.
+             * A text that does not begin with this counts as missing.
              */
             starts_with?: string;
         };
         properties?: {
             [key: string]: {
                 /**
-                 * A path, or a list of paths of which the first with a value counts.
+                 * A path, or a list of paths. The first path that has a value is used.
                  */
                 path?: string | Array<string>;
                 /**
-                 * A fixed value in place of a path.
+                 * A fixed value instead of a path.
                  */
                 value?: string | number | boolean;
                 /**
-                 * A text that begins otherwise counts as missing.
+                 * A text that does not begin with this counts as missing.
                  */
                 starts_with?: string;
             };
@@ -1466,7 +1466,7 @@ export type OAuthClient = {
      */
     label: string;
     /**
-     * null: no client is known, so nobody can sign in at the provider.
+     * null: no client is stored, so nobody can sign in at the provider.
      */
     client_id: string | null;
     /**
@@ -2026,7 +2026,7 @@ export type WarehouseDestination = {
     name: string;
     type: 'folder' | 's3';
     /**
-     * Where the files are: a URL, or a path in the folder of the operator.
+     * Where the files are: a URL, or a path in the operator's folder.
      */
     location: string;
     prefix: string;
@@ -2035,7 +2035,7 @@ export type WarehouseDestination = {
     bucket: string | null;
     access_key_id: string | null;
     /**
-     * null: it runs only when you start it.
+     * null: exports run only when you start them.
      */
     schedule: string | null;
     time_zone: string;
@@ -2050,16 +2050,16 @@ export type WarehouseRun = {
     run_id: string;
     destination_id: string;
     /**
-     * `retrying`: it failed and will continue at next_attempt_at.
+     * `retrying`: the run failed and will continue at next_attempt_at.
      */
     status: 'queued' | 'running' | 'retrying' | 'succeeded';
     trigger: 'schedule' | 'manual';
     /**
-     * Whether it exports all events again.
+     * Whether the run exports all events again.
      */
     is_full: boolean;
     /**
-     * What was written, by table.
+     * The files, rows and bytes that were written, by table.
      */
     tables: {
         [key: string]: {
@@ -2069,16 +2069,16 @@ export type WarehouseRun = {
         };
     };
     /**
-     * How often it failed.
+     * The number of failed attempts.
      */
     failures: number;
     /**
-     * Why it failed the last time.
+     * The error of the last failed attempt.
      */
     error: string | null;
     next_attempt_at: string | null;
     /**
-     * The path of its manifest, which is written last; null until then.
+     * The path of the manifest, which is written last; null until then.
      */
     manifest: string | null;
     created_at: string;
@@ -2090,7 +2090,7 @@ export type Webhook = {
     subscription_id: string;
     event: string;
     /**
-     * With the format `slack`, only its beginning: whoever knows the whole URL can post to the channel.
+     * With the format `slack`, only its beginning is returned, because anyone who knows the whole URL can post to the channel.
      */
     url: string;
     /**
@@ -2199,7 +2199,7 @@ export type WebhookHealth = {
 export type WriteBack = {
     properties: Array<WriteBackProperty>;
     /**
-     * Whether contacts that the system lacks are created there.
+     * Whether contacts that do not exist in the system are created there.
      */
     create_missing: boolean;
     /**
@@ -2207,7 +2207,7 @@ export type WriteBack = {
      */
     waiting: number;
     /**
-     * Why writing stopped; it is repeated.
+     * Why the last write failed. It is retried.
      */
     error: string | null;
 };
@@ -2222,7 +2222,7 @@ export type WriteBackProperty = {
      */
     target: string;
     /**
-     * If the system has another value: `ours` is written even so, and changes there do not replace it here; `theirs` stays, so that only blanks are filled; `newest`: the later change wins.
+     * Which value wins if the values differ. `ours`: the value here is written, and changes in the system do not replace it. `theirs`: the value in the system stays, and only blank fields there are filled. `newest`: the later change wins.
      */
     conflict: 'ours' | 'theirs' | 'newest';
 };
@@ -2619,7 +2619,7 @@ export type CompleteAuthorizationInput = {
      */
     error?: string;
     /**
-     * Its description.
+     * The description of the error.
      */
     error_description?: string;
 };
@@ -2628,7 +2628,7 @@ export type CompleteAuthorizationResponse = {
     status: 'success';
     provider: string;
     /**
-     * What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write.
      */
     purpose: {
         kind: 'mailbox' | 'connection';
@@ -2747,19 +2747,19 @@ export type CreateConnectionInput = {
      */
     source?: string;
     /**
-     * The secret fields of the connector. They are stored encrypted and never returned.
+     * The connector's secret fields. They are stored encrypted and never returned.
      */
     credentials: {
         [key: string]: string;
     };
     /**
-     * The other fields of the connector, such as a region.
+     * The connector's other fields, such as a region.
      */
     settings?: {
         [key: string]: unknown;
     };
     /**
-     * Only what changed since then is read. Default: everything. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     * Read only changes since this time. Default: everything. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */
     read_since?: string;
 };
@@ -2805,20 +2805,20 @@ export type CreateHookInput = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
     /**
-     * The name of the source that it writes as. Default: made from the name, such as `stripe`.
+     * The name of the source that it writes as. Default: derived from the name, such as `stripe`.
      */
     source?: string;
     /**
-     * The secret with which the sender signs its bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies once it has one.
+     * The secret with which the sender signs bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies only once it has a secret.
      */
     signing_secret?: string;
     /**
-     * Kind `custom` only: the header that has the HMAC-SHA256 of the body, in hexadecimal digits or base64, with or without `sha256=`.
+     * Kind `custom` only: the header that contains the HMAC-SHA256 of the body, as hexadecimal digits or base64, with or without the prefix `sha256=`.
      */
     signature_header?: string;
     mapping?: HookMapping;
     /**
-     * Default: true, but false while a needed secret is missing.
+     * Default: true, or false while a required secret is missing.
      */
     enabled?: boolean;
 };
@@ -2941,7 +2941,7 @@ export type CreateWarehouseDestinationInput = {
     secret_access_key?: string;
     schedule?: string | null;
     /**
-     * Of the schedule. Default: UTC.
+     * The time zone of the schedule. Default: UTC.
      */
     time_zone?: string;
 };
@@ -5570,7 +5570,7 @@ export type ListWarehouseDestinationsResponse = {
     destinations: Array<WarehouseDestination>;
     pagination: Pagination;
     /**
-     * Whether the service can write to the type folder.
+     * Whether destinations of the type `folder` are available.
      */
     has_folders: boolean;
     warnings?: Array<string>;
@@ -5747,7 +5747,7 @@ export type PreviewHookInput = {
 export type PreviewHookResponse = {
     status: 'success';
     /**
-     * What would become of the body.
+     * The outcome that the body would have.
      */
     state: 'recorded' | 'skipped' | 'failed';
     error: {
@@ -5833,7 +5833,7 @@ export type PreviewSegmentResponse = {
 export type PreviewWebhookMessageInput = {
     event: string;
     /**
-     * The text of a message, with placeholders such as {{contact.email}}. Only with the format `slack`. Default: a text for the event.
+     * The text of the message, with placeholders such as {{contact.email}}. Only for the format `slack`. Default: a default text for the event.
      */
     template?: string;
 };
@@ -5841,7 +5841,7 @@ export type PreviewWebhookMessageInput = {
 export type PreviewWebhookMessageResponse = {
     status: 'success';
     /**
-     * The given one, or the default text for the event.
+     * The given template, or the default text for the event.
      */
     template: string;
     text: string;
@@ -6014,11 +6014,11 @@ export type ReceiveHookResponse = {
     status: 'success';
     body_id: string;
     /**
-     * `pending`: its mapping has not run yet. `recorded`: it became records. `skipped`: the mapping leaves it out. `failed`: the mapping could not turn it into records.
+     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
      */
     state: 'pending' | 'recorded' | 'skipped' | 'failed';
     /**
-     * Why it was skipped or failed, or why its last attempt was not finished.
+     * Why the body was skipped or failed, or why the last attempt did not finish.
      */
     error: {
         code: string;
@@ -6330,7 +6330,7 @@ export type RotateHookTokenInput = {
      */
     hook_id: string;
     /**
-     * Whether the old URL stops working at once: after a leak.
+     * Whether the old URL stops working at once. Use this after a leak.
      */
     revoke_old_url?: boolean;
 };
@@ -6436,7 +6436,7 @@ export type RunWarehouseExportInput = {
      */
     destination_id: string;
     /**
-     * Export all events again; the manifest says that they replace the earlier ones.
+     * Whether to export all events again. The manifest then marks them as replacing the earlier ones.
      */
     full?: boolean;
 };
@@ -6757,11 +6757,11 @@ export type SetConnectionWriteBackInput = {
      */
     connection_id: string;
     /**
-     * Empty: nothing is written.
+     * Empty: write-back is off.
      */
     properties: Array<WriteBackProperty>;
     /**
-     * Creates contacts with an email that the system lacks. Default: false.
+     * Whether to create contacts in the system that do not exist there, if they have an email. Default: false.
      */
     create_missing?: boolean;
 };
@@ -7001,7 +7001,7 @@ export type StartAuthorizationInput = {
      */
     provider: string;
     /**
-     * What the sign-in is for. `mailbox` needs `identity_id`, and the scope identities:write. `connection` needs the scope settings:write.
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write.
      */
     purpose: {
         kind: 'mailbox' | 'connection';
@@ -7257,13 +7257,13 @@ export type UpdateConnectionInput = {
      */
     connection_id: string;
     /**
-     * The secret fields of the connector. They are stored encrypted and never returned.
+     * The connector's secret fields. They are stored encrypted and never returned.
      */
     credentials: {
         [key: string]: string;
     };
     /**
-     * The other fields of the connector, such as a region.
+     * The connector's other fields, such as a region.
      */
     settings?: {
         [key: string]: unknown;
@@ -7312,11 +7312,11 @@ export type UpdateHookInput = {
     mapping?: HookMapping;
     enabled?: boolean;
     /**
-     * The secret with which the sender signs its bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies once it has one.
+     * The secret with which the sender signs bodies. It is stored encrypted and never shown. A hook of a ready-made kind accepts bodies only once it has a secret.
      */
     signing_secret?: string;
     /**
-     * null: bodies are no longer signed; the secret is removed too.
+     * null: bodies are no longer signed, and the secret is removed.
      */
     signature_header?: string | null;
 };
@@ -7452,7 +7452,7 @@ export type UpdateWarehouseDestinationInput = {
     secret_access_key?: string;
     schedule?: string | null;
     /**
-     * Of the schedule. Default: UTC.
+     * The time zone of the schedule. Default: UTC.
      */
     time_zone?: string;
 };
