@@ -1,9 +1,9 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Modal, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import type { FormEvent, ReactNode } from 'react'
 import { refreshAgents, triggerAgent } from '../api/agents.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
 interface RunDialogProps {
@@ -37,11 +37,7 @@ export function RunDialog({ title, agentId, contactIds, onClose, children }: Run
     <Modal opened onClose={onClose} title={title} size="lg">
       <Stack component="form" onSubmit={submit}>
         {children}
-        {running.isError ? (
-          <Alert color="red" role="alert">
-            {messageOf(running.error)}
-          </Alert>
-        ) : null}
+        <FormError error={running.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {text.runNow.cancel}

@@ -1,4 +1,4 @@
-import { Alert, Button, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh } from '@tabler/icons-react'
@@ -17,6 +17,7 @@ import {
 } from '../api/connections.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
+import { FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditDialog } from './edit-dialog.tsx'
@@ -136,11 +137,7 @@ function Reread({ id, onDone }: { id: string; onDone: () => void }) {
         value={since}
         onChange={(event) => setSince(event.currentTarget.value)}
       />
-      {ordering.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(ordering.error)}
-        </Alert>
-      ) : null}
+      <FormError error={ordering.error} />
       <Button type="submit" ml="auto" loading={ordering.isPending}>
         {text.reread.submit}
       </Button>

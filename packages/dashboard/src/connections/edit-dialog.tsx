@@ -1,8 +1,8 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Connection, type Connector, refreshConnections, updateConnection } from '../api/connections.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { CredentialFields, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
 import { text } from './text.ts'
 
@@ -47,19 +47,8 @@ function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'ope
       <Text size="sm">{text.edit.explanation}</Text>
       <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} />
       <SettingFields connector={connector} draft={settings} onChange={setSettings} />
-      {saving.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose}>
-          {text.cancel}
-        </Button>
-        <Button type="submit" loading={saving.isPending}>
-          {text.edit.submit}
-        </Button>
-      </Group>
+      <FormError error={saving.error} />
+      <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
     </Stack>
   )
 }

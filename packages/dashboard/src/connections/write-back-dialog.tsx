@@ -1,11 +1,11 @@
-import { Alert, Button, Group, Modal, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Group, Modal, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { type Connection, refreshConnections, setWriteBack, type WriteBackProperty } from '../api/connections.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -74,19 +74,8 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
         checked={createsMissing}
         onChange={(event) => setCreatesMissing(event.currentTarget.checked)}
       />
-      {saving.isError && problems.size === 0 ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onClose}>
-          {text.cancel}
-        </Button>
-        <Button type="submit" loading={saving.isPending}>
-          {text.edit.submit}
-        </Button>
-      </Group>
+      <FormError error={problems.size === 0 ? saving.error : null} />
+      <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
     </Stack>
   )
 }

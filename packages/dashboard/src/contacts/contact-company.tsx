@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,7 +8,7 @@ import { useMay } from '../app/may.ts'
 import { companyName } from '../companies/company-columns.tsx'
 import { companyChoice, useFoundCompanies } from '../companies/find-companies.ts'
 import { FindField } from '../ui/find-field.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { text } from './text.ts'
 
@@ -41,11 +41,7 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
           autoFocus
         />
       ) : null}
-      {saving.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
+      <FormError error={saving.error} />
       {mayWrite ? (
         <Group gap="xs">
           <Button variant="default" size="compact-xs" onClick={() => setChoosing(!isChoosing)}>

@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Contact, forgetContact, mergeContact, refreshContacts } from '../api/contacts.ts'
 import { FindField } from '../ui/find-field.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { contactName } from './contact-name.ts'
 import { contactChoice, useFoundContacts } from './find-contacts.ts'
 import { text } from './text.ts'
@@ -48,11 +48,7 @@ export function MergeDialog({ contact, onClose }: { contact: Contact; onClose: (
             {text.merge.chosen(contactChoice(into).slice(0, 160))}
           </Text>
         ) : null}
-        {merging.isError ? (
-          <Alert color="red" role="alert">
-            {messageOf(merging.error)}
-          </Alert>
-        ) : null}
+        <FormError error={merging.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {text.merge.cancel}

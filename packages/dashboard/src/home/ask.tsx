@@ -1,10 +1,11 @@
-import { Alert, Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { IconMessageQuestion } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { ask, askModelQuery } from '../api/ask.ts'
 import { useMay } from '../app/may.ts'
-import { ErrorState, messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text as texts } from './text.ts'
 
@@ -70,11 +71,7 @@ function AskCard({ model }: { model: string }) {
               <Text size="sm">{text.waiting}</Text>
             </Group>
           ) : null}
-          {asking.isError ? (
-            <Alert color="red" role="alert">
-              {messageOf(asking.error)}
-            </Alert>
-          ) : null}
+          <FormError error={asking.error} />
           {asking.data && !asking.isPending ? (
             <Suspense fallback={<Loader size="xs" />}>
               <AnswerShown answer={asking.data} />

@@ -1,8 +1,8 @@
-import { Alert, Button, Checkbox, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { changeHook, type Hook, type HookChanges, refreshHooks, rotateHookToken } from '../api/hooks.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { needsSecret } from './hooks-page.tsx'
 import { text } from './text.ts'
@@ -38,8 +38,8 @@ export function RenameDialog({ hook, onClose }: DialogProps) {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <Failed error={renaming.error} />
-        <Buttons
+        <FormError error={renaming.error} />
+        <FormButtons
           submit={text.rename.submit}
           cancel={text.rename.cancel}
           isPending={renaming.isPending}
@@ -87,7 +87,7 @@ export function SecretDialog({ hook, onClose }: DialogProps) {
             onChange={(event) => setHeader(event.currentTarget.value)}
           />
         ) : null}
-        <Failed error={saving.error} />
+        <FormError error={saving.error} />
         {isCustom && hook.has_signing_secret ? (
           <Button
             variant="subtle"
@@ -98,7 +98,7 @@ export function SecretDialog({ hook, onClose }: DialogProps) {
             {text.secret.remove}
           </Button>
         ) : null}
-        <Buttons
+        <FormButtons
           submit={isWaiting ? text.secret.turnOn : text.secret.submit}
           cancel={text.secret.cancel}
           isPending={saving.isPending}
@@ -146,8 +146,8 @@ export function RotateDialog({ hook, onClose }: DialogProps) {
             checked={revokesOld}
             onChange={(event) => setRevokesOld(event.currentTarget.checked)}
           />
-          <Failed error={rotating.error} />
-          <Buttons
+          <FormError error={rotating.error} />
+          <FormButtons
             submit={text.rotate.submit}
             cancel={text.rotate.cancel}
             isPending={rotating.isPending}
@@ -168,34 +168,5 @@ function Form({ children, onSubmit }: { children: ReactNode; onSubmit: () => voi
     <Stack component="form" gap="md" onSubmit={submit}>
       {children}
     </Stack>
-  )
-}
-
-function Failed({ error }: { error: unknown }) {
-  if (!error) return null
-  return (
-    <Alert color="red" role="alert">
-      {messageOf(error)}
-    </Alert>
-  )
-}
-
-interface ButtonsProps {
-  submit: string
-  cancel: string
-  isPending: boolean
-  onCancel: () => void
-}
-
-function Buttons({ submit, cancel, isPending, onCancel }: ButtonsProps) {
-  return (
-    <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onCancel}>
-        {cancel}
-      </Button>
-      <Button type="submit" loading={isPending}>
-        {submit}
-      </Button>
-    </Group>
   )
 }

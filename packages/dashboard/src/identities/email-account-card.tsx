@@ -13,7 +13,7 @@ import { SignInButton } from '../providers/sign-in-button.tsx'
 import { text as connectText } from '../providers/text.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { EmailAccountForm } from './email-account-form.tsx'
 import { text } from './text.ts'
@@ -89,11 +89,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
               ],
             ]}
           />
-          {checking.isError ? (
-            <Alert color="red" role="alert">
-              {messageOf(checking.error)}
-            </Alert>
-          ) : null}
+          <FormError error={checking.error} />
           {checking.data?.email_account.connected ? (
             <Text size="sm" c="teal" role="status">
               {account.imap === null ? text.mailbox.oneWorks : text.mailbox.bothWork}

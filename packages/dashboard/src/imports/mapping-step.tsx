@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { askOfImport, type ColumnMapping, type Import, setImportMapping, showImport } from '../api/imports.ts'
 import { propertiesQuery } from '../api/properties.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { Discard } from './discard.tsx'
 import { draftOf, hasKey, problemsOf, toMapping } from './mapping-draft.ts'
 import { MappingTable } from './mapping-table.tsx'
@@ -72,11 +72,7 @@ export function MappingStep({ of, onPreview }: { of: Import; onPreview: () => vo
           onChange={change}
         />
       </Card>
-      {error ? (
-        <Alert color="red" role="alert">
-          {messageOf(error)}
-        </Alert>
-      ) : null}
+      <FormError error={error} />
       <Group justify="space-between">
         <Discard importId={of.import_id} />
         <Group gap="sm">

@@ -6,8 +6,8 @@ import { refreshContacts } from '../api/contacts.ts'
 import { askOfImport, type Import, isAtWork, showImport } from '../api/imports.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { FormError } from '../ui/form.tsx'
 import { formatNumber } from '../ui/format.ts'
-import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 import { CountCards } from './count-cards.tsx'
 import { KeptContacts } from './kept-contacts.tsx'
@@ -97,11 +97,7 @@ function Ended({ of }: { of: Import }) {
         </Alert>
       ) : null}
       {of.undo ? <Text size="sm">{text.result.undo.result(of.undo)}</Text> : null}
-      {continuing.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(continuing.error)}
-        </Alert>
-      ) : null}
+      <FormError error={continuing.error} />
       <Group gap="xs">
         {written > 0 ? (
           <Button

@@ -1,9 +1,9 @@
-import { Alert, Anchor, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type OAuthClient, refreshOAuthClients, setOAuthClient } from '../api/providers.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
 /** The documentation on registering a client, by provider. */
@@ -74,11 +74,7 @@ export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose 
           value={secret}
           onChange={(event) => setSecret(event.currentTarget.value)}
         />
-        {saving.isError ? (
-          <Alert color="red" role="alert">
-            {messageOf(saving.error)}
-          </Alert>
-        ) : null}
+        <FormError error={saving.error} />
         <Group gap="xs">
           <Button type="submit" loading={saving.isPending}>
             {isBeforeSignIn ? text.client.saveAndSignIn : text.client.save}

@@ -2,7 +2,7 @@ import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@manti
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import { type BulkChange, type BulkProgress, changeMany } from '../api/bulk.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import type { BulkActionProps } from './bulk-bar.tsx'
 import { text } from './text.ts'
 
@@ -68,11 +68,7 @@ export function BulkDialog(props: BulkDialogProps) {
               {text.bulk.result(entity, progress.done, isDanger)} {isStopped.current ? text.bulk.stopped : null}
             </Text>
           )}
-          {running.isError ? (
-            <Alert color="red" role="alert">
-              {messageOf(running.error)}
-            </Alert>
-          ) : null}
+          <FormError error={running.error} />
           <Failures entity={entity} failed={progress.failed} />
           <Group justify="flex-end">
             {running.isPending ? (

@@ -1,9 +1,9 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { createSegment, refreshSegments, type SegmentFilter } from '../api/segments.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -45,11 +45,7 @@ export function SaveAsSegment({ filter, isMoreChosen, onClose }: SaveAsSegmentPr
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        {saving.isError ? (
-          <Alert color="red" role="alert">
-            {messageOf(saving.error)}
-          </Alert>
-        ) : null}
+        <FormError error={saving.error} />
         <Group justify="flex-end">
           <Button type="submit" loading={saving.isPending} disabled={name.trim() === ''}>
             {text.segment.create}

@@ -7,10 +7,11 @@ import { refreshTenant, requireSignedIdentification, rotateIdentitySecret, tenan
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { FormError } from '../ui/form.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Snippet } from '../ui/snippet.tsx'
-import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { SIGNING_CODE } from './signing-code.ts'
 import { text } from './text.ts'
@@ -77,11 +78,7 @@ function Secret({ secret }: { secret: TenantObject['identity_secret'] }) {
   return (
     <>
       <Text size="sm">{stateOf(secret)}</Text>
-      {creation.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(creation.error)}
-        </Alert>
-      ) : null}
+      <FormError error={creation.error} />
       {mayWrite && secret === null ? (
         <Button mr="auto" loading={creation.isPending} onClick={() => creation.mutate()}>
           {text.identification.secret.create}
@@ -149,11 +146,7 @@ function Requirement({ tenant }: { tenant: TenantObject }) {
       {isRequired && tenant.identity_secret === null ? (
         <Alert color="yellow">{text.identification.enforcement.noSecret}</Alert>
       ) : null}
-      {saving.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
+      <FormError error={saving.error} />
     </>
   )
 }

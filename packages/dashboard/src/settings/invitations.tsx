@@ -16,7 +16,8 @@ import { rolesToGive, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { EmptyState, messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
+import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
 import { text } from './text.ts'
@@ -160,19 +161,13 @@ function InviteForm({ onDone }: { onDone: () => void }) {
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={rolesToGive(mine)}
       />
-      {inviting.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(inviting.error)}
-        </Alert>
-      ) : null}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onDone}>
-          {text.invitations.invite.cancel}
-        </Button>
-        <Button type="submit" loading={inviting.isPending}>
-          {text.invitations.invite.submit}
-        </Button>
-      </Group>
+      <FormError error={inviting.error} />
+      <FormButtons
+        submit={text.invitations.invite.submit}
+        cancel={text.invitations.invite.cancel}
+        isPending={inviting.isPending}
+        onCancel={onDone}
+      />
     </Stack>
   )
 }

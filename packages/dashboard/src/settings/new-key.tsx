@@ -1,19 +1,8 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NativeSelect,
-  SimpleGrid,
-  Stack,
-  Switch,
-  TextInput,
-} from '@mantine/core'
+import { Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -128,11 +117,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
         checked={redacts}
         onChange={(event) => setRedacts(event.currentTarget.checked)}
       />
-      {error ? (
-        <Alert color="red" role="alert">
-          {messageOf(error)}
-        </Alert>
-      ) : null}
+      <FormError error={error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onCancel}>
           {text.keys.create.cancel}

@@ -1,8 +1,8 @@
-import { Alert, Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core'
+import { Modal, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createSource, type NewSource, refreshSources } from '../api/sources.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './sources-text.ts'
@@ -71,19 +71,8 @@ function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; 
           ))}
         </Stack>
       </Radio.Group>
-      {making.error ? (
-        <Alert color="red" role="alert">
-          {messageOf(making.error)}
-        </Alert>
-      ) : null}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          {words.cancel}
-        </Button>
-        <Button type="submit" loading={making.isPending}>
-          {words.submit}
-        </Button>
-      </Group>
+      <FormError error={making.error} />
+      <FormButtons submit={words.submit} cancel={words.cancel} isPending={making.isPending} onCancel={onCancel} />
     </Stack>
   )
 }

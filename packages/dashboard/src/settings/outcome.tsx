@@ -1,15 +1,9 @@
 import { Alert } from '@mantine/core'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 
 /** What became of a saved form. */
 export function Outcome({ error, success }: { error: unknown; success: string | null }) {
-  if (error) {
-    return (
-      <Alert color="red" role="alert">
-        {messageOf(error)}
-      </Alert>
-    )
-  }
+  if (error) return <FormError error={error} />
   return success === null ? null : (
     <Alert color="green" role="status">
       {success}

@@ -1,10 +1,10 @@
-import { ActionIcon, Alert, Button, Checkbox, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Checkbox, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { deleteSource, refreshSources, renameSource, rotateWriteKey, type Source } from '../api/sources.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { isolated } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
@@ -102,8 +102,13 @@ function RenameDialog({ source, onClose }: DialogProps) {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <Failed error={renaming.error} />
-        <Buttons words={text.rename} isPending={renaming.isPending} onCancel={onClose} />
+        <FormError error={renaming.error} />
+        <FormButtons
+          submit={text.rename.submit}
+          cancel={text.rename.cancel}
+          isPending={renaming.isPending}
+          onCancel={onClose}
+        />
       </Stack>
     </Modal>
   )
@@ -143,38 +148,15 @@ function RotateDialog({ source, onClose }: DialogProps) {
             checked={revokesOld}
             onChange={(event) => setRevokesOld(event.currentTarget.checked)}
           />
-          <Failed error={rotating.error} />
-          <Buttons words={text.rotate} isPending={rotating.isPending} onCancel={onClose} />
+          <FormError error={rotating.error} />
+          <FormButtons
+            submit={text.rotate.submit}
+            cancel={text.rotate.cancel}
+            isPending={rotating.isPending}
+            onCancel={onClose}
+          />
         </Stack>
       )}
     </Modal>
-  )
-}
-
-function Failed({ error }: { error: unknown }) {
-  if (!error) return null
-  return (
-    <Alert color="red" role="alert">
-      {messageOf(error)}
-    </Alert>
-  )
-}
-
-interface ButtonsProps {
-  words: { submit: string; cancel: string }
-  isPending: boolean
-  onCancel: () => void
-}
-
-function Buttons({ words, isPending, onCancel }: ButtonsProps) {
-  return (
-    <Group justify="flex-end" gap="xs">
-      <Button variant="default" onClick={onCancel}>
-        {words.cancel}
-      </Button>
-      <Button type="submit" loading={isPending}>
-        {words.submit}
-      </Button>
-    </Group>
   )
 }

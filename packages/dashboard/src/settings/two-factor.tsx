@@ -17,8 +17,8 @@ import { beginTwoFactor, endTwoFactor, newBackupCodes, refreshMe } from '../api/
 import { verifyCode } from '../api/session.ts'
 import { codeMessage } from '../sign-in/code-form.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { FormError } from '../ui/form.tsx'
 import { QrImage } from '../ui/qr-image.tsx'
-import { messageOf } from '../ui/states.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { text } from './text.ts'
 
@@ -140,11 +140,7 @@ function PasswordStep({ explanation, confirmLabel, isDangerous = false, onPasswo
         onChange={(event) => setPassword(event.currentTarget.value)}
         visibilityToggleButtonProps={{ 'aria-label': text.twoFactor.showPassword, tabIndex: 0, 'aria-hidden': false }}
       />
-      {going.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(going.error)}
-        </Alert>
-      ) : null}
+      <FormError error={going.error} />
       <Button type="submit" ml="auto" loading={going.isPending} {...(isDangerous ? { color: 'red' } : {})}>
         {confirmLabel}
       </Button>

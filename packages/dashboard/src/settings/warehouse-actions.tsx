@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPlay } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -15,6 +15,7 @@ import {
 } from '../api/warehouse.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
+import { FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -146,11 +147,7 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
         />
       ) : null}
       {replacesKeys ? <KeyFields value={keys} onChange={setKeys} /> : null}
-      {saving.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
+      <FormError error={saving.error} />
       <Button type="submit" ml="auto" loading={saving.isPending}>
         {text.edit.submit}
       </Button>

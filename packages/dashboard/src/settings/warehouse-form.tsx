@@ -1,9 +1,9 @@
-import { Alert, Button, Group, Modal, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
+import { Group, Modal, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { createDestination, refreshWarehouse, type WarehouseDestination } from '../api/warehouse.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ScheduleFields } from './warehouse-schedule.tsx'
 import { text } from './warehouse-text.ts'
@@ -138,19 +138,8 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
       ) : null}
       {field('prefix', false, 500)}
       <ScheduleFields value={schedule} onChange={setSchedule} />
-      {making.error ? (
-        <Alert color="red" role="alert">
-          {messageOf(making.error)}
-        </Alert>
-      ) : null}
-      <Group justify="flex-end" gap="xs">
-        <Button variant="default" onClick={onCancel}>
-          {words.cancel}
-        </Button>
-        <Button type="submit" loading={making.isPending}>
-          {words.submit}
-        </Button>
-      </Group>
+      <FormError error={making.error} />
+      <FormButtons submit={words.submit} cancel={words.cancel} isPending={making.isPending} onCancel={onCancel} />
     </Stack>
   )
 }

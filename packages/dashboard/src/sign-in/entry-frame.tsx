@@ -1,6 +1,6 @@
-import { Alert, Box, Paper, Stack, Text, Title } from '@mantine/core'
+import { Box, Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import classes from './entry-frame.module.css'
 import { text } from './text.ts'
 
@@ -31,11 +31,7 @@ export function EntryFrame({ title, description, error, children }: EntryFramePr
               </Text>
             ) : null}
           </Stack>
-          {error ? (
-            <Alert color="red" role="alert">
-              {messageOf(error)}
-            </Alert>
-          ) : null}
+          <FormError error={error} />
           {children}
         </Stack>
       </Paper>

@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { requestPasswordReset } from '../api/session.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
 interface ForgottenPasswordProps {
@@ -54,11 +54,7 @@ export function ForgottenPassword({ email, canMail }: ForgottenPasswordProps) {
           {text.forgotten.sent}
         </Alert>
       ) : null}
-      {asking.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(asking.error)}
-        </Alert>
-      ) : null}
+      <FormError error={asking.error} />
     </Stack>
   )
 }

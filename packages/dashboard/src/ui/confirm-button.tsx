@@ -1,8 +1,8 @@
-import { Alert, Button, type ButtonProps, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, type ButtonProps, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { messageOf } from './states.tsx'
+import { FormError } from './form.tsx'
 import { text } from './text.ts'
 
 interface ConfirmDialogProps {
@@ -74,11 +74,7 @@ function ConfirmForm(props: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
           data-autofocus
         />
       )}
-      {action.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(action.error)}
-        </Alert>
-      ) : null}
+      <FormError error={action.error} />
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           {text.cancel}

@@ -1,8 +1,9 @@
-import { Alert, Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Modal, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { FormButtons } from './form.tsx'
 import { Problem } from './problem.tsx'
 import { text } from './text.ts'
 
@@ -65,14 +66,7 @@ export function CreateDialog({ title, fields, isOpenAtFirst = false, onCreate, o
               <Problem error={making.error} />
             </Alert>
           ) : null}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={cancel}>
-              {text.cancel}
-            </Button>
-            <Button type="submit" loading={making.isPending}>
-              {text.create}
-            </Button>
-          </Group>
+          <FormButtons submit={text.create} cancel={text.cancel} isPending={making.isPending} onCancel={cancel} />
         </Stack>
       </Modal>
     </>

@@ -1,17 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Card,
-  Code,
-  Group,
-  ScrollArea,
-  SimpleGrid,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Anchor, Badge, Button, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -19,9 +6,10 @@ import { deliveryQuery, refreshWebhooks, resendDelivery, type WebhookDelivery } 
 import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { FormError } from '../ui/form.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
-import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { text } from './text.ts'
 import { DeliveryState } from './webhook-page.tsx'
@@ -159,11 +147,7 @@ function Resend({ delivery }: { delivery: WebhookDelivery }) {
       >
         {delivery.status === 'pending' ? text.delivery.sendNow : text.delivery.resend}
       </Button>
-      {sending.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(sending.error)}
-        </Alert>
-      ) : null}
+      <FormError error={sending.error} />
     </Stack>
   )
 }

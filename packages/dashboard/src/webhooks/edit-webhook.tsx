@@ -1,8 +1,8 @@
-import { Alert, Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { changeWebhook, Webhook } from '../api/webhooks.ts'
-import { messageOf } from '../ui/states.tsx'
+import { FormError } from '../ui/form.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { text } from './text.ts'
@@ -55,11 +55,7 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
         onChange={(event) => setReplacesHeaders(event.currentTarget.checked)}
       />
       {replacesHeaders ? <HeaderFields value={headers} onChange={setHeaders} /> : null}
-      {saving.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(saving.error)}
-        </Alert>
-      ) : null}
+      <FormError error={saving.error} />
       <Button type="submit" ml="auto" loading={saving.isPending}>
         {text.edit.submit}
       </Button>

@@ -1,12 +1,12 @@
-import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
+import { FormError } from '../ui/form.tsx'
 import { resolveRange } from '../ui/range.ts'
-import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
 /** Resends all failed deliveries in a range of days. */
@@ -50,11 +50,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
               onChange={(event) => setRange({ ...range, to: event.currentTarget.value })}
             />
           </Group>
-          {sending.isError ? (
-            <Alert color="red" role="alert">
-              {messageOf(sending.error)}
-            </Alert>
-          ) : null}
+          <FormError error={sending.error} />
           <Button type="submit" ml="auto" loading={sending.isPending}>
             {text.resendFailed.submit}
           </Button>

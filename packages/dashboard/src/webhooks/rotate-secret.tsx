@@ -1,9 +1,9 @@
-import { Alert, Button, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
+import { FormError } from '../ui/form.tsx'
 import { formatMoment } from '../ui/format.ts'
-import { messageOf } from '../ui/states.tsx'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
 
@@ -56,11 +56,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
         value={switchAt}
         onChange={(event) => setSwitchAt(event.currentTarget.value)}
       />
-      {rotation.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(rotation.error)}
-        </Alert>
-      ) : null}
+      <FormError error={rotation.error} />
       <Button type="submit" ml="auto" loading={rotation.isPending}>
         {text.rotate.submit}
       </Button>

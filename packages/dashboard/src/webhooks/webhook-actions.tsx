@@ -1,4 +1,4 @@
-import { Alert, Button, Menu, Modal, Stack } from '@mantine/core'
+import { Button, Menu, Modal, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconTestPipe } from '@tabler/icons-react'
@@ -14,6 +14,7 @@ import {
   type Webhook,
 } from '../api/webhooks.ts'
 import { useMay } from '../app/may.ts'
+import { FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditWebhook } from './edit-webhook.tsx'
@@ -109,11 +110,7 @@ function Removal({ onConfirm }: { onConfirm: () => Promise<void> }) {
   return (
     <Stack gap="md">
       <div>{text.actions.removeExplanation}</div>
-      {removal.isError ? (
-        <Alert color="red" role="alert">
-          {messageOf(removal.error)}
-        </Alert>
-      ) : null}
+      <FormError error={removal.error} />
       <Button color="red" ml="auto" loading={removal.isPending} onClick={() => removal.mutate()}>
         {text.actions.removeConfirm}
       </Button>
