@@ -46,13 +46,13 @@ export async function recordMapped(
 ): Promise<Outcome> {
   const now = services.clock()
   const kind = await noteConnector(tenant, hook.source, undefined, now, SOURCE_KIND)
-  const source = { source: hook.source, kind }
+  const source = { source: hook.source, kind, isPartial: true }
   const written =
     contact === null
-      ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, company) }
+      ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, company, body) }
       : contact.user_id === null
-        ? await writeContact(tenant, services, source, contact, company)
-        : await writeUser(tenant, services, hook, source, { ...contact, user_id: contact.user_id }, company)
+        ? await writeContact(tenant, services, source, contact, company, body)
+        : await writeUser(tenant, services, hook, source, { ...contact, user_id: contact.user_id }, company, body)
   const outcome: Outcome = {
     ...NOTHING,
     state: 'recorded',
@@ -83,14 +83,15 @@ async function writeContact(
   source: Source,
   contact: MappedContact,
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<Written> {
   const { email, external_id: externalId, properties } = contact
   if (email === null && externalId !== null) await requireKnown(tenant, source, externalId)
-  const record = { externalId, email, properties, at: null, companyDomain: company?.domain ?? null }
+  const record = { externalId, email, properties, at: body.writesAt, companyDomain: company?.domain ?? null }
   let companyId: string | null = null
   const [result] = await writeRecords(tenant, services, source, [record], async (tx, { results }) => {
     const isWritten = results[0]?.status !== 'failed'
-    companyId = company && isWritten ? await storeCompany(tx, company, services.clock()) : null
+    companyId = company && isWritten ? await storeCompany(tx, company, body, services.clock()) : null
   })
   const { status, contactId } = orThrow(result)
   return { contactId, status, companyId }
@@ -116,6 +117,7 @@ async function writeUser(
   source: Source,
   { user_id: userId, email, external_id: externalId, properties }: MappedContact & { user_id: string },
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<Written> {
   const startedAt = services.clock()
   const [named] = await services.recordCalls(tenant, senderOf(hook), [{ ...EMPTY_CALL, userId, email }])
@@ -126,10 +128,11 @@ async function writeUser(
     const before = await lockContact(tx, contactId)
     if (!before)
       throw new ServiceError(409, 'contact_changed', 'The contact was deleted meanwhile. Run the body again.')
-    const companyId = company ? await storeCompany(tx, company, now) : null
+    const companyId = company ? await storeCompany(tx, company, body, now) : null
     const write = {
       ...source,
       properties,
+      ...(body.writesAt === null ? {} : { at: body.writesAt }),
       ...(externalId !== null && (await isFree(tx, source, externalId, contactId)) ? { externalId } : {}),
       ...(companyId !== null && before.company_id === null ? { companyId } : {}),
     }
@@ -149,14 +152,22 @@ async function writeCompany(
   tenant: Tenant,
   services: RecordServices,
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<string | null> {
   if (company === null) return null
-  return changeContacts(tenant, services, (tx) => storeCompany(tx, company, services.clock()))
+  return changeContacts(tenant, services, (tx) => storeCompany(tx, company, body, services.clock()))
 }
 
-async function storeCompany(tx: Tenant, { domain, name, properties }: MappedCompany, now: Date): Promise<string> {
+async function storeCompany(
+  tx: Tenant,
+  { domain, name, properties }: MappedCompany,
+  { isLate, writesAt }: ClaimedBody,
+  now: Date,
+): Promise<string> {
   const data = { domain, externalId: null, ...(name === null ? {} : { name }), properties }
-  return (await upsertCompany(tx, data, { isVerified: true }, now)).companyId
+  // Of two bodies that arrive at the same time, the later one may find the time at which the first one was written.
+  const asOf = isLate ? writesAt : null
+  return (await upsertCompany(tx, data, { isVerified: true, asOf }, now)).companyId
 }
 
 async function recordEvent(

@@ -35,6 +35,8 @@ export interface Source {
   kind: SourceKind
   /** Its records repeat what it said before, so only what differs from that is a new value. */
   isFollowed?: boolean
+  /** See SourceWrite. */
+  isPartial?: boolean
   /** Properties whose values by others it does not replace. */
   yields?: ReadonlySet<string>
 }
@@ -157,12 +159,13 @@ function withoutRepeated({ source }: Source, record: IncomingRecord, { records }
   return { ...record, properties: Object.fromEntries(changes) }
 }
 
-function writeOf({ source, kind, yields }: Source, record: IncomingRecord, now: Date): SourceWrite {
+function writeOf({ source, kind, yields, isPartial = false }: Source, record: IncomingRecord, now: Date): SourceWrite {
   const { externalId, email, properties, raw, at } = record
   return {
     source,
     kind,
     properties,
+    isPartial,
     ...(externalId === null ? {} : { externalId }),
     ...(email === null ? {} : { email }),
     ...(raw === undefined ? {} : { raw }),
