@@ -180,6 +180,14 @@ function idOf(field: Field, target: string, body: Body, problem: Problem): strin
   const value = find(field, body)
   if (value === undefined) return null
   if (typeof value !== 'string' && typeof value !== 'number') return wrong(field, target, 'id', value, problem)
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    problem(
+      field,
+      target,
+      `is a number too large to be exact, and may stand for several ids: send a text for ${target}`,
+    )
+    return null
+  }
   const id = String(value)
   if (!hasMoreCharacters(id, ID_LENGTH_MAX)) return id
   problem(field, target, `has more than ${ID_LENGTH_MAX} characters, too many for ${target}`)

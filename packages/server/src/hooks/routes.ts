@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { parseJsonBody, requireStorable } from '../platform/http/json-body.ts'
+import { parseExactJsonBody, requireStorable } from '../platform/http/json-body.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { readBody, textOf } from '../platform/http/read-body.ts'
 import { Id, success } from '../platform/http/responses.ts'
@@ -118,7 +118,7 @@ function hookOf({ hook }: FastifyRequest): FoundHook {
 /** @throws ServiceError 400 `invalid_json` or `validation_error`. */
 function parseBody(bytes: Buffer, contentType: string | undefined): object {
   const text = textOf(bytes)
-  const body = contentType?.trim().toLowerCase().startsWith(FORM) ? parseForm(text) : parseJsonBody(text)
+  const body = contentType?.trim().toLowerCase().startsWith(FORM) ? parseForm(text) : parseExactJsonBody(text)
   if (body !== null && typeof body === 'object') return body
   throw validationError([{ path: '', message: 'must be a JSON object or array, or a form' }])
 }
