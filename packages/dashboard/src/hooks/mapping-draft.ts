@@ -1,4 +1,5 @@
 import type { Field, Mapping } from '../api/hooks.ts'
+import { pathsOfText, textOfPaths, textOfValues, valuesOfText } from './mapping-text.ts'
 import { text } from './text.ts'
 
 export type Part = 'event' | 'contact' | 'company'
@@ -12,18 +13,17 @@ export interface Row {
   /** The name of a property, or of a field of the data. */
   key: string
   from: 'path' | 'value'
-  /** The paths, separated by ` | `, or the fixed value. */
+  /** The paths, see mapping-text.ts, or the fixed value. */
   text: string
-  /** Values that the editor keeps but does not show: a prefix, and the type of a fixed value. */
+  /** The field before it was edited. An unchanged row leaves it as it is; the editor does not show its prefix. */
   kept: Field
 }
 
 export interface ConditionRow {
   id: string
   path: string
-  /** The values, separated by commas. */
+  /** The values, see mapping-text.ts. */
   values: string
-  kept: (string | number | boolean)[]
 }
 
 export interface Draft {
@@ -36,7 +36,6 @@ const NAMES: Record<Part, readonly string[]> = {
   contact: ['email', 'user_id', 'external_id'],
   company: ['domain', 'name'],
 }
-const BETWEEN = ' | '
 let rows = 0
 
 /** Every field that a mapping has or may have. */
@@ -51,8 +50,7 @@ export function draftOf(mapping: Mapping): Draft {
     conditions: (mapping.only_when ?? []).map(({ path, equals }) => ({
       id: newRowId(),
       path,
-      values: equals.map(String).join(', '),
-      kept: equals,
+      values: textOfValues(equals),
     })),
   }
 }
@@ -63,14 +61,22 @@ export function newRow(part: Part): Row {
 }
 
 export function newCondition(): ConditionRow {
-  return { id: newRowId(), path: '', values: '', kept: [] }
+  return { id: newRowId(), path: '', values: '' }
 }
 
 function rowOf(part: Part, name: string | null, key: string, field: Field | undefined): Row {
-  const { path, value } = field ?? {}
-  const isFixed = value !== undefined
-  const shown = isFixed ? String(value) : [path ?? []].flat().join(BETWEEN)
-  return { id: newRowId(), part, name, key, from: isFixed ? 'value' : 'path', text: shown, kept: field ?? {} }
+  return { id: newRowId(), part, name, key, ...shownOf(field ?? {}), kept: field ?? {} }
+}
+
+function shownOf({ path, value }: Field): Pick<Row, 'from' | 'text'> {
+  return value === undefined
+    ? { from: 'path', text: textOfPaths([path ?? []].flat()) }
+    : { from: 'value', text: String(value) }
+}
+
+function isUnchanged({ from, text: shown, kept }: Row): boolean {
+  const before = shownOf(kept)
+  return from === before.from && shown === before.text
 }
 
 function newRowId(): string {
@@ -83,11 +89,12 @@ function groupOf({ event, contact, company }: Mapping, part: Part): Record<strin
 
 /** The mapping to send. Fields without a path or a value are left out. */
 export function toMapping({ rows: all, conditions }: Draft): Mapping {
-  const only_when = conditions.flatMap(({ path, values, kept }) => {
-    const equals = valuesOf(values, kept)
+  const only_when = conditions.flatMap(({ path, values }) => {
+    const equals = valuesOfText(values)
     return path.trim() === '' && equals.length === 0 ? [] : [{ path: path.trim(), equals }]
   })
-  const filled = all.filter((row) => row.text.trim() !== '')
+  // A blank fixed value is one, if the mapping had it before.
+  const filled = all.filter((row) => row.text.trim() !== '' || (row.kept.value !== undefined && isUnchanged(row)))
   const parts = (Object.keys(NAMES) as Part[]).flatMap((part) => {
     const own = filled.filter((row) => row.part === part)
     if (own.length === 0) return []
@@ -100,25 +107,13 @@ export function toMapping({ rows: all, conditions }: Draft): Mapping {
   return { ...(only_when.length === 0 ? {} : { only_when }), ...Object.fromEntries(parts) } as Mapping
 }
 
-function fieldOf({ from, text: shown, kept }: Row): Field {
-  if (from === 'value') return { value: String(kept.value) === shown ? (kept.value ?? shown) : shown }
-  const paths = shown.split('|').map((path) => path.trim())
-  const sent = paths.filter((path) => path !== '')
+function fieldOf(row: Row): Field {
+  const { from, text: shown, kept } = row
+  if (isUnchanged(row)) return kept
+  if (from === 'value') return { value: shown }
+  const paths = pathsOfText(shown)
   const prefix = kept.starts_with === undefined ? {} : { starts_with: kept.starts_with }
-  return { path: sent.length === 1 ? (sent[0] ?? '') : sent, ...prefix }
-}
-
-/** Unchanged values keep their type. A new number, true or false gets that type. */
-function valuesOf(values: string, kept: ConditionRow['kept']): ConditionRow['kept'] {
-  const texts = values.split(',').map((value) => value.trim())
-  return texts
-    .filter((value) => value !== '')
-    .map((value) => kept.find((each) => String(each) === value) ?? typed(value))
-}
-
-function typed(value: string): string | number | boolean {
-  if (value === 'true' || value === 'false') return value === 'true'
-  return /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(value) ? Number(value) : value
+  return { path: paths.length === 1 ? (paths[0] ?? '') : paths, ...prefix }
 }
 
 /** The name of a row. */

@@ -235,7 +235,8 @@ export const text = {
     keyOf: { event: 'data field', contact: 'contact property', company: 'company property' },
     removeField: (name: string) => `Remove ${name}`,
     conditions: 'Only when',
-    conditionsExplanation: 'A body is recorded only if all conditions are met. Otherwise it is skipped.',
+    conditionsExplanation:
+      'A body is recorded only if all conditions are met. Otherwise it is skipped. Put a value that has a comma in double quotes.',
     addCondition: 'Add a condition',
     conditionPath: (number: number) => `Path of condition ${number}`,
     conditionValues: (number: number) => `Values of condition ${number}`,

@@ -19,6 +19,18 @@ export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] 
   return before.form_keys.filter((key) => !confirmed.has(key))
 }
 
+/** Those of some values for which a company has none. */
+export function blanksOf(
+  before: CompanyRow,
+  { name, properties }: Pick<CompanyOfForm, 'name' | 'properties'>,
+): Pick<CompanyOfForm, 'name' | 'properties'> {
+  const isBlank = blankKeysOf(before)
+  return {
+    ...(name !== undefined && isBlank('name') ? { name } : {}),
+    properties: Object.fromEntries(Object.entries(properties).filter(([key]) => isBlank(key))),
+  }
+}
+
 /**
  * The changes that a form may make to an existing company. As on a contact, it fills blanks and replaces values from
  * earlier forms, but not an existing lifecycle stage. Whether a key is ignored depends on the source of its value,
@@ -28,8 +40,7 @@ export function changesOfForm(
   before: CompanyRow,
   { name, properties }: Pick<CompanyOfForm, 'name' | 'properties'>,
 ): { changes: CompanyChanges; formKeys: string[]; ignored: string[] } {
-  const stored: Record<string, unknown> = { ...(before.properties as Properties), name: before.name }
-  const isBlank = (key: string) => !Object.hasOwn(stored, key) || (stored[key] ?? '') === ''
+  const isBlank = blankKeysOf(before)
   const mayChange = (key: string) => isBlank(key) || (key !== 'lifecyclestage' && before.form_keys.includes(key))
   const changes: CompanyChanges = {
     ...(name !== undefined && mayChange('name') ? { name } : {}),
@@ -40,4 +51,9 @@ export function changesOfForm(
     formKeys: [...new Set([...before.form_keys, ...keysOf(changes)])],
     ignored: keysOf({ ...(name === undefined ? {} : { name }), properties }).filter((key) => !mayChange(key)),
   }
+}
+
+function blankKeysOf(before: CompanyRow): (key: string) => boolean {
+  const stored: Record<string, unknown> = { ...(before.properties as Properties), name: before.name }
+  return (key) => !Object.hasOwn(stored, key) || (stored[key] ?? '') === ''
 }

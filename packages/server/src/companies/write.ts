@@ -8,7 +8,7 @@ import { Collision, repeatOnCollision } from '../platform/postgres/collisions.ts
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
-import { type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
+import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
 import type { CompanyOfGroup } from './group.ts'
 
 const FOLLOWED_AT_ONCE = 500
@@ -79,11 +79,12 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
  * Finds or creates the company that a form or a group call names. On an existing company, a form or a page fills blanks
  * and replaces values from earlier ones; a verified sender replaces everything. Call it in the transaction that links
  * the contact.
+ * @param asOf when the values were sent, if that was earlier: of a company that was changed since, they fill blanks.
  */
 export async function upsertCompany(
   tx: Tenant,
   data: CompanyOfForm | CompanyOfGroup,
-  { isVerified }: { isVerified: boolean },
+  { isVerified, asOf = null }: { isVerified: boolean; asOf?: Date | null },
   now: Date,
 ): Promise<{ companyId: string; ignored: string[] }> {
   const { domain, name, properties } = data
@@ -97,7 +98,8 @@ export async function upsertCompany(
     if (!created) throw new Collision()
     return { companyId: created.company_id, ignored: [] }
   }
-  const sent = { ...(name === undefined ? {} : { name }), properties }
+  const all = { ...(name === undefined ? {} : { name }), properties }
+  const sent = asOf !== null && existing.updated_at > asOf ? blanksOf(existing, all) : all
   const { ignored, ...write } = isVerified
     ? { ignored: [], changes: sent, formKeys: formKeys(existing, sent) }
     : changesOfForm(existing, sent)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
+import { isLate, withoutSentSince } from './late-write.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
@@ -22,6 +23,11 @@ export interface SourceWrite {
   companyId?: string | null
   /** When the values changed in the source, not later than now. undefined: now, so that it is the latest write. */
   at?: Date
+  /**
+   * It has some of the source's values, such as those of one message. If the source has sent a newer write, it still
+   * counts for values that the source has not sent since; otherwise it is ignored.
+   */
+  isPartial?: boolean
   /** When the contact was seen, which may be earlier than its first_seen_at. */
   seenAt?: Date
   /** Properties for which it does not replace values of other sources, and only fills blanks. */
@@ -75,11 +81,11 @@ export function applyWrite(
   now: Date,
 ): AppliedWrite {
   const own = records.find(({ source }) => source === sent.source)
-  if (own && sent.at && own.updated_at > sent.at) {
+  if (isLate(sent, own) && !sent.isPartial) {
     const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, ignored: [] }
     return { row: before, record: null, ...nothing }
   }
-  const [write, barred] = withoutBarred(sent, before)
+  const [write, barred] = withoutBarred(isLate(sent, own) ? withoutSentSince(sent, own) : sent, before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
   const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
@@ -269,7 +275,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
     raw,
     raw_bytes,
     first_seen_at: own?.first_seen_at ?? now,
-    updated_at: write.at ?? now,
+    updated_at: isLate(write, own) ? own.updated_at : (write.at ?? now),
     synced_at: SYNCED_KINDS.includes(write.kind) ? now : (own?.synced_at ?? null),
     enriched_at: write.kind === 'enrichment' ? now : (own?.enriched_at ?? null),
   }

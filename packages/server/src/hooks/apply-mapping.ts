@@ -5,7 +5,7 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Field, Mapping } from './mapping.ts'
-import { valueAt } from './paths.ts'
+import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
 const ID_LENGTH_MAX = 200
 const EVENT_NAME_LENGTH_MAX = 200
@@ -61,12 +61,13 @@ type Problem = (field: Field, target: string, message: string) => void
  * @throws ServiceError 400 `hook_body_not_mapped` with the path of every unusable value, or `hook_no_person` if the body
  * does not identify the person of its event. Messages never contain values, which may be personal data.
  */
-export function applyMapping(mapping: Mapping, body: unknown): Mapped | Skipped {
+export function applyMapping(mapping: Mapping, content: unknown): Mapped | Skipped {
   if (!mapping.event && !mapping.contact && !mapping.company) {
     return skipped('hook_not_mapped', 'The hook has no mapping yet. Create one, then run this body again.')
   }
+  const body = openBody(content, pathsOf(mapping))
   for (const { path, equals } of mapping.only_when ?? []) {
-    const value = valueAt(body, path)
+    const value = body.valueAt(path)
     if (equals.some((each) => each === value || String(each) === value)) continue
     return skipped('hook_condition_not_met', `${path} has none of the values that the mapping requires.`)
   }
@@ -82,16 +83,27 @@ export function applyMapping(mapping: Mapping, body: unknown): Mapped | Skipped 
   return mapped
 }
 
+/** A hook's mapping is applied to many bodies: its paths are parsed once. */
+const parsedPaths = new WeakMap<Mapping, ParsedPaths>()
+
+function pathsOf(mapping: Mapping): ParsedPaths {
+  const known = parsedPaths.get(mapping)
+  if (known) return known
+  const parsed: ParsedPaths = new Map()
+  parsedPaths.set(mapping, parsed)
+  return parsed
+}
+
 function skipped(code: string, message: string): Skipped {
   return { skipped: { code, message } }
 }
 
-function eventOf(event: NonNullable<Mapping['event']>, body: unknown, problem: Problem): MappedEvent {
+function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Problem): MappedEvent {
   const name = textOf(event.name, 'event.name', body, problem, EVENT_NAME_LENGTH_MAX)
   if (name === null && find(event.name, body) === undefined)
     problem(event.name, 'event.name', 'is missing, and the event needs a name')
   const data = valuesOf(event.data, body)
-  if (Buffer.byteLength(JSON.stringify(data)) > DATA_BYTES_MAX) {
+  if (isLargeData(data)) {
     problem({ path: 'event.data' }, 'event.data', `has more than ${DATA_BYTES_MAX} bytes of JSON. Map fewer fields`)
   }
   return {
@@ -103,7 +115,17 @@ function eventOf(event: NonNullable<Mapping['event']>, body: unknown, problem: P
   }
 }
 
-function contactOf(contact: NonNullable<Mapping['contact']>, body: unknown, problem: Problem): MappedContact | null {
+/** Stops at the first value too many: a hundred fields may each have the whole body. */
+function isLargeData(data: Record<string, unknown>): boolean {
+  let bytes = 0
+  return Object.entries(data).some((entry) => {
+    // As much as `"name":value,` in the object; the two braces replace the last comma.
+    bytes += Buffer.byteLength(JSON.stringify(entry)) - 1
+    return bytes + 1 > DATA_BYTES_MAX
+  })
+}
+
+function contactOf(contact: NonNullable<Mapping['contact']>, body: Body, problem: Problem): MappedContact | null {
   const { email: emailField } = contact
   const address = emailField ? textOf(emailField, 'contact.email', body, problem, ID_LENGTH_MAX * 2) : null
   const email = address === null ? null : parseEmail(address)
@@ -119,7 +141,7 @@ function contactOf(contact: NonNullable<Mapping['contact']>, body: unknown, prob
   return Object.values(keys).every((key) => key === null) ? null : { ...keys, properties }
 }
 
-function companyOf(company: NonNullable<Mapping['company']>, body: unknown, problem: Problem): MappedCompany | null {
+function companyOf(company: NonNullable<Mapping['company']>, body: Body, problem: Problem): MappedCompany | null {
   const address = textOf(company.domain, 'company.domain', body, problem, URL_LENGTH_MAX)
   const domain = address === null ? null : parseCompanyDomain(address)
   if (address !== null && domain === null) problem(company.domain, 'company.domain', 'is not a domain like example.com')
@@ -129,10 +151,10 @@ function companyOf(company: NonNullable<Mapping['company']>, body: unknown, prob
 }
 
 /** The value of a field: the fixed value, or the value of the first path that has one. */
-function find({ path, value, starts_with: prefix }: Field, body: unknown): unknown {
+function find({ path, value, starts_with: prefix }: Field, body: Body): unknown {
   if (value !== undefined) return value
   for (const each of [path ?? []].flat()) {
-    const found = valueAt(body, each)
+    const found = body.valueAt(each)
     const fits = prefix === undefined || (typeof found === 'string' && found.startsWith(prefix))
     if (found !== undefined && fits) return found
   }
@@ -144,7 +166,7 @@ function pathOf({ path }: Field, target: string): string {
   return path === undefined ? target : [path].flat().join(', ') || target
 }
 
-function textOf(field: Field, target: string, body: unknown, problem: Problem, lengthMax: number): string | null {
+function textOf(field: Field, target: string, body: Body, problem: Problem, lengthMax: number): string | null {
   const value = find(field, body)
   if (value === undefined) return null
   if (typeof value !== 'string') return wrong(field, target, 'text', value, problem)
@@ -154,17 +176,25 @@ function textOf(field: Field, target: string, body: unknown, problem: Problem, l
 }
 
 /** Accepts numbers too, because many systems number their records. */
-function idOf(field: Field, target: string, body: unknown, problem: Problem): string | null {
+function idOf(field: Field, target: string, body: Body, problem: Problem): string | null {
   const value = find(field, body)
   if (value === undefined) return null
   if (typeof value !== 'string' && typeof value !== 'number') return wrong(field, target, 'id', value, problem)
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    problem(
+      field,
+      target,
+      `is a number too large to be exact, and may stand for several ids: send a text for ${target}`,
+    )
+    return null
+  }
   const id = String(value)
   if (!hasMoreCharacters(id, ID_LENGTH_MAX)) return id
   problem(field, target, `has more than ${ID_LENGTH_MAX} characters, which is too long for ${target}`)
   return null
 }
 
-function timeOf(field: Field, body: unknown, problem: Problem): string | null {
+function timeOf(field: Field, body: Body, problem: Problem): string | null {
   const target = 'event.timestamp'
   const value = find(field, body)
   if (value === undefined) return null
@@ -204,7 +234,7 @@ function nameOfType(value: unknown): string {
 }
 
 /** The values of a group of fields. Fields without a value are left out. */
-function valuesOf(fields: Record<string, Field> | undefined, body: unknown): Record<string, unknown> {
+function valuesOf(fields: Record<string, Field> | undefined, body: Body): Record<string, unknown> {
   const found = Object.entries(fields ?? {}).map(([name, field]) => [name, find(field, body)] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
 }
@@ -212,7 +242,7 @@ function valuesOf(fields: Record<string, Field> | undefined, body: unknown): Rec
 function propertiesOf(
   fields: Record<string, Field> | undefined,
   place: string,
-  body: unknown,
+  body: Body,
   problem: Problem,
 ): Properties {
   const values = valuesOf(fields, body)

@@ -60,6 +60,10 @@ export interface ClaimedBody {
   claim: string
   text: string
   receivedAt: Date
+  /** The time of its writes to the contact and the company; null: now. */
+  writesAt: Date | null
+  /** Whether it was not recorded on arrival, so others may have written since. */
+  isLate: boolean
   /** The key of the event that the body has already recorded. */
   eventKey: string | null
   eventId: string | null
@@ -82,7 +86,8 @@ export async function storeBody(tenant: Tenant, hookId: string, text: string, no
       ...newClaim('hook_body', claim),
     })
     .execute()
-  return { bodyId, claim, text, receivedAt: now, eventKey: null, eventId: null, attempts: 0 }
+  const timing = { receivedAt: now, writesAt: now, isLate: false }
+  return { bodyId, claim, text, ...timing, eventKey: null, eventId: null, attempts: 0 }
 }
 
 /** Claims a body to run the mapping; null if another process has claimed it, or it is no longer kept. */
@@ -98,7 +103,8 @@ export async function claimBody(tenant: Tenant, hookId: string, bodyId: string):
     .executeTakeFirst()
   if (!row) return null
   const { body: text, received_at: receivedAt, event_key: eventKey, event_id: eventId, attempts } = row
-  return { bodyId, claim, text, receivedAt, eventKey, eventId, attempts }
+  const timing = { receivedAt, writesAt: receivedAt, isLate: true }
+  return { bodyId, claim, text, ...timing, eventKey, eventId, attempts }
 }
 
 /** Stores the outcome of a claimed body, unless another process has claimed it in the meantime. */

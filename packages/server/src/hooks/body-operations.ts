@@ -139,7 +139,8 @@ export const HOOK_BODY_OPERATIONS = [
       const claimed = await claimBody(tenant, hook_id, body_id)
       if (claimed === null) throw inProgress()
       try {
-        await processBody(tenant, context, hook, claimed)
+        // Whoever runs a body again wants its values now.
+        await processBody(tenant, context, hook, { ...claimed, writesAt: null })
       } catch (error) {
         const isPending = known.state === 'pending'
         const { code, message } = error instanceof ServiceError ? error : UNFORESEEN

@@ -9,14 +9,12 @@ import type { Tenant } from '../platform/tenant.ts'
 import { createConnector, removeConnector } from '../sources/connectors.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { HOOK_COLUMNS, type Hook, type HookRow, toHooks } from './hook-object.ts'
-import { firstMapping, type HookKind } from './kinds.ts'
+import { firstMapping, type HookKind, sourceKindOf } from './kinds.ts'
 import { type Mapping, requireMapping } from './mapping.ts'
 import { newToken, OVERLAP_MS } from './tokens.ts'
 
 export const HOOKS_MAX = 50
 const NAME_LENGTH_MAX = 200
-/** The kind of a hook's source: one of the tenant's own systems. */
-export const SOURCE_KIND = 'crm'
 
 /** The settings of a hook that can be changed. */
 export interface HookSettings {
@@ -56,7 +54,7 @@ export async function createHook(
   const isEnabled = input.enabled ?? (kind === 'custom' || signing.hasSecret)
   if (isEnabled) requireSecret(kind, signing.hasSecret)
   const source = input.source === undefined ? sourceOfName(name, hookId) : parseSourceName(input.source)
-  const sourceId = await createConnector(tx, source, SOURCE_KIND, now)
+  const sourceId = await createConnector(tx, source, sourceKindOf(kind), now)
   const { token, stored } = newToken()
   const secret = input.signing_secret ?? null
   await tx.db

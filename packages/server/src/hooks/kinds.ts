@@ -1,3 +1,4 @@
+import type { SourceKind } from '../contacts/record-source.ts'
 import type { Field, Mapping } from './mapping.ts'
 
 export const HOOK_KINDS = ['custom', 'stripe', 'calendly', 'typeform', 'cal.com'] as const
@@ -21,6 +22,8 @@ const CAL_BOOKING_EVENTS = [
 ] // biome-ignore format: a list
 
 interface ReadyMade {
+  /** `form`: its bodies have what anyone may type into a form or a booking page, such as another person's address. */
+  source: Extract<SourceKind, 'crm' | 'form'>
   signature: SignatureScheme
   mapping: Mapping
 }
@@ -28,6 +31,7 @@ interface ReadyMade {
 /** The kinds with a ready-made mapping and signature check. See docs/hooks.md. */
 const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
   stripe: {
+    source: 'crm',
     signature: { header: 'stripe-signature', form: 'timed' },
     mapping: {
       event: {
@@ -70,6 +74,7 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
     },
   },
   calendly: {
+    source: 'form',
     signature: { header: 'calendly-webhook-signature', form: 'timed' },
     mapping: {
       event: {
@@ -98,6 +103,7 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
     },
   },
   typeform: {
+    source: 'form',
     signature: { header: 'typeform-signature', form: 'plain' },
     mapping: {
       event: {
@@ -118,6 +124,7 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
     },
   },
   'cal.com': {
+    source: 'form',
     signature: { header: 'x-cal-signature-256', form: 'plain' },
     mapping: {
       only_when: [{ path: 'triggerEvent', equals: CAL_BOOKING_EVENTS }],
@@ -151,6 +158,11 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
 /** The initial mapping of a hook, by kind. */
 export function firstMapping(kind: HookKind): Mapping {
   return kind === 'custom' ? {} : READY_MADE[kind].mapping
+}
+
+/** The kind of a hook's source, which decides whose values it may replace; see contacts/source-trust.ts. */
+export function sourceKindOf(kind: HookKind): ReadyMade['source'] {
+  return kind === 'custom' ? 'crm' : READY_MADE[kind].source
 }
 
 /** How a hook's bodies are signed; null if they are not. */

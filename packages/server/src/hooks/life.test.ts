@@ -31,8 +31,8 @@ const eventsOf = async (email: string) => {
   return contact ? (await tenant.call('GET', `/v1/events?contact_id=${contact.contact_id}`)).body.events : []
 }
 /** Lets the lease of a process that died end. */
-const endLeases = (hook: TestHook) =>
-  tenant.handle.db
+const endLeases = (hook: TestHook, of = tenant) =>
+  of.handle.db
     .updateTable('hook_bodies')
     .set({ claimed_until: sql<Date>`now() - interval '1 second'` })
     .where('hook_id', '=', hook.id)
@@ -108,6 +108,50 @@ describe('a process that dies', () => {
     const claimed = await storeBody(tenant.handle, hook.id, '{}', new Date())
     const answer = await tenant.call('POST', `${hook.path}/bodies/${claimed.bodyId}/run`)
     expect([answer.status, answer.body.error.code]).toEqual([409, 'hook_body_in_progress'])
+  })
+})
+
+describe.each([['email'], ['user_id']])('a body that is recorded late, with %s,', (key) => {
+  const mapping = {
+    contact: {
+      [key]: { path: 'who' },
+      properties: { plan: { path: 'plan' }, city: { path: 'city' } },
+    },
+    company: {
+      domain: { path: 'domain' },
+      name: { path: 'company' },
+      properties: { industry: { path: 'industry' }, size: { path: 'size' } },
+    },
+  }
+  const who = key === 'email' ? 'late@example.com' : 'late-1'
+  const domain = `${key.replace('_', '-')}-late.example`
+
+  test('replaces nothing that is newer, until a person runs it again', async () => {
+    const own = await createTestTenant(service)
+    const hook = await createHook(own, { mapping })
+    const early = { who, plan: 'free', city: 'London', domain, company: 'Old', industry: 'Looms', size: 'small' }
+    const text = JSON.stringify(early)
+    const { bodyId } = await storeBody(own.handle, hook.id, text, new Date(Date.now() - 60_000))
+    await send(service, hook, { who, plan: 'pro', domain, company: 'New', industry: 'Engines' })
+    await endLeases(hook, own)
+    await until(async () => expect((await bodiesOf(own, hook)).at(-1)).toMatchObject({ state: 'recorded' }))
+    const [{ contact_id, company_id }] = await bodiesOf(own, hook)
+    const shown = async () => {
+      const { contact } = (await own.call('GET', `/v1/contacts/${contact_id}`)).body
+      const { company } = (await own.call('GET', `/v1/companies/${company_id}`)).body
+      return [contact.properties, company.name, company.properties]
+    }
+    expect(await shown()).toEqual([
+      expect.objectContaining({ plan: 'pro', city: 'London' }),
+      'New',
+      { industry: 'Engines', size: 'small' },
+    ])
+    await own.call('POST', `${hook.path}/bodies/${bodyId}/run`)
+    expect(await shown()).toEqual([
+      expect.objectContaining({ plan: 'free', city: 'London' }),
+      'Old',
+      { industry: 'Looms', size: 'small' },
+    ])
   })
 })
 

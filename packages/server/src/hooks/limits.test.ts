@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHook, send } from '../../test/hooks.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { HOOK_BODY_BYTES_MAX } from './routes.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -33,6 +35,37 @@ test('a hook, and all hooks of a tenant, take so many bodies a minute; other ten
   expect(await statuses(await createHook(await createTestTenant(service)), 1)).toEqual([200])
 })
 
+describe('whoever knows the URL of a signed hook, but not its secret,', () => {
+  const secret = 'the-secret-of-the-sender'
+  const sign = (text: string, key = secret) => ({ 'x-sig': createHmac('sha256', key).update(text).digest('hex') })
+  const signed = async () =>
+    createHook(await createTestTenant(service), { signing_secret: secret, signature_header: 'X-Sig' })
+  const statusOf = async (hook: { url: string }, text: string, headers: Record<string, string>) =>
+    (await send(service, hook, text, headers)).status
+
+  test('does not use up the limit of the sender, and is stopped', async () => {
+    const hook = await signed()
+    const wrong = [{}, sign('{}', 'another secret'), sign('{"other":1}')]
+    for (const headers of wrong) expect(await statusOf(hook, '{}', headers)).toBe(401)
+    for (const status of [200, 200, 429]) expect(await statusOf(hook, '{}', sign('{}'))).toBe(status)
+    expect(await statusOf(hook, '{}', {})).toBe(401)
+    const stopped = await send(service, hook, '{}', {})
+    expect([stopped.status, stopped.body.error.message]).toEqual([
+      429,
+      expect.stringContaining('without a valid signature'),
+    ])
+    // Other hooks may have a sender at the same address.
+    expect(await statusOf(await signed(), '{}', sign('{}'))).toBe(200)
+  })
+
+  test('is stopped too if the bodies are too large to be read', async () => {
+    const hook = await signed()
+    const text = JSON.stringify({ a: 'x'.repeat(HOOK_BODY_BYTES_MAX) })
+    for (const status of [413, 413, 413, 413, 429]) expect(await statusOf(hook, text, sign(text))).toBe(status)
+  })
+})
+
+// Last: new API keys of the same address are refused afterwards.
 test('whoever guesses tokens is stopped, and known tokens of the same address still work', async () => {
   const hook = await createHook(await createTestTenant(service))
   expect((await send(service, hook, {})).status).toBe(200)

@@ -6,6 +6,8 @@ import { PATH_LENGTH_MAX, parsePath } from './paths.ts'
 /** The maximum number of properties, or of data fields, in a mapping. */
 const FIELDS_MAX = 100
 const KEY_LENGTH_MAX = 128
+/** Paths of all fields and conditions: each of them is followed in every body. */
+const PATHS_MAX = 300
 
 const Path = Type.String({
   minLength: 1,
@@ -108,6 +110,9 @@ export function requireMapping(mapping: Mapping): void {
   }
   for (const [place, field] of fieldsOf(mapping)) checkField(field, `mapping.${place}`, details)
   for (const [place, fields] of groupsOf(mapping)) checkKeys(fields, `mapping.${place}`, details)
+  const fields = fieldsOf(mapping).flatMap(([, { path }]) => path ?? [])
+  const paths = (mapping.only_when ?? []).length + fields.length
+  if (paths > PATHS_MAX) details.push({ path: 'mapping', message: `has ${paths} paths; at most ${PATHS_MAX} in all` })
   if (details.length > 0) throw validationError(details)
 }
 

@@ -1,3 +1,5 @@
+import { ServiceError } from '../platform/errors.ts'
+
 /** A step of a path: the name of a field, the index of an item, or every item of a list. */
 type Step = string | number | typeof EVERY
 
@@ -5,6 +7,11 @@ const EVERY = Symbol('every item')
 export const PATH_LENGTH_MAX = 500
 /** The maximum nesting of a body. */
 const STEPS_MAX = 32
+/**
+ * Items of lists that the paths of a mapping may visit in one body, together. A body can have a quarter of a million of
+ * them, and while hundreds of paths walked through all of these, the process would answer nobody else.
+ */
+const VISITED_ITEMS_MAX = 200_000
 const FIELD = /^[^.[\]]+/
 const ITEM = /^\[(\d{1,6}|\*)\]/
 const QUOTED = /^\["((?:[^"\\]|\\.)*)"\]/
@@ -48,30 +55,63 @@ function nextStep(rest: string): { step: Step; length: number } | null {
   return field ? { step: field[0], length: field[0].length } : null
 }
 
-/**
- * The value at a path of a body; undefined if it is missing, null or a blank text. Only own fields count, so `__proto__`
- * and `constructor` have no value.
- */
-export function valueAt(body: unknown, path: string): unknown {
-  const steps = parsePath(path)
-  return steps === null ? undefined : walk(body, steps, 0)
+/** A body, in which a mapping finds its values. */
+export interface Body {
+  /**
+   * The value at a path; undefined if it is missing, null or a blank text. Only own fields count, so `__proto__` and
+   * `constructor` have no value.
+   * @throws ServiceError 400 `hook_body_not_mapped` if the paths have visited too many items.
+   */
+  valueAt(path: string): unknown
 }
 
-function walk(value: unknown, steps: readonly Step[], at: number): unknown {
+/** The parsed paths of a mapping, by their texts; null for a malformed one. */
+export type ParsedPaths = Map<string, readonly Step[] | null>
+
+/** Opens a body. @param parsed is filled with the paths that are used, for the next body of the same mapping. */
+export function openBody(content: unknown, parsed: ParsedPaths): Body {
+  const visits = { left: VISITED_ITEMS_MAX }
+  return {
+    valueAt: (path) => {
+      const known = parsed.get(path)
+      const steps = known === undefined ? parsePath(path) : known
+      if (known === undefined) parsed.set(path, steps)
+      return steps === null ? undefined : walk(content, steps, 0, path, visits)
+    },
+  }
+}
+
+interface Visits {
+  left: number
+}
+
+function walk(value: unknown, steps: readonly Step[], at: number, path: string, visits: Visits): unknown {
   const step = steps[at]
-  if (step === undefined) return isBlank(value) ? undefined : value
+  if (step === undefined) {
+    // Whoever uses a list looks at all of its items.
+    if (Array.isArray(value)) visit(value.length, path, visits)
+    return isBlank(value) ? undefined : value
+  }
   if (value === null || typeof value !== 'object') return undefined
   if (typeof step === 'string') {
     if (Array.isArray(value) || !Object.hasOwn(value, step)) return undefined
-    return walk((value as Record<string, unknown>)[step], steps, at + 1)
+    return walk((value as Record<string, unknown>)[step], steps, at + 1, path, visits)
   }
   if (!Array.isArray(value)) return undefined
-  if (typeof step === 'number') return walk(value[step], steps, at + 1)
+  if (typeof step === 'number') return walk(value[step], steps, at + 1, path, visits)
   for (const item of value) {
-    const found = walk(item, steps, at + 1)
+    visit(1, path, visits)
+    const found = walk(item, steps, at + 1, path, visits)
     if (found !== undefined) return found
   }
   return undefined
+}
+
+function visit(items: number, path: string, visits: Visits): void {
+  visits.left -= items
+  if (visits.left >= 0) return
+  const message = `${path}: the paths of the mapping visit more than ${VISITED_ITEMS_MAX} items of the body's lists. Map fewer paths that lead through long lists.`
+  throw new ServiceError(400, 'hook_body_not_mapped', message)
 }
 
 function isBlank(value: unknown): boolean {

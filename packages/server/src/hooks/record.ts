@@ -2,19 +2,20 @@ import { upsertCompany } from '../companies/write.ts'
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { isUnverified } from '../contacts/source-trust.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
-import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { Source } from '../sources/apply-records.ts'
 import { noteConnector } from '../sources/connectors.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { Mapped, MappedCompany, MappedContact, MappedEvent } from './apply-mapping.ts'
 import { type ClaimedBody, type Outcome, recordedBefore } from './bodies.ts'
 import type { HookRow } from './hook-object.ts'
-import { SOURCE_KIND } from './hooks.ts'
+import { type HookKind, sourceKindOf } from './kinds.ts'
 
 /** The services for recording a body. */
 export interface RecordServices extends WriteDependencies {
@@ -45,14 +46,16 @@ export async function recordMapped(
   { contact, company, event }: Mapped,
 ): Promise<Outcome> {
   const now = services.clock()
-  const kind = await noteConnector(tenant, hook.source, undefined, now, SOURCE_KIND)
-  const source = { source: hook.source, kind }
+  const own = sourceKindOf(hook.kind as HookKind)
+  // A push under the name of a custom hook may have said another kind; what anyone typed stays unverified.
+  const kind = await noteConnector(tenant, hook.source, own === 'form' ? own : undefined, now, own)
+  const source = { source: hook.source, kind, isPartial: true }
   const written =
     contact === null
-      ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, company) }
+      ? { contactId: null, status: null, companyId: await writeCompany(tenant, services, source, company, body) }
       : contact.user_id === null
-        ? await writeContact(tenant, services, source, contact, company)
-        : await writeUser(tenant, services, hook, source, { ...contact, user_id: contact.user_id }, company)
+        ? await writeContact(tenant, services, source, contact, company, body)
+        : await writeUser(tenant, services, hook, source, { ...contact, user_id: contact.user_id }, company, body)
   const outcome: Outcome = {
     ...NOTHING,
     state: 'recorded',
@@ -83,14 +86,15 @@ async function writeContact(
   source: Source,
   contact: MappedContact,
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<Written> {
   const { email, external_id: externalId, properties } = contact
   if (email === null && externalId !== null) await requireKnown(tenant, source, externalId)
-  const record = { externalId, email, properties, at: null, companyDomain: company?.domain ?? null }
+  const record = { externalId, email, properties, at: body.writesAt, companyDomain: company?.domain ?? null }
   let companyId: string | null = null
   const [result] = await writeRecords(tenant, services, source, [record], async (tx, { results }) => {
     const isWritten = results[0]?.status !== 'failed'
-    companyId = company && isWritten ? await storeCompany(tx, company, services.clock()) : null
+    companyId = company && isWritten ? await storeCompany(tx, source, company, body, services.clock()) : null
   })
   const { status, contactId } = orThrow(result)
   return { contactId, status, companyId }
@@ -116,9 +120,11 @@ async function writeUser(
   source: Source,
   { user_id: userId, email, external_id: externalId, properties }: MappedContact & { user_id: string },
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<Written> {
   const startedAt = services.clock()
-  const [named] = await services.recordCalls(tenant, senderOf(hook), [{ ...EMPTY_CALL, userId, email }])
+  const trust = isUnverified(source.kind) ? 'unverified' : 'verified'
+  const [named] = await services.recordCalls(tenant, senderOf(hook, trust), [{ ...EMPTY_CALL, userId, email }])
   const { contactId } = orThrow(named)
   if (contactId === null) throw new Error('a call with a user id has no contact')
   return changeContacts(tenant, services, async (tx, log) => {
@@ -126,10 +132,11 @@ async function writeUser(
     const before = await lockContact(tx, contactId)
     if (!before)
       throw new ServiceError(409, 'contact_changed', 'The contact was deleted in the meantime. Run the body again.')
-    const companyId = company ? await storeCompany(tx, company, now) : null
+    const companyId = company ? await storeCompany(tx, source, company, body, now) : null
     const write = {
       ...source,
       properties,
+      ...(body.writesAt === null ? {} : { at: body.writesAt }),
       ...(externalId !== null && (await isFree(tx, source, externalId, contactId)) ? { externalId } : {}),
       ...(companyId !== null && before.company_id === null ? { companyId } : {}),
     }
@@ -148,15 +155,25 @@ async function isFree(tx: Tenant, { source }: Source, externalId: string, contac
 async function writeCompany(
   tenant: Tenant,
   services: RecordServices,
+  source: Source,
   company: MappedCompany | null,
+  body: ClaimedBody,
 ): Promise<string | null> {
   if (company === null) return null
-  return changeContacts(tenant, services, (tx) => storeCompany(tx, company, services.clock()))
+  return changeContacts(tenant, services, (tx) => storeCompany(tx, source, company, body, services.clock()))
 }
 
-async function storeCompany(tx: Tenant, { domain, name, properties }: MappedCompany, now: Date): Promise<string> {
+async function storeCompany(
+  tx: Tenant,
+  { kind }: Source,
+  { domain, name, properties }: MappedCompany,
+  { isLate, writesAt }: ClaimedBody,
+  now: Date,
+): Promise<string> {
   const data = { domain, externalId: null, ...(name === null ? {} : { name }), properties }
-  return (await upsertCompany(tx, data, { isVerified: true }, now)).companyId
+  // Of two bodies that arrive at the same time, the later one may find the time at which the first one was written.
+  const asOf = isLate ? writesAt : null
+  return (await upsertCompany(tx, data, { isVerified: !isUnverified(kind), asOf }, now)).companyId
 }
 
 async function recordEvent(
@@ -178,12 +195,12 @@ async function recordEvent(
     context: {},
     clockCorrection: 0,
   }
-  const [result] = await recordCalls(tenant, senderOf(hook), [{ ...EMPTY_CALL, contactId, event }])
+  const [result] = await recordCalls(tenant, senderOf(hook, 'verified'), [{ ...EMPTY_CALL, contactId, event }])
   return orThrow(result).eventId
 }
 
-function senderOf({ source_id: sourceId }: HookRow) {
-  return { sourceId, trust: 'verified', page: null } as const
+function senderOf({ source_id: sourceId }: HookRow, trust: CallSender['trust']): CallSender {
+  return { sourceId, trust, page: null }
 }
 
 /** @throws ServiceError if the record failed. */

@@ -3,14 +3,14 @@ import Type from 'typebox'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { parseJsonBody, requireStorable } from '../platform/http/json-body.ts'
+import { parseExactJsonBody, requireStorable } from '../platform/http/json-body.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { readBody, textOf } from '../platform/http/read-body.ts'
 import { Id, success } from '../platform/http/responses.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { BODY_FIELDS, pruneBodies, storeBody, toResult } from './bodies.ts'
 import { hookSecretPlace } from './hooks.ts'
-import { type HookKind, schemeOf } from './kinds.ts'
+import { type HookKind, type SignatureScheme, schemeOf } from './kinds.ts'
 import { tryBody } from './process.ts'
 import { NOTHING, type RecordServices } from './record.ts'
 import { requireSignature } from './signatures.ts'
@@ -31,10 +31,19 @@ const Received = success({
   event: BODY_FIELDS.event,
 })
 
+type RateLimits =
+  | 'checkInvalidKeys'
+  | 'countInvalidKey'
+  | 'checkInvalidSignatures'
+  | 'countInvalidSignature'
+  | 'checkHook'
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The hook of the token in the path; null on other routes. */
     hook: FoundHook | null
+    /** Whether its body counts against the limits of its hook: it is signed, or the hook has no secret. */
+    isFromSender: boolean
   }
 }
 
@@ -50,7 +59,7 @@ export async function hookRoutes(
     stores: Stores
     secrets: SecretBox
     findHook: FindHook
-    rateLimiter: Pick<RateLimiter, 'checkInvalidKeys' | 'countInvalidKey' | 'checkHook'>
+    rateLimiter: Pick<RateLimiter, RateLimits>
   },
 ): Promise<void> {
   const { stores, secrets, findHook, rateLimiter, clock } = dependencies
@@ -58,6 +67,7 @@ export async function hookRoutes(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', readBody)
   app.decorateRequest('hook', null)
+  app.decorateRequest('isFromSender', false)
 
   app.addHook('onRequest', async (request, reply) => {
     const { token } = request.params as Type.Static<typeof Path>
@@ -66,9 +76,21 @@ export async function hookRoutes(
       rateLimiter.countInvalidKey(request.ip)
       throw unknownToken()
     }
-    rateLimiter.checkHook(hook.tenantId, hook.row.hook_id, reply)
-    if (!hook.row.is_enabled) throw disabled()
+    const { tenantId, row } = hook
+    if (schemeOfRow(row) === null) {
+      rateLimiter.checkHook(tenantId, row.hook_id, reply)
+      request.isFromSender = true
+    } else {
+      // Before the body is read. Whoever knows the URL but not the secret must not use up the limit of the sender.
+      rateLimiter.checkInvalidSignatures(row.hook_id, request.ip)
+    }
+    if (!row.is_enabled) throw disabled()
     request.hook = hook
+  })
+
+  // After the response, as a body that is too large has no signature that could be checked.
+  app.addHook('onResponse', async ({ hook, isFromSender, ip }) => {
+    if (hook !== null && !isFromSender) rateLimiter.countInvalidSignature(hook.row.hook_id, ip)
   })
 
   app.post(
@@ -90,10 +112,12 @@ export async function hookRoutes(
     async (request, reply) => {
       const { tenantId, row } = hookOf(request)
       const bytes = request.body instanceof Buffer ? request.body : Buffer.alloc(0)
-      const scheme = schemeOf(row.kind as HookKind, row.signature_header)
+      const scheme = schemeOfRow(row)
       if (scheme !== null && row.secret_sealed !== null) {
         const secret = secrets.open(row.secret_sealed, hookSecretPlace(tenantId, row.hook_id))
         requireSignature(scheme, secret, bytes, request.headers, clock())
+        request.isFromSender = true
+        rateLimiter.checkHook(tenantId, row.hook_id, reply)
       }
       const text = JSON.stringify(parseBody(bytes, request.headers['content-type']))
       const tenant = openTenant(stores, tenantId)
@@ -110,6 +134,11 @@ export async function hookRoutes(
   )
 }
 
+/** How the bodies of a hook must be signed; null if they need not be. */
+function schemeOfRow({ kind, signature_header, secret_sealed }: FoundHook['row']): SignatureScheme | null {
+  return secret_sealed === null ? null : schemeOf(kind as HookKind, signature_header)
+}
+
 function hookOf({ hook }: FastifyRequest): FoundHook {
   if (hook === null) throw new Error('The route has no hook.')
   return hook
@@ -118,7 +147,7 @@ function hookOf({ hook }: FastifyRequest): FoundHook {
 /** @throws ServiceError 400 `invalid_json` or `validation_error`. */
 function parseBody(bytes: Buffer, contentType: string | undefined): object {
   const text = textOf(bytes)
-  const body = contentType?.trim().toLowerCase().startsWith(FORM) ? parseForm(text) : parseJsonBody(text)
+  const body = contentType?.trim().toLowerCase().startsWith(FORM) ? parseForm(text) : parseExactJsonBody(text)
   if (body !== null && typeof body === 'object') return body
   throw validationError([{ path: '', message: 'must be a JSON object or array, or a form' }])
 }

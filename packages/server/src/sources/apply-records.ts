@@ -35,6 +35,8 @@ export interface Source {
   kind: SourceKind
   /** Its records repeat earlier values, so only values that differ from its last ones are new. */
   isFollowed?: boolean
+  /** See SourceWrite. */
+  isPartial?: boolean
   /** Properties for which it does not replace values of other sources. */
   yields?: ReadonlySet<string>
 }
@@ -157,12 +159,13 @@ function withoutRepeated({ source }: Source, record: IncomingRecord, { records }
   return { ...record, properties: Object.fromEntries(changes) }
 }
 
-function writeOf({ source, kind, yields }: Source, record: IncomingRecord, now: Date): SourceWrite {
+function writeOf({ source, kind, yields, isPartial = false }: Source, record: IncomingRecord, now: Date): SourceWrite {
   const { externalId, email, properties, raw, at } = record
   return {
     source,
     kind,
     properties,
+    isPartial,
     ...(externalId === null ? {} : { externalId }),
     ...(email === null ? {} : { email }),
     ...(raw === undefined ? {} : { raw }),

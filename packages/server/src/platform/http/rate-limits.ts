@@ -19,6 +19,13 @@ export interface RateLimiter {
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
   /** Counts a request with a write key. @throws ServiceError 429 `rate_limited`. */
   checkSource(sourceId: string, reply: FastifyReply): void
+  /**
+   * Rejects bodies for a hook from an address that has sent it too many without a valid signature. Others do not use up
+   * the limit of the hook, nor that of another hook with a sender at the same address. @throws ServiceError 429
+   * `rate_limited`.
+   */
+  checkInvalidSignatures(hookId: string, ip: string): void
+  countInvalidSignature(hookId: string, ip: string): void
   /** Counts a body for a hook, and for all hooks of its tenant. @throws ServiceError 429 `rate_limited`. */
   checkHook(tenantId: string, hookId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -56,6 +63,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const trackedTenants = createLimit(limits?.trackPerTenantPerMinute)
   const sources = createLimit(limits?.sourcePerMinute)
   const hooks = createLimit(limits?.hookPerMinute)
+  const invalidSignatures = createLimit(limits?.invalidKeyPerIpPerMinute)
   const hookTenants = createLimit(limits?.hookPerTenantPerMinute)
   const scripts = createLimit(limits?.scriptPerIpPerMinute)
   const forms = createLimit(limits?.formPerIpPerMinute)
@@ -81,23 +89,27 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     windows.count(key, now())
   }
 
+  function checkInvalid(limit: Limit | null, key: string, what: string): void {
+    if (limit === null) return
+    const usage = limit.windows.usageOf(key, now())
+    if (usage.used >= limit.perMinute) throw rateLimited(what, limit.perMinute, usage)
+  }
+
   const usedOf = (limit: Limit | null, key: string) => limit && Math.ceil(limit.windows.usageOf(key, now()).used)
 
   return {
     checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
     checkUser: (userId, reply) => count(users, userId, reply),
-    checkInvalidKeys: (ip) => {
-      if (invalidKeys === null) return
-      const { perMinute, windows } = invalidKeys
-      const usage = windows.usageOf(hostOf(ip), now())
-      if (usage.used >= perMinute) throw rateLimited('requests with an invalid API key', perMinute, usage)
-    },
+    checkInvalidKeys: (ip) => checkInvalid(invalidKeys, hostOf(ip), 'requests with an invalid API key'),
     countInvalidKey: (ip) => invalidKeys?.windows.count(hostOf(ip), now()),
     checkPage: (tenantId, ip, reply) => {
       count(trackedTenants, tenantId, reply)
       count(trackers, `${tenantId} ${hostOf(ip)}`, reply)
     },
     checkSource: (sourceId, reply) => count(sources, sourceId, reply),
+    checkInvalidSignatures: (hookId, ip) =>
+      checkInvalid(invalidSignatures, `${hookId} ${hostOf(ip)}`, 'bodies without a valid signature'),
+    countInvalidSignature: (hookId, ip) => invalidSignatures?.windows.count(`${hookId} ${hostOf(ip)}`, now()),
     checkHook: (tenantId, hookId, reply) => {
       // First, so that what one hook refuses does not use up the limit of the others.
       count(hooks, hookId, reply)

@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { bodiesOf, createHook, ORDERS, order, send } from '../../test/hooks.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { parseExactJsonBody } from '../platform/http/json-body.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+  tenant = await createTestTenant(service)
+})
+
+describe('numeric ids beyond 2^53', () => {
+  const [first, second] = ['1184467440737095516', '1184467440737095517']
+
+  test('keep all their digits, so that neighbouring ones are two events', async () => {
+    const hook = await createHook(tenant)
+    const json = JSON.stringify(order('ID', 'exact@example.com'))
+    for (const id of [first, second, second]) {
+      const sent = await send(service, hook, json.replace('"ID"', id))
+      expect([sent.status, sent.body.state]).toEqual([200, 'recorded'])
+    }
+    const [again, other, one] = await bodiesOf(tenant, hook)
+    expect(again.event_id).toBe(other.event_id)
+    expect(other.event_id).not.toBe(one.event_id)
+    const { body } = await tenant.call('GET', `${hook.path}/bodies/${other.body_id}`)
+    expect(body.data.order.id).toBe(second)
+  })
+
+  test('are refused in a sample, whose parser has rounded them', async () => {
+    const hook = await createHook(tenant)
+    const sample = { ...order('', 'exact@example.com'), order: { id: Number(first) } }
+    const { body } = await tenant.call('POST', `${hook.path}/preview`, { mapping: ORDERS, sample })
+    expect([body.state, body.error.code]).toEqual(['failed', 'hook_body_not_mapped'])
+    expect(body.error.message).toContain('order.id: is a number too large to be exact')
+  })
+})
+
+test.each([
+  ['{"id":1184467440737095517}', { id: '1184467440737095517' }],
+  ['[ -1184467440737095517 , 1184467440737095518]', ['-1184467440737095517', '1184467440737095518']],
+  ['{"id":9007199254740991,"next":9007199254740992}', { id: 9007199254740991, next: '9007199254740992' }],
+  ['[1234567890123456.5,1.2345678901234567e+300,9e20]', [1234567890123456.5, 1.2345678901234567e300, 9e20]],
+  ['{"text":"a \\" :1184467440737095517, \\\\","1184467440737095517":1184467440737095517}', { text: 'a " :1184467440737095517, \\', '1184467440737095517': '1184467440737095517' }],
+])('%s is parsed with exact whole numbers', (text, expected) => {
+  expect(parseExactJsonBody(text)).toEqual(expected)
+}) // biome-ignore format: a list
+
+test.each([
+  ['[01184467440737095517]'],
+  ['{"a":1184467440737095517'],
+  ['[1184467440737095517 1]'],
+  [`["1184467440737095517]`],
+])('%s is not JSON', (text) => {
+  expect(() => parseExactJsonBody(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+})
