@@ -114,19 +114,20 @@ async function readDeleted(client: Client, { type }: ObjectReading, { since, unt
   }
 }
 
-/** Some records by their ids; those that no longer exist are left out. */
+/** Some records by their ids, or by another unique property; those that do not exist are left out. */
 export async function readBatch(
   client: Client,
   type: string,
   ids: readonly string[],
   properties: readonly string[],
+  idProperty?: string,
 ): Promise<Item[]> {
   const found: Item[] = []
   for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     const inputs = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id }))
     const answer = await client.call({
       path: `/crm/v3/objects/${type}/batch/read`,
-      body: { inputs, properties },
+      body: { inputs, properties, ...(idProperty === undefined ? {} : { idProperty }) },
       isRead: true,
     })
     found.push(...itemsOf(answer.results))

@@ -2,6 +2,7 @@ import type { PropertyValue } from '../../contacts/properties.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../write-back/write-back.ts'
 import { itemsOf, readTypes } from './api.ts'
+import { readCurrent } from './current.ts'
 import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'
 
 const BATCH_SIZE = 100
@@ -21,6 +22,7 @@ export const hubspotWriteBack: WriteBack = {
   readOnly: READ_ONLY,
   reads: readsUsually,
   textOf: hubspotText,
+  read: readCurrent,
   write: async (client, records) => {
     const isStandard = records.every(({ values }) => values.every(readsUsually))
     const types = isStandard ? new Map<string, string>() : await readTypes(client)

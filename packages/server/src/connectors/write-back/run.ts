@@ -3,7 +3,7 @@ import { type SourceRecord, storeSourceRecords } from '../../contacts/record-sou
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
-import { openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { type Client, openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
 import type { Connector, Settings } from '../connector.ts'
 import { objectPosition, type Position } from '../position.ts'
@@ -11,7 +11,7 @@ import type { PullServices } from '../pull.ts'
 import { noteErrors } from '../runs.ts'
 import { openSignIn } from '../sign-in.ts'
 import type { RecordError } from '../write-page.ts'
-import { outgoing } from './decide.ts'
+import { candidateOf, outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
 import {
   type OutgoingRecord,
@@ -82,7 +82,7 @@ export async function writeBackConnection(
       signal.throwIfAborted()
       const due = await dueContacts(tenant, connectionId, writeBack.batchSize, clock())
       if (due.length === 0) break
-      const planned = await plan(task, due)
+      const planned = await plan(task, client, due)
       const records = planned.map(({ record }) => record)
       const results =
         records.length === 0 ? [] : await writeBack.write(client, records, connection.settings as Settings)
@@ -145,15 +145,27 @@ interface Planned {
   record: OutgoingRecord
 }
 
-/** What is to be written of the contacts, as they are now. */
-async function plan({ tenant, connection, writeBack, settings }: Task, due: readonly Waiting[]): Promise<Planned[]> {
+/** What is to be written of the contacts, as they are now here and in the system. */
+async function plan(
+  { tenant, connection, writeBack, settings }: Task,
+  client: Client,
+  due: readonly Waiting[],
+): Promise<Planned[]> {
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
   const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
   const byId = new Map(states.map((state) => [state.row.contact_id, state]))
-  return due.flatMap((waiting) => {
+  const candidates = due.flatMap((waiting) => {
     const state = byId.get(waiting.contactId)
-    const record = state ? outgoing(state, { source, settings, writeBack }) : null
+    const candidate = state ? candidateOf(state, { source, settings, writeBack }) : null
+    return candidate === null ? [] : [{ waiting, candidate }]
+  })
+  if (candidates.length === 0) return []
+  const contacts = candidates.map(({ candidate }) => candidate)
+  const targets = settings.properties.map(({ target }) => target)
+  const current = await writeBack.read(client, contacts, targets)
+  return candidates.flatMap(({ waiting, candidate }, index) => {
+    const record = outgoing(candidate, current[index] ?? null)
     return record === null ? [] : [{ waiting, record }]
   })
 }

@@ -19,7 +19,7 @@ export interface WriteBackSettings {
 export interface WriteBack {
   /** The object that reads contacts. Nothing is written before it was read completely. */
   object: string
-  /** Contacts in one call of `write`. */
+  /** Contacts in one call of `read` and of `write`. */
   batchSize: number
   /** Fields that cannot be written: keys, and what the system computes. */
   readOnly: readonly string[]
@@ -28,18 +28,40 @@ export interface WriteBack {
   /** A value as the system stores it, to compare and to write it; null if the system has no such value. */
   textOf(target: string, value: PropertyValue): string | null
   /**
+   * Reads what the system has of contacts now.
+   * @returns a record for each contact; null: the system does not have it.
+   */
+  read(
+    client: Client,
+    contacts: readonly WriteBackContact[],
+    targets: readonly string[],
+  ): Promise<(CurrentRecord | null)[]>
+  /**
    * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
    * @returns a result for each record.
    */
   write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
 }
 
-/** A contact to write. */
-export interface OutgoingRecord {
+/** A contact, as the system finds it. */
+export interface WriteBackContact {
   /** The system's id; null: find it by its email, or create it. */
   externalId: string | null
   /** Not null if `externalId` is. */
   email: string | null
+}
+
+/** What the system has of a contact. */
+export interface CurrentRecord {
+  externalId: string
+  /** By target, as text and as it is read; targets without a value are absent. */
+  values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
+  /** When the record was last changed there. */
+  changedAt: Date | null
+}
+
+/** A contact to write. */
+export interface OutgoingRecord extends WriteBackContact {
   /** An empty text removes the value. */
   values: readonly (Pair & { text: string })[]
 }
