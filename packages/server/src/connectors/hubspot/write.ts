@@ -92,8 +92,12 @@ function noteAnswer(
         ? (byKey(records, item.id) ?? byKey(records, textOf(item.properties.email)?.toLowerCase() ?? ''))
         : records[Number(trace)]
     if (!record) continue
+    // HubSpot may store something else than was sent, such as a number in another form, or what a workflow makes of it.
     const said = new Map<string, PropertyValue | null>(
-      record.values.map(({ property, target, text }) => [property, readValue(target, text, types)]),
+      record.values.map(({ property, target, text }) => {
+        const stored = Object.hasOwn(item.properties, target) ? item.properties[target] : text
+        return [property, readValue(target, stored, types)]
+      }),
     )
     results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), said })
   }

@@ -79,3 +79,42 @@ describe('the rule of a property decides on what HubSpot has when it is written'
     expect(await here()).toMatchObject({ jobtitle: 'Programmer', city: 'Paris' })
   })
 })
+
+test('what HubSpot stores in another form is written once, until either side changes', async () => {
+  const ada = records.create('contacts', { email: 'ada@example.com' })
+  await workspace.connect()
+  await workspace.writeBack([
+    ['jobtitle', 'ours'],
+    ['score', 'ours'],
+    ['renewal', 'ours', 'plan'],
+    ['city', 'ours'],
+  ])
+  const stored: Record<string, (value: string) => string> = {
+    jobtitle: (value) => value.toUpperCase(),
+    score: (value) => `${value}.0`,
+    plan: (value) => new Date(value).toISOString(),
+  }
+  records.stored = (name, value) => stored[name]?.(value) ?? value
+  bench.hubspot.requests = []
+  await workspace.change('ada@example.com', { jobtitle: 'Countess', score: 7, renewal: '2026-01-01T01:00:00+01:00' })
+  await workspace.written()
+  const asStored = { jobtitle: 'COUNTESS', score: '7.0', plan: '2026-01-01T00:00:00.000Z' }
+  expect(there(ada)).toMatchObject(asStored)
+  for (let round = 0; round < 2; round++) {
+    await workspace.pull()
+    await workspace.written()
+  }
+  expect(sent('update')).toHaveLength(1)
+  expect(await here()).toMatchObject({ jobtitle: 'Countess', score: 7 })
+
+  await workspace.change('ada@example.com', { city: 'London' })
+  await workspace.written()
+  expect(sent('update').map(({ body }) => Object.keys(JSON.parse(body).inputs[0].properties))).toEqual([
+    ['jobtitle', 'score', 'plan'],
+    ['city'],
+  ])
+  records.change('contacts', ada, { jobtitle: 'Theirs' })
+  await workspace.pull()
+  await workspace.written()
+  expect(there(ada)).toMatchObject({ ...asStored, city: 'London' })
+})

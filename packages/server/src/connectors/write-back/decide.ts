@@ -103,9 +103,11 @@ function isToWrite({ target, conflict, value, text, at, said }: Wanted, current:
   const theirs = current?.values.get(target)
   if (theirs === undefined) return text !== ''
   if (theirs.text === text || isDeepStrictEqual(theirs.value, value)) return false
+  const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
+  // The system made this of the same text before, and would do so again.
+  if (isKnown && said.written === text) return false
   if (conflict !== 'newest') return conflict === 'ours'
   // The system does not say when a single property changed. The time of its record is used only if the value is news.
-  const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
   const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
   return at !== undefined && changedAt !== undefined && at > changedAt
 }

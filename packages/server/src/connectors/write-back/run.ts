@@ -177,7 +177,7 @@ type Settled = Planned & { result: WriteResult }
  * @returns false if a person has changed the connection meanwhile; then nothing is stored.
  */
 async function settle(
-  { tenant, connection, connector }: Task,
+  { tenant, connection, connector, writeBack }: Task,
   nothing: readonly Waiting[],
   written: readonly Settled[],
   now: Date,
@@ -214,7 +214,7 @@ async function settle(
         }
         done.push(waiting)
         if (state && result.status === 'written') {
-          records.set(contactId, recordAfter(state, { source, kind: connector.kind, record, result }, now))
+          records.set(contactId, recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now))
           owners.set(result.externalId, contactId)
         }
       }
@@ -246,11 +246,13 @@ function recordAfter(
   {
     source,
     kind,
+    writeBack,
     record,
     result,
   }: {
     source: string
     kind: SourceRecord['kind']
+    writeBack: WriteBack
     record: OutgoingRecord
     result: WriteResult & { status: 'written' }
   },
@@ -259,10 +261,11 @@ function recordAfter(
   const own = records.find((each) => each.source === source)
   const fields = new Map(Object.entries(own?.fields ?? {}))
   const updated_at = now.toISOString()
-  for (const { property } of record.values) {
+  for (const { property, target, text } of record.values) {
     const value = result.said.get(property) ?? null
+    const isChanged = value !== null && writeBack.textOf(target, value) !== text
     if (value === null) fields.delete(property)
-    else fields.set(property, { value, updated_at })
+    else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })
   }
   if (own) return { ...own, external_id: own.external_id ?? result.externalId, fields: Object.fromEntries(fields) }
   if (row.email !== null) fields.set('email', { value: row.email, updated_at })

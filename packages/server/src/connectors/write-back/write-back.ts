@@ -72,7 +72,7 @@ export type WriteResult =
       externalId: string
       /** When the system created the record; the source's record of a contact that had none begins then. */
       createdAt: Date | null
-      /** What the next read will return for what was sent, by our property; null if the value was removed. */
+      /** What the system stored for what was sent, by our property; null if the value was removed. */
       said: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }
