@@ -118,3 +118,25 @@ test('what HubSpot stores in another form is written once, until either side cha
   await workspace.written()
   expect(there(ada)).toMatchObject({ ...asStored, city: 'London' })
 })
+
+test('a stage that only the account in HubSpot has is replaced by `ours` only', async () => {
+  const stage = { lifecyclestage: '123456' }
+  const ada = records.create('contacts', { email: 'ada@example.com', ...stage })
+  await workspace.connect()
+  for (const [rule, lifecyclestage] of [
+    ['theirs', 'customer'],
+    ['newest', 'evangelist'],
+  ] as const) {
+    await workspace.writeBack([
+      ['lifecyclestage', rule],
+      ['city', 'ours'],
+    ])
+    await workspace.change('ada@example.com', { lifecyclestage, city: rule })
+    await workspace.written()
+    expect(there(ada)).toMatchObject({ ...stage, city: rule })
+  }
+  await workspace.writeBack([['lifecyclestage', 'ours']])
+  await workspace.change('ada@example.com', { lifecyclestage: 'opportunity' })
+  await workspace.written()
+  expect(there(ada).lifecyclestage).toBe('opportunity')
+})

@@ -107,6 +107,8 @@ function isToWrite({ target, conflict, value, text, at, said }: Wanted, current:
   // The system made this of the same text before, and would do so again.
   if (isKnown && said.written === text) return false
   if (conflict !== 'newest') return conflict === 'ours'
+  // A value that only the system has, such as a stage of this account: it cannot be compared with ours.
+  if (theirs.value === null) return false
   // The system does not say when a single property changed. The time of its record is used only if the value is news.
   const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
   return at !== undefined && changedAt !== undefined && at > changedAt
