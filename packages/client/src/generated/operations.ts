@@ -2123,7 +2123,7 @@ export class Operations extends Caller {
   /**
    * Set which properties of contacts are written to a connected system, or turn this off.
    *
-   * Changes made from then on are written. Needs the scope `settings:write`.
+   * Changes made from then on are written. The system is asked whether it has the fields. Needs the scope `settings:write`.
    */
   setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResponse> {
     return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)

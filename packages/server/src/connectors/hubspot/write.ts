@@ -22,6 +22,7 @@ export const hubspotWriteBack: WriteBack = {
   readOnly: READ_ONLY,
   reads: readsUsually,
   textOf: hubspotText,
+  fields: async (client) => new Set((await readTypes(client)).keys()),
   read: readCurrent,
   write: async (client, records) => {
     const isStandard = records.every(({ values }) => values.every(readsUsually))

@@ -13,6 +13,7 @@ import { openSignIn } from '../sign-in.ts'
 import type { RecordError } from '../write-page.ts'
 import { candidateOf, outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
+import { requireTargets } from './targets.ts'
 import {
   type OutgoingRecord,
   settingsOf,
@@ -77,6 +78,7 @@ export async function writeBackConnection(
       signal,
       baseUrl: services.connectorUrls[connector.name],
     })
+    await requireTargets(client, connector, writeBack, settings.properties)
     const task = { tenant, connection, connector, writeBack, settings }
     for (;;) {
       signal.throwIfAborted()

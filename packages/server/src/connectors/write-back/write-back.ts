@@ -27,6 +27,8 @@ export interface WriteBack {
   reads(pair: Pair): boolean
   /** A value as the system stores it, to compare and to write it; null if the system has no such value. */
   textOf(target: string, value: PropertyValue): string | null
+  /** The names of the fields that the system has for contacts. */
+  fields(client: Client): Promise<ReadonlySet<string>>
   /**
    * Reads what the system has of contacts now.
    * @returns a record for each contact; null: the system does not have it.
