@@ -21,9 +21,25 @@ function inputsOf(body: Body): Input[] {
   return inputs
 }
 
+/** Finds records by their ids, or contacts by `idProperty: email`. What does not exist is an error of its input. */
 export function readBatch(records: HubSpotRecords, type: string, body: Body): SystemAnswer {
-  const found = inputsOf(body).flatMap(({ id }) => records.find(type, id) ?? [])
-  return batch([...new Set(found)].map((record) => shown(record, (body.properties ?? []) as string[])))
+  const { properties = [], idProperty } = body as { properties?: string[]; idProperty?: string }
+  if (idProperty !== undefined && idProperty !== 'email')
+    throw new Refused('VALIDATION_ERROR', `${idProperty} is not a unique property`)
+  const inputs = inputsOf(body).map(({ id }) => ({
+    id,
+    record: idProperty === 'email' ? records.byEmail(id) : records.find(type, id),
+  }))
+  const found = new Set(inputs.flatMap(({ record }) => record ?? []))
+  const missing = inputs.filter(({ record }) => record === undefined).map(({ id }) => id)
+  const error = {
+    status: 'error',
+    category: 'OBJECT_NOT_FOUND',
+    message: `Could not get some ${type} objects, they may be deleted or not exist. Check that ids are valid.`,
+    context: { ids: missing },
+  }
+  const results = [...found].map((record) => shown(record, properties))
+  return batch(results, missing.length === 0 ? [] : [error])
 }
 
 export function readAssociations(records: HubSpotRecords, from: string, to: string, body: Body): SystemAnswer {

@@ -47,6 +47,8 @@ export class HubSpotRecords {
   /** Merged ids, and the record that has their data now. */
   readonly #merged = new Map<string, string>()
   #lastId = 100
+  /** What it, or a workflow, makes of a value that is written. */
+  stored: (name: string, value: string) => string = (_, value) => value
   /** What time it is there. */
   now: () => Date = () => new Date()
 
@@ -82,14 +84,15 @@ export class HubSpotRecords {
     if (type === 'contacts') this.#check(properties, record.id)
     // What does not change leaves the time of the last change.
     const isChange = Object.entries(properties).some(
-      ([name, value]) => (record.properties[name] ?? '') !== (value ?? ''),
+      ([name, value]) => (record.properties[name] ?? '') !== (value ? this.stored(name, value) : ''),
     )
     if (isChange) this.#set(type, record, properties, at)
     return record
   }
 
   #set(type: string, record: HubSpotRecord, properties: Record<string, string | null>, at: Date): void {
-    for (const [name, value] of Object.entries(properties)) record.properties[name] = value === '' ? null : value
+    for (const [name, value] of Object.entries(properties))
+      record.properties[name] = value ? this.stored(name, value) : null
     record.updatedAt = at.toISOString()
     record.properties[type === 'contacts' ? 'lastmodifieddate' : 'hs_lastmodifieddate'] = at.toISOString()
   }

@@ -2123,7 +2123,7 @@ export class Operations extends Caller {
   /**
    * Set which contact properties are written back to a connected system, or turn write-back off.
    *
-   * Only changes made after this are written. Needs the scope `settings:write`.
+   * Only changes made after this are written. The service checks that the system has the fields. Needs the scope `settings:write`.
    */
   setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResponse> {
     return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)

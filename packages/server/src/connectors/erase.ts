@@ -1,18 +1,49 @@
 import { sql } from 'kysely'
 import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Erases a contact from the errors of connections. Its outbox entries are deleted with the contact's row. */
-export async function eraseFromConnections(tx: Tenant, { contactId, email }: ErasureSubject) {
-  const { numDeletedRows } = await tx.db
+/**
+ * Erases a contact from the errors of connections: errors of its records, by our id or those of the systems, and
+ * whatever a system answered about its address. Its outbox entries are deleted with the contact's row.
+ */
+export async function eraseFromConnections(
+  tx: Tenant,
+  { contactId, email, visitorIds, keys, externalIds = [] }: ErasureSubject,
+) {
+  // The pattern for an unknown address matches nothing.
+  const pattern = email === null ? '(?!)' : mentionPattern(email)
+  const ofSources = keys.map(({ directory, key }) => ({ source: directory, id: key }))
+  // Analytics systems name people by the ids that they sent us.
+  const ofAnySource = [contactId, ...externalIds, ...visitorIds].map((id) => ({ source: null, id }))
+  const errors = await tx.db
     .deleteFrom('connection_errors')
-    .where(({ or, eb }) =>
+    .where(({ or, exists, selectFrom }) =>
       or([
-        eb('external_id', '=', contactId),
-        // Without an address, the pattern matches nothing.
-        sql<boolean>`message ~* ${email === null ? '(?!)' : mentionPattern(email)}`,
+        sql<boolean>`message ~* ${pattern}`,
+        sql<boolean>`external_id ~* ${pattern}`,
+        exists(
+          selectFrom('connections')
+            .innerJoin(recordset([...ofSources, ...ofAnySource], 'known', { source: 'text', id: 'text' }), (join) =>
+              join.on(sql<boolean>`known.source IS NULL OR known.source = connections.source`),
+            )
+            .select('connections.connection_id')
+            .whereRef('connections.connection_id', '=', 'connection_errors.connection_id')
+            // The id of an activity is followed by that of its contact.
+            .where(sql<boolean>`known.id IN (external_id, substr(external_id, strpos(external_id, '/') + 1))`),
+        ),
       ]),
     )
     .executeTakeFirst()
-  return { connection_errors: Number(numDeletedRows) }
+  const shown = await tx.db
+    .updateTable('connections')
+    .set({
+      error: sql<string | null>`CASE WHEN error ~* ${pattern} THEN NULL ELSE error END`,
+      write_back_error: sql<
+        string | null
+      >`CASE WHEN write_back_error ~* ${pattern} THEN NULL ELSE write_back_error END`,
+    })
+    .where(sql<boolean>`error ~* ${pattern} OR write_back_error ~* ${pattern}`)
+    .executeTakeFirst()
+  return { connection_errors: Number(errors.numDeletedRows) + Number(shown.numUpdatedRows) }
 }

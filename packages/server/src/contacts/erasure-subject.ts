@@ -5,8 +5,10 @@ export interface ErasureSubject {
   email: string | null
   /** The visitors that belonged to the contact. */
   visitorIds: string[]
-  /** The keys by which conversations identify the contact: its email and its ids in messaging tools. */
+  /** The keys by which conversations identify the contact: its email and its ids in connected systems. */
   keys: { directory: string; key: string }[]
+  /** The external ids that led to the contact. Absent from an erasure that was requested before they were kept. */
+  externalIds?: string[]
 }
 
 /** The characters allowed around an address; with others, it is part of another person's longer address. */

@@ -7,7 +7,15 @@ import type { ContactRow } from './contact-row.ts'
 import type { PropertyValue } from './properties.ts'
 
 /** A source's record of a contact: `{key: {value, updated_at}}`. */
-export type SourceFields = Record<string, { value: PropertyValue | null; updated_at: string }>
+export type SourceFields = Record<
+  string,
+  {
+    value: PropertyValue | null
+    updated_at: string
+    /** The text that was written to the source, if it stored something else, `value`, for it. */
+    written?: string
+  }
+>
 
 const Optional = Type.Optional(Timestamp)
 

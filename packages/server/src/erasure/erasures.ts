@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
-import { missingContact, namedContact } from '../contacts/aliases.ts'
+import { type Alias, aliasesOf, EXTERNAL_ID, missingContact, namedContact } from '../contacts/aliases.ts'
 import { lockContact } from '../contacts/change.ts'
 import { mergedContacts } from '../contacts/erase.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
@@ -96,7 +96,16 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
 /** The merged contacts, each with an erasure of its own. Their visitors are the survivor's. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
   const merged = await mergedContacts(tx, contactId)
-  return merged.map(({ aliases, ...contact }) => ({ ...contact, visitorIds: [], keys: aliases.flatMap(keysOfAlias) }))
+  return merged.map(({ aliases, ...contact }) => ({
+    ...contact,
+    visitorIds: [],
+    keys: aliases.flatMap(keysOfAlias),
+    externalIds: externalIdsOf(aliases),
+  }))
+}
+
+function externalIdsOf(aliases: readonly Alias[]): string[] {
+  return aliases.filter(({ kind }) => kind === EXTERNAL_ID.kind).map(({ key }) => key)
 }
 
 /** The contact may already be deleted while its events still exist. */
@@ -105,11 +114,13 @@ async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject 
   const contact = await lockContact(tx, contactId)
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null
+  const external_id = contact?.external_id ?? null
   return {
     contactId,
     email: contact?.email ?? null,
     visitorIds: await visitorsOf(tx, contactId),
     keys: await keysOfContact(tx, contactId),
+    externalIds: [...(external_id === null ? [] : [external_id]), ...externalIdsOf(await aliasesOf(tx, contactId))],
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
 import { type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
-import type { Json } from '../connector.ts'
+import type { Json, ReadRange } from '../connector.ts'
 
 /**
  * HubSpot's CRM API v3 and associations API v4:
@@ -15,8 +15,11 @@ const BATCH_SIZE = 100
 const PROPERTIES_LENGTH_MAX = 1_500
 const DAILY_RETRY_MS = 3_600_000
 const SECONDLY_RETRY_MS = 1_000
+/** A search finds a changed record slightly late, so each search goes back before the last one. */
+export const OVERLAP_SECONDS = 300
 /** Until a search finds a merge, the merged record looks deleted. */
 const DELETION_DELAY_MS = 60_000
+const DELETIONS_EVERY_MS = 6 * 3_600_000
 
 export type Item = Record<string, unknown> & { id: string; properties: Record<string, unknown> }
 
@@ -40,7 +43,7 @@ interface ObjectReading {
   hasDeleted: boolean
 }
 
-type Range = { since: Date | null; until: Date; cursor: Json }
+type Range = Pick<ReadRange, 'since' | 'until' | 'isHistory' | 'cursor'>
 
 /**
  * Reads the next page: first all records in HubSpot's order, or changed records, then deleted ones. A search returns at most
@@ -55,7 +58,20 @@ export async function readPage(client: Client, reading: ObjectReading, range: Ra
       ? await list(client, reading, after)
       : await search(client, reading, { since: range.since, until: range.until, after })
   if (more !== null) return { items, deleted: [], next: { phase: 'records', after: more } }
-  return { items, deleted: [], next: reading.hasDeleted ? { phase: 'deleted' } : null }
+  const readsDeleted = reading.hasDeleted && deletedSince(range) !== null
+  return { items, deleted: [], next: readsDeleted ? { phase: 'deleted' } : null }
+}
+
+/**
+ * Since when deleted records count in this run; null: not at all. HubSpot lists all of 90 days, and cannot be asked for the
+ * latest ones, so only the first run of every six hours reads the list. It covers what happened since the one before.
+ */
+function deletedSince({ since, until, isHistory }: Range): number | null {
+  if (since === null) return 0
+  const before = since.getTime() + (isHistory ? 0 : OVERLAP_SECONDS * 1_000)
+  const startOf = (time: number) => time - (time % DELETIONS_EVERY_MS)
+  const isFirst = startOf(before) < startOf(until.getTime())
+  return isHistory || isFirst ? startOf(before) - DELETION_DELAY_MS : null
 }
 
 async function list(client: Client, { type, properties }: ObjectReading, after: string | null) {
@@ -99,12 +115,14 @@ async function search(
 }
 
 /** HubSpot lists deleted records for 90 days. Records that were deleted just now are left to the next read. */
-async function readDeleted(client: Client, { type }: ObjectReading, { since, until }: Range, after: string | null) {
+async function readDeleted(client: Client, { type }: ObjectReading, range: Range, after: string | null) {
+  const from = deletedSince(range) ?? 0
+  const to = range.until.getTime() - DELETION_DELAY_MS
   const query = { limit: LIST_SIZE, archived: 'true', after: after ?? undefined }
   const answer = await client.call({ path: `/crm/v3/objects/${type}`, query })
   const deleted = itemsOf(answer.results).filter(({ archivedAt }) => {
     const at = Date.parse(textOf(archivedAt) ?? '')
-    return Number.isNaN(at) || (at >= (since?.getTime() ?? 0) && at <= until.getTime() - DELETION_DELAY_MS)
+    return Number.isNaN(at) || (at >= from && at <= to)
   })
   const more = moreAfter(answer)
   return {
@@ -114,19 +132,20 @@ async function readDeleted(client: Client, { type }: ObjectReading, { since, unt
   }
 }
 
-/** Reads records by id. Records that no longer exist are left out. */
+/** Reads records by id, or by another unique property. Records that do not exist are left out. */
 export async function readBatch(
   client: Client,
   type: string,
   ids: readonly string[],
   properties: readonly string[],
+  idProperty?: string,
 ): Promise<Item[]> {
   const found: Item[] = []
   for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     const inputs = ids.slice(from, from + BATCH_SIZE).map((id) => ({ id }))
     const answer = await client.call({
       path: `/crm/v3/objects/${type}/batch/read`,
-      body: { inputs, properties },
+      body: { inputs, properties, ...(idProperty === undefined ? {} : { idProperty }) },
       isRead: true,
     })
     found.push(...itemsOf(answer.results))

@@ -5,6 +5,7 @@ import type { Connector, ContactRecord, ReadRange, RecordsPage, Settings } from 
 import {
   type Item,
   nextAt,
+  OVERLAP_SECONDS,
   readAssociations,
   readBatch,
   readOwners,
@@ -18,8 +19,6 @@ import { engagementObjects } from './engagements.ts'
 import { COMPANY_NAMES, companyOf, contactOf, contactReading, mergedIds, timeOf } from './map.ts'
 import { hubspotWriteBack } from './write.ts'
 
-/** A search finds a changed record slightly late. */
-const OVERLAP_SECONDS = 300
 const SETTING_LENGTH_MAX = 1_000
 
 /**

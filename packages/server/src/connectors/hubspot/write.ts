@@ -2,6 +2,7 @@ import type { PropertyValue } from '../../contacts/properties.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { OutgoingRecord, WriteBack, WriteResult } from '../write-back/write-back.ts'
 import { itemsOf, readTypes } from './api.ts'
+import { readCurrent } from './current.ts'
 import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'
 
 const BATCH_SIZE = 100
@@ -21,6 +22,8 @@ export const hubspotWriteBack: WriteBack = {
   readOnly: READ_ONLY,
   reads: readsUsually,
   textOf: hubspotText,
+  fields: async (client) => new Set((await readTypes(client)).keys()),
+  read: readCurrent,
   write: async (client, records) => {
     const isStandard = records.every(({ values }) => values.every(readsUsually))
     const types = isStandard ? new Map<string, string>() : await readTypes(client)
@@ -90,8 +93,12 @@ function noteAnswer(
         ? (byKey(records, item.id) ?? byKey(records, textOf(item.properties.email)?.toLowerCase() ?? ''))
         : records[Number(trace)]
     if (!record) continue
+    // HubSpot may store something else than was sent, such as a number in another form, or what a workflow makes of it.
     const said = new Map<string, PropertyValue | null>(
-      record.values.map(({ property, target, text }) => [property, readValue(target, text, types)]),
+      record.values.map(({ property, target, text }) => {
+        const stored = Object.hasOwn(item.properties, target) ? item.properties[target] : text
+        return [property, readValue(target, stored, types)]
+      }),
     )
     results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), said })
   }

@@ -1,23 +1,47 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ContactState } from '../../contacts/bulk.ts'
-import type { Properties } from '../../contacts/properties.ts'
+import type { Properties, PropertyValue } from '../../contacts/properties.ts'
 import { isYes } from '../../contacts/protected-properties.ts'
 import type { SourceRecord } from '../../contacts/record-source.ts'
-import type { OutgoingRecord, WriteBack, WriteBackPair, WriteBackSettings } from './write-back.ts'
+import type { SourceFields } from '../../contacts/unified-profile.ts'
+import type {
+  CurrentRecord,
+  OutgoingRecord,
+  WriteBack,
+  WriteBackContact,
+  WriteBackPair,
+  WriteBackSettings,
+} from './write-back.ts'
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 
+/** A contact that may have to be written, with the values that the system should have. */
+export type Candidate = WriteBackContact & { wanted: readonly Wanted[] }
+
+/** A value here that did not come from the system. */
+interface Wanted extends WriteBackPair {
+  /** null: a person removed it. */
+  value: PropertyValue | null
+  /** The value as the system stores it; empty to remove it. */
+  text: string
+  /** When it was set here. */
+  at: string | undefined
+  /** What the system said last. */
+  said: SourceFields[string] | undefined
+}
+
 /**
- * Decides what to write for a contact; null for nothing. The decision depends only on the contact: a value that came from
- * the system, or that equals the system's last value, is not written. So values do not loop between the two systems.
+ * Decides from the contact alone what may have to be written; null for nothing. A value that came from the system is never
+ * written, so values do not loop between the two systems.
  */
-export function outgoing(
+export function candidateOf(
   { row, records }: Pick<ContactState, 'row' | 'records'>,
   {
     source,
     settings,
     writeBack,
   }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'> },
-): OutgoingRecord | null {
+): Candidate | null {
   const own = records.find((record) => record.source === source)
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
@@ -27,12 +51,11 @@ export function outgoing(
   }
   const byHand = records.find((record) => record.source === 'manual')
   const provenance = row.properties_provenance as Provenance
-  const values = settings.properties.flatMap((pair) => {
-    const text = textToWrite(pair, { properties, provenance, own, byHand, source, textOf: writeBack.textOf })
-    return text === null ? [] : [{ property: pair.property, target: pair.target, text }]
-  })
-  if (externalId !== null && values.length === 0) return null
-  return { externalId, email: row.email, values }
+  const wanted = settings.properties.flatMap(
+    (pair) => wantedOf(pair, { properties, provenance, own, byHand, source, textOf: writeBack.textOf }) ?? [],
+  )
+  if (externalId !== null && wanted.length === 0) return null
+  return { externalId, email: row.email, wanted }
 }
 
 interface Known {
@@ -44,25 +67,51 @@ interface Known {
   textOf: WriteBack['textOf']
 }
 
-/** The text to write for a property; empty to clear it, null to leave it unchanged. */
-function textToWrite({ property, target, conflict }: WriteBackPair, known: Known): string | null {
+function wantedOf(pair: WriteBackPair, known: Known): Wanted | null {
   const { properties, provenance, own, byHand, source, textOf } = known
+  const { property, target } = pair
   const value = valueAt(properties, property)
   const said = valueAt(own?.fields ?? {}, property)
-  const theirs = said === undefined || said.value === null ? null : textOf(target, said.value)
-  const isLater = (ours: string | undefined) => said === undefined || (ours !== undefined && ours > said.updated_at)
   if (value === undefined || value === '') {
     // Only a removal by a person is written.
     const removed = valueAt(byHand?.fields ?? {}, property)
-    if (theirs === null || removed === undefined || removed.value !== null || conflict === 'theirs') return null
-    return conflict === 'ours' || isLater(removed.updated_at) ? '' : null
+    return removed?.value === null ? { ...pair, value: null, text: '', at: removed.updated_at, said } : null
   }
   const written = valueAt(provenance, property)
   if (written?.source === source) return null
-  const ours = textOf(target, value)
-  if (ours === null || ours === theirs) return null
-  if (theirs === null || conflict === 'ours') return ours
-  return conflict === 'newest' && isLater(written?.updated_at) ? ours : null
+  const text = textOf(target, value)
+  return text === null ? null : { ...pair, value, text, at: written?.updated_at, said }
+}
+
+/**
+ * What to write of a contact; null for nothing. The rule of each property decides on what the system has at this moment:
+ * what it said when it was read may be old, and it may have contacts that were never read.
+ * @param current null: the system does not have the contact.
+ */
+export function outgoing(
+  { externalId, email, wanted }: Candidate,
+  current: CurrentRecord | null,
+): OutgoingRecord | null {
+  const id = current?.externalId ?? externalId
+  const values = wanted
+    .filter((each) => isToWrite(each, current))
+    .map(({ property, target, text }) => ({ property, target, text }))
+  return id !== null && values.length === 0 ? null : { externalId: id, email, values }
+}
+
+function isToWrite({ target, conflict, value, text, at, said }: Wanted, current: CurrentRecord | null): boolean {
+  const theirs = current?.values.get(target)
+  if (theirs === undefined) return text !== ''
+  if (theirs.text === text || isDeepStrictEqual(theirs.value, value)) return false
+  const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
+  // The system made this of the same text before, and would do so again.
+  if (isKnown && said.written === text) return false
+  if (conflict !== 'newest') return conflict === 'ours'
+  // A value that only the system has, such as a stage of this account: it cannot be compared with ours.
+  if (theirs.value === null) return false
+  // The system does not say when a single property changed. The time of its record is used only if the value is news.
+  const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
+  return at !== undefined && changedAt !== undefined && at > changedAt
 }
 
 function valueAt<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {

@@ -1,8 +1,12 @@
 import Type from 'typebox'
-import { idInPath, operation } from '../../operations/declare.ts'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
+import type { ConnectServices } from '../connect.ts'
 import { Connection, WriteBackProperty } from '../connection-object.ts'
 import { readConnection } from '../connections.ts'
 import { setWriteBack } from './set.ts'
+import { checkTargets } from './targets.ts'
+
+const operation = operationsWith<{ connecting: ConnectServices }>()
 
 /** The operation that sets what connections write back. */
 export const WRITE_BACK_OPERATIONS = [
@@ -13,7 +17,7 @@ export const WRITE_BACK_OPERATIONS = [
     command: 'connection write-back',
     scope: 'settings:write',
     summary: 'Set which contact properties are written back to a connected system, or turn write-back off',
-    description: 'Only changes made after this are written.',
+    description: 'Only changes made after this are written. The service checks that the system has the fields.',
     input: {
       connection_id: idInPath('connection'),
       properties: Type.Array(WriteBackProperty, { maxItems: 50, description: 'Empty: write-back is off.' }),
@@ -29,7 +33,9 @@ export const WRITE_BACK_OPERATIONS = [
       changed: Type.Boolean({ description: 'Whether this changed anything.' }),
     },
     example: { properties: [{ property: 'jobtitle', target: 'jobtitle', conflict: 'newest' }] },
-    errors: ['409 write_back_not_supported'],
+    errors: ['400 connection_refused', '409 write_back_not_supported'],
+    check: ({ tenant, connecting }, { connection_id, properties }) =>
+      checkTargets(tenant, connecting, connection_id, properties),
     async run({ tenant, now }, { connection_id, properties, create_missing = false }) {
       const changed = await setWriteBack(tenant, connection_id, { properties, create_missing }, now)
       return { connection: await readConnection(tenant, connection_id), changed }

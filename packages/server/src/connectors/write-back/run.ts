@@ -3,7 +3,7 @@ import { type SourceRecord, storeSourceRecords } from '../../contacts/record-sou
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
-import { openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { type Client, openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
 import type { Connector, Settings } from '../connector.ts'
 import { objectPosition, type Position } from '../position.ts'
@@ -11,8 +11,9 @@ import type { PullServices } from '../pull.ts'
 import { noteErrors } from '../runs.ts'
 import { openSignIn } from '../sign-in.ts'
 import type { RecordError } from '../write-page.ts'
-import { outgoing } from './decide.ts'
+import { candidateOf, outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
+import { requireTargets } from './targets.ts'
 import {
   type OutgoingRecord,
   settingsOf,
@@ -78,12 +79,13 @@ export async function writeBackConnection(
       signal,
       baseUrl: services.connectorUrls[connector.name],
     })
+    await requireTargets(client, connector, writeBack, settings.properties)
     const task = { tenant, connection, connector, writeBack, settings }
     for (;;) {
       signal.throwIfAborted()
       const due = await dueContacts(tenant, connectionId, writeBack.batchSize, clock())
       if (due.length === 0) break
-      const planned = await plan(task, due)
+      const planned = await plan(task, client, due)
       const records = planned.map(({ record }) => record)
       const results =
         records.length === 0 ? [] : await writeBack.write(client, records, connection.settings as Settings)
@@ -146,15 +148,27 @@ interface Planned {
   record: OutgoingRecord
 }
 
-/** Decides what to write for each contact, based on its current state. */
-async function plan({ tenant, connection, writeBack, settings }: Task, due: readonly Waiting[]): Promise<Planned[]> {
+/** Decides what to write for each contact, based on its current state here and in the system. */
+async function plan(
+  { tenant, connection, writeBack, settings }: Task,
+  client: Client,
+  due: readonly Waiting[],
+): Promise<Planned[]> {
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
   const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
   const byId = new Map(states.map((state) => [state.row.contact_id, state]))
-  return due.flatMap((waiting) => {
+  const candidates = due.flatMap((waiting) => {
     const state = byId.get(waiting.contactId)
-    const record = state ? outgoing(state, { source, settings, writeBack }) : null
+    const candidate = state ? candidateOf(state, { source, settings, writeBack }) : null
+    return candidate === null ? [] : [{ waiting, candidate }]
+  })
+  if (candidates.length === 0) return []
+  const contacts = candidates.map(({ candidate }) => candidate)
+  const targets = settings.properties.map(({ target }) => target)
+  const current = await writeBack.read(client, contacts, targets)
+  return candidates.flatMap(({ waiting, candidate }, index) => {
+    const record = outgoing(candidate, current[index] ?? null)
     return record === null ? [] : [{ waiting, record }]
   })
 }
@@ -166,7 +180,7 @@ type Settled = Planned & { result: WriteResult }
  * @returns false if a person has changed the connection in the meantime. Then nothing is stored.
  */
 async function settle(
-  { tenant, connection, connector }: Task,
+  { tenant, connection, connector, writeBack }: Task,
   nothing: readonly Waiting[],
   written: readonly Settled[],
   now: Date,
@@ -203,7 +217,7 @@ async function settle(
         }
         done.push(waiting)
         if (state && result.status === 'written') {
-          records.set(contactId, recordAfter(state, { source, kind: connector.kind, record, result }, now))
+          records.set(contactId, recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now))
           owners.set(result.externalId, contactId)
         }
       }
@@ -235,11 +249,13 @@ function recordAfter(
   {
     source,
     kind,
+    writeBack,
     record,
     result,
   }: {
     source: string
     kind: SourceRecord['kind']
+    writeBack: WriteBack
     record: OutgoingRecord
     result: WriteResult & { status: 'written' }
   },
@@ -248,10 +264,11 @@ function recordAfter(
   const own = records.find((each) => each.source === source)
   const fields = new Map(Object.entries(own?.fields ?? {}))
   const updated_at = now.toISOString()
-  for (const { property } of record.values) {
+  for (const { property, target, text } of record.values) {
     const value = result.said.get(property) ?? null
+    const isChanged = value !== null && writeBack.textOf(target, value) !== text
     if (value === null) fields.delete(property)
-    else fields.set(property, { value, updated_at })
+    else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })
   }
   if (own) return { ...own, external_id: own.external_id ?? result.externalId, fields: Object.fromEntries(fields) }
   if (row.email !== null) fields.set('email', { value: row.email, updated_at })

@@ -50,7 +50,8 @@ export async function setWriteBack(
   return true
 }
 
-function checkPairs({ label }: Connector, { readOnly }: WriteBack, pairs: readonly WriteBackPair[]): void {
+/** @throws ServiceError 400 naming the fields that cannot be written. */
+export function checkPairs({ label }: Connector, { readOnly }: WriteBack, pairs: readonly WriteBackPair[]): void {
   const details: ErrorDetail[] = []
   const seen = { property: new Set<string>(), target: new Set<string>() }
   for (const [index, pair] of pairs.entries()) {

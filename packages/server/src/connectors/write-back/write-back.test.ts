@@ -328,11 +328,13 @@ describe('writing back fails', () => {
 
 describe('what waits to be written', () => {
   const waiting = () => workspace.tenant.handle.db.selectFrom('connection_outbox').select('contact_id').execute()
-  const hold = () =>
-    workspace.tenant.handle.db
-      .updateTable('connections')
-      .set({ write_back_at: sql`now() + interval '1 hour'` })
-      .execute()
+  const hold = async () => {
+    const { db } = workspace.tenant.handle
+    // A job that still runs would write at once, and end the hold.
+    const isIdle = db.selectFrom('connections').select(sql<boolean>`write_back_at <= now()`.as('is_idle'))
+    await expect.poll(async () => (await isIdle.executeTakeFirstOrThrow()).is_idle, WITHIN).toBe(true)
+    await db.updateTable('connections').set({ write_back_at: sql`now() + interval '1 hour'` }).execute()
+  }
 
   test('goes with the contact that is erased, with the errors about it', async () => {
     await workspace.writeBack([['score', 'ours']])

@@ -19,7 +19,7 @@ export interface WriteBackSettings {
 export interface WriteBack {
   /** The object that reads contacts. Nothing is written before its first complete read. */
   object: string
-  /** The maximum number of contacts per call of `write`. */
+  /** The maximum number of contacts per call of `read` and `write`. */
   batchSize: number
   /** Fields that cannot be written: keys, and fields that the system computes. */
   readOnly: readonly string[]
@@ -27,6 +27,17 @@ export interface WriteBack {
   reads(pair: Pair): boolean
   /** A value as the system stores it, for comparing and writing; null if the system has no equivalent. */
   textOf(target: string, value: PropertyValue): string | null
+  /** The names of the fields that the system has for contacts. */
+  fields(client: Client): Promise<ReadonlySet<string>>
+  /**
+   * Reads what the system has of contacts now.
+   * @returns a record for each contact; null: the system does not have it.
+   */
+  read(
+    client: Client,
+    contacts: readonly WriteBackContact[],
+    targets: readonly string[],
+  ): Promise<(CurrentRecord | null)[]>
   /**
    * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
    * @returns a result for each record.
@@ -34,12 +45,25 @@ export interface WriteBack {
   write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
 }
 
-/** A contact to write. */
-export interface OutgoingRecord {
+/** A contact to match with a record of the system. */
+export interface WriteBackContact {
   /** The system's id; null: match by email, or create the record. */
   externalId: string | null
   /** Set if `externalId` is null. */
   email: string | null
+}
+
+/** What the system has of a contact. */
+export interface CurrentRecord {
+  externalId: string
+  /** By target, as text and as it is read; targets without a value are absent. */
+  values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
+  /** When the record was last changed there. */
+  changedAt: Date | null
+}
+
+/** A contact to write. */
+export interface OutgoingRecord extends WriteBackContact {
   /** An empty text clears the value. */
   values: readonly (Pair & { text: string })[]
 }
@@ -50,7 +74,7 @@ export type WriteResult =
       externalId: string
       /** When the system created the record. A new source record gets this time. */
       createdAt: Date | null
-      /** The values that the next read will return, by our property; null if a value was cleared. */
+      /** What the system stored for the values that were sent, by our property; null if a value was cleared. */
       said: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }

@@ -1,0 +1,51 @@
+import { type Client, textOf } from '../client.ts'
+import type { CurrentRecord, WriteBackContact } from '../write-back/write-back.ts'
+import { type Item, readBatch, readTypes } from './api.ts'
+import { mergedIds, readValue, timeOf } from './map.ts'
+
+/** By these a contact is found: HubSpot answers with the record that another one was merged into. */
+const KEYS = ['email', 'hs_additional_emails', 'hs_merged_object_ids', 'hs_calculated_merged_vids']
+
+/**
+ * What HubSpot has of contacts now: known ones by their id, others by their email.
+ * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch
+ */
+export async function readCurrent(
+  client: Client,
+  contacts: readonly WriteBackContact[],
+  targets: readonly string[],
+): Promise<(CurrentRecord | null)[]> {
+  const types = await readTypes(client)
+  const properties = [...new Set([...targets, ...KEYS, 'lastmodifieddate'])]
+  const ids = contacts.flatMap(({ externalId }) => externalId ?? [])
+  const emails = contacts.flatMap(({ externalId, email }) => (externalId === null ? (email ?? []) : []))
+  const byId = keyed(await readBatch(client, 'contacts', ids, properties), (item) => [item.id, ...mergedIds(item)])
+  const byEmail = keyed(await readBatch(client, 'contacts', emails, properties, 'email'), emailsOf)
+  return contacts.map(({ externalId, email }) => {
+    const item = externalId === null ? byEmail.get(email ?? '') : byId.get(externalId)
+    return item ? currentOf(item, targets, types) : null
+  })
+}
+
+function keyed(items: readonly Item[], keysOf: (item: Item) => readonly string[]): Map<string, Item> {
+  return new Map(items.flatMap((item) => keysOf(item).map((key) => [key, item] as const)))
+}
+
+/** A contact is found by its additional addresses too. */
+function emailsOf({ properties }: Item): string[] {
+  const texts = [textOf(properties.email), textOf(properties.hs_additional_emails)]
+  return texts.flatMap((text) => text?.toLowerCase().split(';') ?? []).map((email) => email.trim())
+}
+
+function currentOf(
+  { id, properties }: Item,
+  targets: readonly string[],
+  types: ReadonlyMap<string, string>,
+): CurrentRecord {
+  const values = targets.flatMap((target) => {
+    const sent = properties[target]
+    const text = typeof sent === 'boolean' ? String(sent) : textOf(sent)
+    return text === null ? [] : [[target, { text, value: readValue(target, sent, types) }] as const]
+  })
+  return { externalId: id, values: new Map(values), changedAt: timeOf(properties.lastmodifieddate) }
+}

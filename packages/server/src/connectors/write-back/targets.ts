@@ -1,0 +1,75 @@
+import { ServiceError, validationError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { connectorNamed } from '../all-connectors.ts'
+import { ApiRefused, type Client, openClient, problemOf } from '../client.ts'
+import type { ConnectServices } from '../connect.ts'
+import { findConnection } from '../connections.ts'
+import type { Connector, Settings } from '../connector.ts'
+import { openSignIn } from '../sign-in.ts'
+import { checkPairs } from './set.ts'
+import type { WriteBack, WriteBackPair } from './write-back.ts'
+
+/**
+ * Refuses fields that the system lacks. Call it outside a transaction, because it asks the system.
+ * @throws ServiceError 400 naming the fields, 400 `connection_refused` with the system's answer.
+ */
+export async function checkTargets(
+  tenant: Tenant,
+  { connectorApi, clock, connectorUrls, ...services }: ConnectServices,
+  connectionId: string,
+  pairs: readonly WriteBackPair[],
+): Promise<void> {
+  if (pairs.length === 0) return
+  const row = await findConnection(tenant, connectionId)
+  // `setWriteBack` says what is wrong with the connection.
+  if (!row) return
+  const connector = connectorNamed(row.connector)
+  const { writeBack } = connector
+  if (!writeBack) return
+  checkPairs(connector, writeBack, pairs)
+  try {
+    const client = openClient({
+      connector,
+      settings: row.settings as Settings,
+      signIn: openSignIn(tenant, services, connector, row),
+      api: connectorApi,
+      clock,
+      signal: new AbortController().signal,
+      baseUrl: connectorUrls[connector.name],
+    })
+    const missing = await missingTargets(client, writeBack, pairs)
+    const message = `is not a field of contacts in ${connector.label}`
+    const details = missing.map(([index]) => ({ path: `properties.${index}.target`, message }))
+    if (details.length > 0) throw validationError(details)
+  } catch (error) {
+    const problem = problemOf(connector.label, error)
+    if (problem === null) throw error
+    throw new ServiceError(400, 'connection_refused', problem, { cause: error })
+  }
+}
+
+/**
+ * Stops writing while the system lacks one of the fields: it would refuse every contact, and none would wait any longer.
+ * @throws ApiRefused
+ */
+export async function requireTargets(
+  client: Client,
+  { label }: Connector,
+  writeBack: WriteBack,
+  pairs: readonly WriteBackPair[],
+): Promise<void> {
+  const [missing] = await missingTargets(client, writeBack, pairs)
+  if (!missing) return
+  const message = `${label} has no field ${missing[1]} of contacts. Nothing is written until it exists or another one is chosen.`
+  throw new ApiRefused(404, message)
+}
+
+/** The targets that the system lacks, with their places in the list. */
+async function missingTargets(
+  client: Client,
+  writeBack: WriteBack,
+  pairs: readonly WriteBackPair[],
+): Promise<[index: number, target: string][]> {
+  const fields = await writeBack.fields(client)
+  return pairs.flatMap(({ target }, index) => (fields.has(target) ? [] : [[index, target] as [number, string]]))
+}
