@@ -119,7 +119,7 @@ test('what HubSpot stores in another form is written once, until either side cha
   expect(there(ada)).toMatchObject({ ...asStored, city: 'London' })
 })
 
-test('a stage that only the account in HubSpot has is replaced by `ours` only', async () => {
+test('a stage that only the account in HubSpot has is replaced and removed by `ours` only', async () => {
   const stage = { lifecyclestage: '123456' }
   const ada = records.create('contacts', { email: 'ada@example.com', ...stage })
   await workspace.connect()
@@ -139,4 +139,8 @@ test('a stage that only the account in HubSpot has is replaced by `ours` only', 
   await workspace.change('ada@example.com', { lifecyclestage: 'opportunity' })
   await workspace.written()
   expect(there(ada).lifecyclestage).toBe('opportunity')
+  records.change('contacts', ada, stage)
+  await workspace.change('ada@example.com', { lifecyclestage: null })
+  await workspace.written()
+  expect(there(ada).lifecyclestage).toBeNull()
 })

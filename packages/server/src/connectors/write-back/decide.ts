@@ -102,7 +102,8 @@ export function outgoing(
 function isToWrite({ target, conflict, value, text, at, said }: Wanted, current: CurrentRecord | null): boolean {
   const theirs = current?.values.get(target)
   if (theirs === undefined) return text !== ''
-  if (theirs.text === text || isDeepStrictEqual(theirs.value, value)) return false
+  const isEqual = theirs.text === text || (value !== null && isDeepStrictEqual(theirs.value, value))
+  if (isEqual) return false
   const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
   // The system made this of the same text before, and would do so again.
   if (isKnown && said.written === text) return false
