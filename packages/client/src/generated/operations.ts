@@ -2294,7 +2294,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * They are tried first. With another account or other settings, everything is read from the start. Needs the scope `settings:write`.
+   * They are tried first. With other settings, everything is read from the start. Another account needs another source, and so another connection. Needs the scope `settings:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)

@@ -59,7 +59,8 @@ export const text = {
     credentialsTitle: 'Or enter credentials',
     settingsTitle: 'Settings',
     source: 'Source',
-    sourceHint: 'The name under which it writes. Give a second account another name.',
+    sourceHint:
+      'The name under which it writes. Give another account another name, also after you deleted a connection.',
     start: 'Read',
     starts: { everything: 'Everything', since: 'Only what changed since a day' },
     since: 'Since',
@@ -168,7 +169,7 @@ export const text = {
   edit: {
     title: (label: string) => `Credentials and settings of ${label}`,
     explanation:
-      'They are tried before they are stored. With another account or other settings, everything is read again.',
+      'They are tried before they are stored. With other settings, everything is read again. Connect another account on its own, under another source.',
     submit: 'Save changes',
   },
 }

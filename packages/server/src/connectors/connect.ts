@@ -11,11 +11,12 @@ import type { Clock } from '../platform/time.ts'
 import { noteConnector } from '../sources/connectors.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { connectorNamed } from './all-connectors.ts'
-import { openClient, problemOf, type SignIn } from './client.ts'
+import { ApiRefused, openClient, problemOf, type SignIn } from './client.ts'
 import { change, findConnection, lockConnection, sealedPlace } from './connections.ts'
-import type { Connector, Credentials, Settings } from './connector.ts'
+import type { Account, Connector, Credentials, Settings } from './connector.ts'
 import { startPosition } from './position.ts'
 import { enteredCredentials, type SignInServices, type StoredSecrets } from './sign-in.ts'
+import { claimSource } from './source-accounts.ts'
 
 const CREDENTIAL_LENGTH_MAX = 4_096
 /** Credentials become headers: no spaces, no line ends. */
@@ -90,7 +91,8 @@ export function entered(credentials: Credentials): Pick<NewConnection, 'stored' 
 /**
  * Connects a system after it has accepted the sign-in. A running service starts to pull at once.
  * @returns the connection's id.
- * @throws ServiceError 400 `connection_refused` with the system's answer, 409 `source_name_taken`, `too_many_connections`.
+ * @throws ServiceError 400 `connection_refused` with the system's answer, 409 `source_name_taken`,
+ * `source_of_another_account`, `too_many_connections`.
  */
 export async function connect(
   tenant: Tenant,
@@ -100,7 +102,7 @@ export async function connect(
   now: Date,
 ): Promise<string> {
   const { connector, source, settings, stored, since } = connection
-  const account = await accountOf(services, connection)
+  const { id: accountId, label: account } = await accountOf(services, connection)
   const connectionId = newId()
   await noteConnector(tenant, source, connector.kind, now)
   await tenant.transaction(async (tx) => {
@@ -135,6 +137,7 @@ export async function connect(
       const message = `Another connection writes as ${source}. Give this one another source, or delete that connection.`
       throw conflict('source_name_taken', message)
     }
+    await claimSource(tx, source, connector, accountId)
     const details = { connector: connector.name, source, account }
     await audit(
       tx,
@@ -146,8 +149,8 @@ export async function connect(
 }
 
 /**
- * Changes the sign-in or the settings of a connection, and pulls at once. With another account, it reads from the start.
- * @throws ServiceError 404, 400 `connection_refused`.
+ * Changes the sign-in or the settings of a connection, and pulls at once. With other settings, it reads from the start.
+ * @throws ServiceError 404, 400 `connection_refused`, 409 `source_of_another_account`.
  */
 export async function reconnect(
   tenant: Tenant,
@@ -158,10 +161,11 @@ export async function reconnect(
   now: Date,
 ): Promise<void> {
   const { connector, settings, stored } = connection
-  const account = await accountOf(services, connection)
+  const { id: accountId, label: account } = await accountOf(services, connection)
   await tenant.transaction(async (tx) => {
     const before = await lockConnection(tx, connectionId)
-    const isSame = before.account === account && isDeepStrictEqual(before.settings, settings)
+    await claimSource(tx, before.source, connector, accountId)
+    const isSame = isDeepStrictEqual(before.settings, settings)
     const state = before.state === 'paused' ? 'paused' : 'waiting'
     const changes = {
       settings: JSON.stringify(settings),
@@ -189,7 +193,7 @@ export async function connectorOf(tenant: Tenant, connectionId: string) {
 async function accountOf(
   { connectorApi, clock, connectorUrls }: ConnectServices,
   { connector, settings, signIn }: Pick<NewConnection, 'connector' | 'settings' | 'signIn'>,
-): Promise<string> {
+): Promise<Account & { id: string }> {
   const signal = new AbortController().signal
   const client = openClient({
     connector,
@@ -201,7 +205,9 @@ async function accountOf(
     baseUrl: connectorUrls[connector.name],
   })
   try {
-    return await connector.account(client, settings)
+    const { id, label } = await connector.account(client, settings)
+    if (id === null) throw new ApiRefused(0, `${connector.label} does not say which account this is.`)
+    return { id, label }
   } catch (error) {
     const problem = problemOf(connector.label, error)
     if (problem === null) throw error

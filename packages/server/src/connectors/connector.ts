@@ -52,12 +52,20 @@ export interface Connector {
   nextAt?(answer: JsonAnswer, now: Date): Date | null
   /** What the API says of an error, if that is not in `message` or `error`. */
   explain?(answer: JsonAnswer): string
-  /** The account that the credentials open, to show people what they connected. @throws ApiRefused */
-  account(client: Client, settings: Settings): Promise<string>
+  /** The account that the credentials open. @throws ApiRefused */
+  account(client: Client, settings: Settings): Promise<Account>
   /** Read in this order: what others refer to comes first. */
   objects: readonly ConnectorObject[]
   /** How changes made here are written to the system. Absent: it is only read. */
   writeBack?: WriteBack
+}
+
+/** An account at a connected system. */
+export interface Account {
+  /** Stays the same for as long as the account exists, and no other has it; null: the answer does not have it. */
+  id: string | null
+  /** Shows people what they connected. */
+  label: string
 }
 
 /** A kind of records, such as contacts. */

@@ -121,15 +121,25 @@ describe('a pull', () => {
     expect(await countContacts()).toBe(2)
   })
 
-  test('reads from the start after the account has changed', async () => {
+  test('another account under the same source is refused, also after the connection is deleted', async () => {
     system.pages = [{ contacts: [person(1)] }]
     const path = await connect(tenant)
     const { run_id } = await pulled(tenant, path)
-    Object.assign(system, { account: 'Another', requests: [] })
-    await tenant.call('PATCH', path, { credentials: { token: TOKEN } })
-    await pulled(tenant, path, run_id)
-    expect((await read(path)).account).toBe('Another')
-    expect(system.requests.find((request) => request.path === '/people')?.query.get('since')).toBeNull()
+    Object.assign(system, { account: 'Another', token: 'token-of-another' })
+    const credentials = { token: 'token-of-another' }
+    const refused = await tenant.call('PATCH', path, { credentials })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'source_of_another_account'])
+    expect(await read(path)).toMatchObject({ account: 'Engines', last_run: { run_id } })
+    await tenant.call('DELETE', path)
+    const again = await post('/v1/connections', { connector: 'scripted', credentials })
+    expect([again.status, again.body.error.code]).toEqual([409, 'source_of_another_account'])
+    expect(again.body.error.message).toContain('another source name')
+    expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+    const other = { connector: 'scripted', credentials, source: 'another' }
+    expect((await post('/v1/connections', other)).status).toBe(201)
+    // The account that was there before continues under its name.
+    Object.assign(system, { account: 'Engines', token: TOKEN })
+    await connect(tenant)
   })
 
   test('renews an expired access token, stores it, and is signed out when that is refused', async () => {

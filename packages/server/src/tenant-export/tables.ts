@@ -54,6 +54,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   mail_sends: { key: ['message_id'], without: ['claimed_until', 'unsubscribe_hash'] },
   social_profiles: { key: ['identity_id'] },
   connections: { key: ['connection_id'], without: ['sealed'] },
+  source_accounts: { key: ['source'] },
   connection_runs: { key: ['connection_id', 'run_id'] },
   connection_errors: { key: ['connection_id', 'error_id'] },
   company_sources: { key: ['source', 'external_id'] },

@@ -52,7 +52,8 @@ export const amplitude: Connector = {
   // The list of a project's events is the smallest answer that only its keys get.
   account: async (client, settings) => {
     await client.call({ path: '/api/2/events/list' })
-    return `Project ${String(settings.project_id)}`
+    const { region = 'us', project_id } = settings
+    return { id: `${String(region)} ${String(project_id)}`, label: `Project ${String(project_id)}` }
   },
   objects: [{ name: 'events', overlapSeconds: OVERLAP_SECONDS, read: readEvents }],
 }

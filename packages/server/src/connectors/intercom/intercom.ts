@@ -50,8 +50,9 @@ export const intercom: Connector = {
   nextAt: (answer) => (answer.headers['x-ratelimit-remaining'] === '0' ? windowEnd(answer) : null),
   explain: ({ body }) => (isObject(body) && textOf(objectsOf(body.errors)[0]?.message)) || '',
   account: async (client) => {
-    const { app } = await client.call({ path: '/me' })
-    return (isObject(app) && textOf(app.name)) || 'Intercom'
+    const answer = await client.call({ path: '/me' })
+    const app = isObject(answer.app) ? answer.app : {}
+    return { id: textOf(app.id_code), label: textOf(app.name) ?? 'Intercom' }
   },
   objects: [
     {

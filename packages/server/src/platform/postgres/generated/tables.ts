@@ -924,6 +924,13 @@ export interface SocialSessions {
   wake_by: Timestamp;
 }
 
+export interface SourceAccounts {
+  account_id: string;
+  connector: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface SourceHours {
   events: Int8;
   hour: Timestamp;
@@ -1250,6 +1257,7 @@ export interface DB {
   social_sandbox_logins: SocialSandboxLogins;
   social_sandbox_outbox: SocialSandboxOutbox;
   social_sessions: SocialSessions;
+  source_accounts: SourceAccounts;
   source_hours: SourceHours;
   sources: Sources;
   tenant_users: TenantUsers;
