@@ -98,6 +98,7 @@ export const text = {
     until: 'Read until',
     notYet: 'not yet',
     reading: 'reading now',
+    refused: 'refused',
     counts: 'In the latest run',
   },
 

@@ -31,6 +31,12 @@ export class ApiRefused extends Error {
   }
 }
 
+/** Whether the system refuses this request for good, such as one for records that the sign-in may not read. */
+export function isRefusal(error: unknown): error is ApiRefused {
+  if (!(error instanceof ApiRefused) || error.status < 400 || error.status >= 500) return false
+  return ![401, 408, 429].includes(error.status)
+}
+
 /** The connected system accepts no request before `until`. */
 export class RateLimited extends Error {
   readonly until: Date

@@ -130,7 +130,7 @@ describe('Amplitude', () => {
     await peer.add(...threeDays())
     hoursMax = 0
     const { error } = await (await bench.connect()).until('failed')
-    expect(error).toBe('Amplitude responded with status 400: The export is larger than 4GB')
+    expect(error).toBe('events: Amplitude responded with status 400: The export is larger than 4GB')
   })
 
   test('restart in the middle: an archive goes on in the file, and after the line, that was read last', async () => {
