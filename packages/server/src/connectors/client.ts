@@ -51,6 +51,9 @@ export class RateLimited extends Error {
 /** The sign-in is no longer valid: only a person can sign in again. */
 export class SignedOut extends Error {}
 
+/** The sign-in could not be renewed this time, such as while the provider is down. It may still be valid. */
+export class RenewalFailed extends Error {}
+
 export interface Request {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Relative to the connector's base URL, or an absolute URL on its host. */
@@ -96,7 +99,7 @@ type Json = Record<string, unknown>
 /** Where credentials come from. */
 export interface SignIn {
   current(): Promise<Credentials>
-  /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut */
+  /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut, RenewalFailed */
   renew(refused: Credentials): Promise<Credentials | null>
 }
 
@@ -225,7 +228,8 @@ export function textOf(value: unknown): string | null {
 
 /** What a person can do about a failed request. */
 export function problemOf(label: string, error: unknown): string | null {
-  if (error instanceof ApiRefused || error instanceof RateLimited || error instanceof SignedOut) return error.message
+  const isExplained = [ApiRefused, RateLimited, SignedOut, RenewalFailed].some((known) => error instanceof known)
+  if (isExplained) return (error as Error).message
   if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
   return null
 }

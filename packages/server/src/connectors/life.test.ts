@@ -175,6 +175,40 @@ describe('a pull', () => {
     for (const issued of google.issued) expect(shown).not.toContain(issued)
   })
 
+  test('a renewal that the provider does not answer is repeated, and signs nobody out', async () => {
+    const { id, secret } = google.client
+    const setClient = (client_secret: string) =>
+      tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret })
+    await setClient(secret)
+    google.onIssued = (_, token) => Object.assign(system, { token })
+    const purpose = { kind: 'connection', connector: 'scripted' }
+    const started = await post('/v1/authorizations', { provider: 'google', purpose })
+    const completed = await post('/v1/authorizations/complete', await signInAt(started.body.authorization_url))
+    const path = `/v1${completed.body.path}`
+    const { run_id } = await pulled(tenant, path)
+    system.token = 'expired'
+    const errorWhile = async (part: string) => {
+      await post(`${path}/pull`)
+      await expect.poll(async () => (await read(path)).error, WITHIN).toContain(part)
+      return inState(tenant, path, 'failed')
+    }
+    google.fault = { status: 503, body: 'Down for maintenance' }
+    await errorWhile('status 503')
+    google.fault = { status: 403, body: '<html>Blocked by the proxy</html>' }
+    await errorWhile('status 403')
+    google.fault = 'drop'
+    await errorWhile('cannot be reached')
+    google.fault = null
+    await setClient('not-the-secret')
+    const { error, next_pull_at } = await errorWhile('invalid_client')
+    expect(error).not.toContain('not-the-secret')
+    expect(Date.parse(next_pull_at)).toBeGreaterThan(Date.now())
+    await setClient(secret)
+    await post(`${path}/pull`)
+    await pulled(tenant, path, run_id)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+  })
+
   test('lists a bad record and writes the others; nothing is doubled when everything is read again', async () => {
     const bad = person(2, { firstname: 'x'.repeat(70_000) })
     system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
