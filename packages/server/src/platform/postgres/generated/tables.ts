@@ -301,6 +301,13 @@ export interface Contacts {
   updated_at: Timestamp;
 }
 
+export interface ContactSourceIds {
+  contact_id: string;
+  external_id: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface ContactSources {
   contact_id: string;
   enriched_at: Timestamp | null;
@@ -1200,6 +1207,7 @@ export interface DB {
   contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
   contact_merges: ContactMerges;
+  contact_source_ids: ContactSourceIds;
   contact_sources: ContactSources;
   contacts: Contacts;
   conversation_messages: ConversationMessages;
