@@ -9,6 +9,8 @@ import type { Connector, Credentials, Settings } from './connector.ts'
 /** A longer wait ends the job; another one continues then. */
 const WAIT_MS_MAX = 60_000
 const RETRY_MS_UNKNOWN = 10_000
+/** Longer than the limit of any day: a system that names a later time is mistaken, and would stop the connection for good. */
+const LIMIT_MS_MAX = 86_400_000
 /** Waits of one request for a rate limit. After that, nothing is sent for a while: some systems block who keeps asking. */
 const WAITS_MAX = 10
 const BLOCKED_MS = 600_000
@@ -146,14 +148,14 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     for (let waits = 0, retries = 0; ; ) {
       await waitForTurn()
       const answer = await exchange({ method, url, headers, signal, ...more })
-      const until = (connector.retryAt ?? retryAfter)(answer, clock())
+      const until = bounded((connector.retryAt ?? retryAfter)(answer, clock()), clock())
       if (until !== null) {
         waitUntil(until)
         const blockedUntil = new Date(clock().getTime() + BLOCKED_MS)
         if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until > blockedUntil ? until : blockedUntil)
         continue
       }
-      const next = connector.nextAt?.(answer, clock()) ?? null
+      const next = bounded(connector.nextAt?.(answer, clock()) ?? null, clock())
       if (next !== null) waitUntil(next)
       // A write may have been executed although its answer is an error, so only reads are repeated here.
       if (answer.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return answer
@@ -199,6 +201,13 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
       return answer.file
     },
   }
+}
+
+/** A time at which a system says that it accepts requests again, if it can be one. */
+function bounded(until: Date | null, now: Date): Date | null {
+  if (until === null) return null
+  const waitMs = until.getTime() - now.getTime()
+  return new Date(now.getTime() + (Number.isNaN(waitMs) ? RETRY_MS_UNKNOWN : Math.min(waitMs, LIMIT_MS_MAX)))
 }
 
 /** When a rate-limited request may be repeated: Retry-After in seconds or as a date, else after `unknownMs`. */

@@ -20,6 +20,8 @@ const JOURNAL_ROWS_MAX = 64
 const JOURNAL_PAUSE_MS = 500
 const RETRY_MS_FIRST = 30_000
 const RETRY_MS_MAX = 3_600_000
+/** After a longer wait for a rate limit, people ask why nothing is read. */
+const UNEXPLAINED_WAIT_MS_MAX = 3_600_000
 const INTERNAL = 'The pull failed because of an internal error. It is repeated; the log of the service has the cause.'
 
 export interface PullServices extends PageServices, SignInServices {
@@ -70,7 +72,11 @@ export async function pullConnection(
     await store({ state: 'waiting', next_pull_at: nextPullAt, ...recovered })
   } catch (error) {
     const now = clock()
-    if (error instanceof RateLimited) return store({ state: 'waiting', next_pull_at: error.until })
+    if (error instanceof RateLimited) {
+      const isLong = error.until.getTime() - now.getTime() > UNEXPLAINED_WAIT_MS_MAX
+      const reason = `${error.message} ${connector.label} accepts requests again at ${error.until.toISOString()}.`
+      return store({ state: 'waiting', error: isLong ? reason : null, next_pull_at: error.until })
+    }
     // A stopping process is not a failure. The next process continues.
     if (signal.aborted) return store({ state: 'waiting', next_pull_at: now })
     if (error instanceof Replaced) return
