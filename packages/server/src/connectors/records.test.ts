@@ -165,6 +165,14 @@ function activity(id: string, contact: string, timestamp = '2026-01-05T10:00:00Z
   return { id, contact, call: { ...EMPTY_CALL, event } }
 }
 
+test('an activity that was moved to another day is not recorded again', async () => {
+  const pull = await source()
+  const visit = activity('v', '1', '2026-03-20T09:00:00Z')
+  expect(await pull({ contacts: [person(1)], calls: [visit] })).toMatchObject({ accepted: 1 })
+  const moved = activity('v', '1', '2026-01-02T09:00:00Z')
+  expect(await pull({ calls: [moved, activity('w', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
+})
+
 describe('records of a connected system with the same email', () => {
   const lead = person(1, { plan: 'pro' })
   const contact = { ...person(2, { city: 'London' }), email: 'person1@example.com' }

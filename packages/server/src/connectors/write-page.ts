@@ -179,10 +179,14 @@ async function record(
   )
 }
 
-/** Between which times the events are; null if one does not say. */
+/**
+ * Between which times the events are; null if one does not say, or is an activity of a contact: a meeting may have been moved
+ * by months, and they are few.
+ */
 function timesOf(sent: readonly SourceCall[]): [from: Date, to: Date] | null {
   const times = sent.flatMap(({ call }) => {
     if (call instanceof ServiceError || !call.event) return []
+    if (call.contactId !== null) return Number.NaN
     const { timestamp = '', clockCorrection } = call.event
     return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
   })
