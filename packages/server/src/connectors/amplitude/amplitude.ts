@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { amplitude as format, personOfAmplitude } from '../../event-formats/amplitude.ts'
 import type { Line } from '../../event-formats/lines.ts'
+import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Download } from '../../platform/outbound/download.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -18,6 +19,10 @@ const OVERLAP_SECONDS = 4 * 3_600
 const EARLIEST_MS = Date.UTC(2012, 0, 1)
 /** Without events, the next export has twice as many hours, up to this. */
 const EMPTY_HOURS_MAX = 28 * DAY_HOURS
+/** What gateways answer while Amplitude still prepares a large export. */
+const GATEWAY_STATUSES = [502, 504]
+/** Errors of a response that takes too long, or is too long. */
+const TOO_LARGE_CODES = ['timeout', 'too_long', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**
  * Amplitude's export: https://amplitude.com/docs/apis/analytics/export. It has the events that Amplitude got within some
@@ -66,7 +71,7 @@ type Cursor = {
   /** The file in its archive, and the lines of it that were read. */
   file: number
   lines: number
-  /** Of the archive that had them: another one may have others, so it is read from its start. */
+  /** Of the archive that had them. Another one may have others. */
   digest: string
 }
 
@@ -94,14 +99,22 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
   if (archive === 'empty') yield { next: following(Math.min(hours * 2, EMPTY_HOURS_MAX)) }
   else if (archive === 'too large') yield { next: exportOf(from, Math.floor(hours / 2)) }
   else {
-    const isSame = cursor.digest === archive.digest
-    const read = { ...cursor, hours, digest: archive.digest, ...(isSame ? {} : { file: 0, lines: 0 }) }
+    const isOther = cursor.digest !== '' && cursor.digest !== archive.digest
+    // If Amplitude packs an archive differently each time, a large one would be read from its start again and again. An hour
+    // cannot be divided; it is complete since it was readable, so it continues after its last line.
+    if (isOther && hours > 1) {
+      await archive.close()
+      yield { next: exportOf(from, Math.floor(hours / 2)) }
+      return
+    }
+    const read = { ...cursor, hours, digest: archive.digest }
     try {
       yield* readArchive(archive, read, range.settings, signal)
     } finally {
       await archive.close()
     }
-    yield { next: following(DAY_HOURS) }
+    // After an export that was too large, the next ones grow by the hour: the hours around it may be as large.
+    yield { next: following(Math.min(hours + 1, DAY_HOURS)) }
   }
 }
 
@@ -114,12 +127,17 @@ async function exportArchive(client: Client, from: number, hours: number): Promi
       headers: { accept: 'application/zip' },
     })
   } catch (error) {
-    if (!(error instanceof ApiRefused)) throw error
-    if (error.status === 404) return 'empty'
-    // More than 4 GB. An hour cannot be divided.
-    if (error.status === 400 && hours > 1) return 'too large'
+    if (error instanceof ApiRefused && error.status === 404) return 'empty'
+    // An hour cannot be divided.
+    if (hours > 1 && isTooLarge(error)) return 'too large'
     throw error
   }
+}
+
+/** Whether an export of fewer hours may succeed. Amplitude refuses one of more than 4 GB with 400. */
+function isTooLarge(error: unknown): boolean {
+  if (error instanceof OutboundError) return TOO_LARGE_CODES.includes(error.code)
+  return error instanceof ApiRefused && [400, ...GATEWAY_STATUSES].includes(error.status)
 }
 
 /** As 20260131T08, in UTC. */
