@@ -165,18 +165,24 @@ function activity(id: string, contact: string, timestamp = '2026-01-05T10:00:00Z
   return { id, contact, call: { ...EMPTY_CALL, event } }
 }
 
-test('an activity that was moved to another day is not recorded again', async () => {
+const tasks = async () => (await tenant.call('GET', '/v1/events?event_type=task')).body.events.length
+
+test('an activity that was moved to another day is not recorded again, also after its id was forgotten', async () => {
   const pull = await source()
   const visit = activity('v', '1', '2026-03-20T09:00:00Z')
   expect(await pull({ contacts: [person(1)], calls: [visit] })).toMatchObject({ accepted: 1 })
+  await expect.poll(tasks).toBe(1)
+  for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const) {
+    await tenant.handle.db.deleteFrom(table).execute()
+  }
   const moved = activity('v', '1', '2026-01-02T09:00:00Z')
   expect(await pull({ calls: [moved, activity('w', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
+  await expect.poll(tasks).toBe(2)
 })
 
 describe('records of a connected system with the same email', () => {
   const lead = person(1, { plan: 'pro' })
   const contact = { ...person(2, { city: 'London' }), email: 'person1@example.com' }
-  const tasks = async () => (await tenant.call('GET', '/v1/events?event_type=task')).body.events.length
 
   test('are one contact, which all their ids keep leading to', async () => {
     const pull = await source()
