@@ -112,6 +112,7 @@ const MAY_READ: Record<string, Record<string, string>> = {
   conversations: {
     contacts: 'participants are matched with contacts',
     contact_sources: 'participants are matched with contacts',
+    contact_source_ids: 'participants are matched with contacts',
     contact_aliases: 'participants are matched with merged contacts',
     contact_merges: 'participants are matched with merged contacts',
     email_accounts: 'a mailbox is read with its account',

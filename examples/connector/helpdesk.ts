@@ -16,7 +16,10 @@ export const helpdesk: Connector = {
   headers: ({ token = '' }) => ({ authorization: `Bearer ${token}` }),
   // It allows 5 requests a second.
   pauseMs: 200,
-  account: async (client) => textOf((await client.call({ path: '/me' })).workspace) ?? 'Help Desk',
+  account: async (client) => {
+    const { id, workspace } = await client.call({ path: '/me' })
+    return { id: textOf(id), label: textOf(workspace) ?? 'Help Desk' }
+  },
   objects: [
     {
       name: 'customers',

@@ -27,7 +27,8 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
   /** Pipedrive, with pages of all records. */
   function answer({ path, query, headers }: SystemRequest) {
     if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
-    if (path.endsWith('/users/me')) return { body: { success: true, data: { id: 1, company_name: HOSTILE } } }
+    if (path.endsWith('/users/me'))
+      return { body: { success: true, data: { id: 1, company_id: 77, company_name: HOSTILE } } }
     const since = query.get('updated_since') ?? ''
     const data = path.endsWith('/persons') ? persons.filter(({ update_time }) => String(update_time) >= since) : []
     return { body: { success: true, data, additional_data: { next_cursor: null } } }

@@ -68,7 +68,11 @@ export async function startIntercom({ key, certificate }: Certificate): Promise<
     const { path } = asked
     const [, one] = /^\/conversations\/([^/?]+)$/.exec(path) ?? []
     if (method === 'GET' && path === '/me') {
-      return end(response, { type: 'admin', id: '1', app: { type: 'app', name: 'Workspace', region: 'US' } })
+      return end(response, {
+        type: 'admin',
+        id: '1',
+        app: { type: 'app', id_code: 'wsid1234', name: 'Workspace', region: 'US' },
+      })
     }
     if (method === 'POST' && path === '/contacts/search') return search(fixture.contacts, 'data', DAY, asked, response)
     if (method === 'POST' && path === '/conversations/search') {

@@ -37,7 +37,8 @@ export class PipedriveAccount {
     if (!isKnown) {
       return { status: 401, body: { success: false, error: 'unauthorized access', errorCode: 401 } }
     }
-    if (path === '/api/v1/users/me') return { body: { success: true, data: { id: 1, company_name: 'Engines' } } }
+    if (path === '/api/v1/users/me')
+      return { body: { success: true, data: { id: 1, company_id: 77, company_name: 'Engines' } } }
     if (path === '/api/v1/recents') return this.#recents(query)
     const lists: Record<string, () => object[]> = {
       '/api/v2/persons': () => this.#persons(query),

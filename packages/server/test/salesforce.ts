@@ -31,6 +31,8 @@ export class SalesforceOrganization {
   }
   /** Objects that the user may not see. */
   hidden: string[] = []
+  /** Fields that field-level security hides from the user, like `Event.IsPrivate`. */
+  hiddenFields: string[] = []
   /** Smaller than Salesforce allows, so that a few records need several pages. */
   pageSize = 2_000
   /** How often the state of a new job is asked for until it is complete; null: it fails. */
@@ -81,7 +83,8 @@ export class SalesforceOrganization {
     const types = TYPES[sobject]
     if (!types || this.hidden.includes(sobject)) return notFound()
     const { 'Owner.Name': _, ...common } = COMMON
-    const fields = Object.entries({ ...common, ...types }).map(([name, type]) => {
+    const visible = Object.entries({ ...common, ...types }).filter(([name]) => !this.#isHidden(sobject, name))
+    const fields = visible.map(([name, type]) => {
       const length = type === 'textarea' ? 32_000 : type === 'string' ? 255 : 0
       return { name, type, length, custom: name.endsWith('__c'), label: name, nillable: true }
     })
@@ -159,8 +162,12 @@ export class SalesforceOrganization {
     if (soql === null) return 'MALFORMED_QUERY'
     const types = TYPES[soql.sobject]
     if (!types || this.hidden.includes(soql.sobject)) return 'INVALID_TYPE'
-    const known = Object.keys({ ...COMMON, ...types })
+    const known = Object.keys({ ...COMMON, ...types }).filter((name) => !this.#isHidden(soql.sobject, name))
     return [...soql.fields, ...soql.compared].every((field) => known.includes(field)) ? soql : 'INVALID_FIELD'
+  }
+
+  #isHidden(sobject: string, field: string): boolean {
+    return this.hiddenFields.includes(`${sobject}.${field}`)
   }
 
   #select(soql: Soql, isAll: boolean): SalesforceObject[] {

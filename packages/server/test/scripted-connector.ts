@@ -20,7 +20,10 @@ const scripted: Connector = {
   baseUrl: () => 'https://scripted.example',
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
   pauseMs: 0,
-  account: async (client) => textOf((await client.call({ path: '/me' })).account) ?? '',
+  account: async (client) => {
+    const account = textOf((await client.call({ path: '/me' })).account)
+    return { id: account, label: account ?? '' }
+  },
   objects: [
     {
       name: 'people',

@@ -552,6 +552,10 @@ export type Connection = {
          */
         read_until: string | null;
         is_reading: boolean;
+        /**
+         * Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.
+         */
+        error: string | null;
     }>;
     last_run: ConnectionRun | null;
     next_pull_at: string | null;

@@ -31,7 +31,7 @@ export function Objects({ connection: { objects, last_run: run } }: { connection
     {
       id: 'until',
       header: text.objects.until,
-      cell: ({ read_until: until, is_reading: isReading }) => (
+      cell: ({ read_until: until, is_reading: isReading, error }) => (
         <Stack gap={2} align="flex-start">
           {until === null ? (
             <Text span inherit c="dimmed">
@@ -41,6 +41,11 @@ export function Objects({ connection: { objects, last_run: run } }: { connection
             <Moment at={until} />
           )}
           {isReading ? <Badge color="yellow">{text.objects.reading}</Badge> : null}
+          {error === null ? null : (
+            <Wrapped>
+              <Badge color="red">{text.objects.refused}</Badge> <Foreign max={500}>{error}</Foreign>
+            </Wrapped>
+          )}
         </Stack>
       ),
     },

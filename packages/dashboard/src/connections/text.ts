@@ -59,7 +59,8 @@ export const text = {
     credentialsTitle: 'Or enter credentials',
     settingsTitle: 'Settings',
     source: 'Source',
-    sourceHint: 'The source name for its data. Use a different name for a second account.',
+    sourceHint:
+      'The source name for its data. Another account needs a different name, even after you delete a connection.',
     start: 'First read',
     starts: { everything: 'Everything', since: 'Only changes since a date' },
     since: 'Since',
@@ -97,6 +98,7 @@ export const text = {
     until: 'Read up to',
     notYet: 'not yet',
     reading: 'in progress',
+    refused: 'refused',
     counts: 'Latest run',
   },
 
@@ -168,7 +170,7 @@ export const text = {
   edit: {
     title: (label: string) => `Credentials and settings of ${label}`,
     explanation:
-      'They are tested before they are stored. If you change the account or the settings, everything is read again.',
+      'They are tested before they are stored. If you change the settings, everything is read again. Connect another account separately, under another source.',
     submit: 'Save changes',
   },
 }

@@ -9,6 +9,8 @@ import type { Connector, Credentials, Settings } from './connector.ts'
 /** A longer wait ends the job, and a later job continues. */
 const WAIT_MS_MAX = 60_000
 const RETRY_MS_UNKNOWN = 10_000
+/** Longer than any daily limit. A system that names a later time is wrong, and would stop the connection for good. */
+const LIMIT_MS_MAX = 86_400_000
 /** How often a request waits for a rate limit. Then sending pauses, because some systems block clients that keep retrying. */
 const WAITS_MAX = 10
 const BLOCKED_MS = 600_000
@@ -31,6 +33,12 @@ export class ApiRefused extends Error {
   }
 }
 
+/** Whether the system refuses this request for good, such as one for records that the sign-in may not read. */
+export function isRefusal(error: unknown): error is ApiRefused {
+  if (!(error instanceof ApiRefused) || error.status < 400 || error.status >= 500) return false
+  return ![401, 408, 429].includes(error.status)
+}
+
 /** The connected system accepts no request before `until`. */
 export class RateLimited extends Error {
   readonly until: Date
@@ -44,6 +52,9 @@ export class RateLimited extends Error {
 
 /** The sign-in is no longer valid. Only a person can sign in again. */
 export class SignedOut extends Error {}
+
+/** The sign-in could not be renewed this time, such as while the provider is down. It may still be valid. */
+export class RenewalFailed extends Error {}
 
 export interface Request {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -91,7 +102,7 @@ type Json = Record<string, unknown>
 /** The source of the credentials. */
 export interface SignIn {
   current(): Promise<Credentials>
-  /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut */
+  /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut, RenewalFailed */
   renew(refused: Credentials): Promise<Credentials | null>
 }
 
@@ -138,14 +149,14 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
     for (let waits = 0, retries = 0; ; ) {
       await waitForTurn()
       const answer = await exchange({ method, url, headers, signal, ...more })
-      const until = (connector.retryAt ?? retryAfter)(answer, clock())
+      const until = bounded((connector.retryAt ?? retryAfter)(answer, clock()), clock())
       if (until !== null) {
         waitUntil(until)
         const blockedUntil = new Date(clock().getTime() + BLOCKED_MS)
         if (waits++ === WAITS_MAX) throw new RateLimited(connector.label, until > blockedUntil ? until : blockedUntil)
         continue
       }
-      const next = connector.nextAt?.(answer, clock()) ?? null
+      const next = bounded(connector.nextAt?.(answer, clock()) ?? null, clock())
       if (next !== null) waitUntil(next)
       // A write may have succeeded even if the response is an error, so only reads are retried here.
       if (answer.status < 500 || !isRead || retries === SERVER_RETRIES_MAX) return answer
@@ -193,6 +204,13 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
   }
 }
 
+/** A time at which a system says that it accepts requests again, if it can be one. */
+function bounded(until: Date | null, now: Date): Date | null {
+  if (until === null) return null
+  const waitMs = until.getTime() - now.getTime()
+  return new Date(now.getTime() + (Number.isNaN(waitMs) ? RETRY_MS_UNKNOWN : Math.min(waitMs, LIMIT_MS_MAX)))
+}
+
 /** When a rate-limited request may be retried: Retry-After in seconds or as a date, or else after `unknownMs`. */
 export function retryAfter({ status, headers }: JsonAnswer, now: Date, unknownMs = RETRY_MS_UNKNOWN): Date | null {
   if (status !== 429) return null
@@ -220,7 +238,8 @@ export function textOf(value: unknown): string | null {
 
 /** An error message for people; null for an unexpected error. */
 export function problemOf(label: string, error: unknown): string | null {
-  if (error instanceof ApiRefused || error instanceof RateLimited || error instanceof SignedOut) return error.message
+  const isExplained = [ApiRefused, RateLimited, SignedOut, RenewalFailed].some((known) => error instanceof known)
+  if (isExplained) return (error as Error).message
   if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
   return null
 }

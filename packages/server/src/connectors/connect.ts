@@ -11,9 +11,9 @@ import type { Clock } from '../platform/time.ts'
 import { noteConnector } from '../sources/connectors.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { connectorNamed } from './all-connectors.ts'
-import { openClient, problemOf, type SignIn } from './client.ts'
+import { ApiRefused, openClient, problemOf, type SignIn } from './client.ts'
 import { change, findConnection, lockConnection, sealedPlace } from './connections.ts'
-import type { Connector, Credentials, Settings } from './connector.ts'
+import type { Account, Connector, Credentials, Settings } from './connector.ts'
 import { startPosition } from './position.ts'
 import { enteredCredentials, type SignInServices, type StoredSecrets } from './sign-in.ts'
 
@@ -90,7 +90,8 @@ export function entered(credentials: Credentials): Pick<NewConnection, 'stored' 
 /**
  * Connects a system after it has accepted the credentials. A running service starts the first pull at once.
  * @returns the connection's id.
- * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`, `too_many_connections`.
+ * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`,
+ * `source_of_another_account`, `too_many_connections`.
  */
 export async function connect(
   tenant: Tenant,
@@ -100,7 +101,7 @@ export async function connect(
   now: Date,
 ): Promise<string> {
   const { connector, source, settings, stored, since } = connection
-  const account = await accountOf(services, connection)
+  const { id: accountId, label: account } = await accountOf(services, connection)
   const connectionId = newId()
   await noteConnector(tenant, source, connector.kind, now)
   await tenant.transaction(async (tx) => {
@@ -135,6 +136,7 @@ export async function connect(
       const message = `Another connection already uses the source ${source}. Choose another source, or delete that connection.`
       throw conflict('source_name_taken', message)
     }
+    await claimSource(tx, source, connector, accountId)
     const details = { connector: connector.name, source, account }
     await audit(
       tx,
@@ -146,8 +148,8 @@ export async function connect(
 }
 
 /**
- * Changes the credentials or the settings of a connection, and starts a pull. If the account changed, it reads from the start.
- * @throws ServiceError 404, 400 `connection_refused`.
+ * Changes the credentials or the settings of a connection, and starts a pull. If the settings changed, it reads from the start.
+ * @throws ServiceError 404, 400 `connection_refused`, 409 `source_of_another_account`.
  */
 export async function reconnect(
   tenant: Tenant,
@@ -158,10 +160,11 @@ export async function reconnect(
   now: Date,
 ): Promise<void> {
   const { connector, settings, stored } = connection
-  const account = await accountOf(services, connection)
+  const { id: accountId, label: account } = await accountOf(services, connection)
   await tenant.transaction(async (tx) => {
     const before = await lockConnection(tx, connectionId)
-    const isSame = before.account === account && isDeepStrictEqual(before.settings, settings)
+    await claimSource(tx, before.source, connector, accountId)
+    const isSame = isDeepStrictEqual(before.settings, settings)
     const state = before.state === 'paused' ? 'paused' : 'waiting'
     const changes = {
       settings: JSON.stringify(settings),
@@ -179,6 +182,32 @@ export async function reconnect(
   })
 }
 
+/**
+ * Remembers which account writes under a source's name. What was read keeps the account's ids under that name, also after
+ * the connection is deleted: another account's person 1 would become this one's, and its events would count as recorded.
+ * @throws ServiceError 409 `source_of_another_account`
+ */
+async function claimSource(
+  tx: Tenant,
+  source: string,
+  { name: connector }: Connector,
+  accountId: string,
+): Promise<void> {
+  await tx.db
+    .insertInto('source_accounts')
+    .values({ source, connector, account_id: accountId })
+    .onConflict((row) => row.columns(['source']).doNothing())
+    .execute()
+  const known = await tx.db
+    .selectFrom('source_accounts')
+    .select(['connector', 'account_id'])
+    .where('source', '=', source)
+    .executeTakeFirstOrThrow()
+  if (known.connector === connector && known.account_id === accountId) return
+  const message = `The source ${source} has what was read from another account, whose ids would mix with this one's. Connect this account under another source name.`
+  throw conflict('source_of_another_account', message)
+}
+
 /** @throws ServiceError 404 */
 export async function connectorOf(tenant: Tenant, connectionId: string) {
   const row = await findConnection(tenant, connectionId)
@@ -189,7 +218,7 @@ export async function connectorOf(tenant: Tenant, connectionId: string) {
 async function accountOf(
   { connectorApi, clock, connectorUrls }: ConnectServices,
   { connector, settings, signIn }: Pick<NewConnection, 'connector' | 'settings' | 'signIn'>,
-): Promise<string> {
+): Promise<Account & { id: string }> {
   const signal = new AbortController().signal
   const client = openClient({
     connector,
@@ -201,7 +230,9 @@ async function accountOf(
     baseUrl: connectorUrls[connector.name],
   })
   try {
-    return await connector.account(client, settings)
+    const { id, label } = await connector.account(client, settings)
+    if (id === null) throw new ApiRefused(0, `${connector.label} does not say which account this is.`)
+    return { id, label }
   } catch (error) {
     const problem = problemOf(connector.label, error)
     if (problem === null) throw error

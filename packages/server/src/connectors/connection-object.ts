@@ -103,6 +103,10 @@ export const Connection = Type.Object(
         name: Type.String(),
         read_until: Nullable(Timestamp, 'All changes up to this time have been read; null: none.'),
         is_reading: Type.Boolean(),
+        error: Nullable(
+          Type.String(),
+          'Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.',
+        ),
       }),
     ),
     last_run: Nullable(ConnectionRun),

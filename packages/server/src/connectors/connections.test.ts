@@ -18,7 +18,7 @@ let organizations: Item[]
 function answer({ path, query, headers }: SystemRequest) {
   if (headers['x-api-token'] !== TOKEN) return { status: 401, body: { success: false, error: 'unauthorized access' } }
   if (path === '/api/v1/users/me')
-    return { body: { success: true, data: { id: 1, company_name: 'Analytical Engines' } } }
+    return { body: { success: true, data: { id: 1, company_id: 77, company_name: 'Analytical Engines' } } }
   const all = path === '/api/v2/persons' ? persons : path === '/api/v2/organizations' ? organizations : []
   const since = query.get('updated_since') ?? ''
   const changed = all.filter(({ update_time }) => update_time >= since)

@@ -160,8 +160,8 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
       state: row.state as Type.Static<typeof Connection>['state'],
       error: row.error,
       objects: connectorNamed(row.connector).objects.map(({ name }) => {
-        const { since, read } = objectPosition(position, name)
-        return { name, read_until: since, is_reading: read !== null }
+        const { since, read, error = null } = objectPosition(position, name)
+        return { name, read_until: since, is_reading: read !== null && error === null, error }
       }),
       last_run: run
         ? {

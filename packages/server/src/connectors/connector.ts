@@ -52,12 +52,20 @@ export interface Connector {
   nextAt?(answer: JsonAnswer, now: Date): Date | null
   /** The error text of a response, if it is not in `message` or `error`. */
   explain?(answer: JsonAnswer): string
-  /** The account that the credentials belong to, which shows people what they connected. @throws ApiRefused */
-  account(client: Client, settings: Settings): Promise<string>
+  /** The account that the credentials belong to. @throws ApiRefused */
+  account(client: Client, settings: Settings): Promise<Account>
   /** The objects, in the order in which they are read. Records come before those that refer to them. */
   objects: readonly ConnectorObject[]
   /** How changes made here are written back. Absent: the system is only read. */
   writeBack?: WriteBack
+}
+
+/** An account at a connected system. */
+export interface Account {
+  /** Stays the same for as long as the account exists, and no other has it; null: the answer does not have it. */
+  id: string | null
+  /** Shows people what they connected. */
+  label: string
 }
 
 /** A kind of record, such as contacts. */

@@ -24,7 +24,7 @@ const listed = CONNECTORS as Connector[]
 beforeAll(async () => {
   const certificate = makeCertificate()
   system = await startConnectedSystem(certificate, ({ path, query }) => {
-    if (path === '/me') return { body: { workspace: 'Engines' } }
+    if (path === '/me') return { body: { id: 5, workspace: 'Engines' } }
     if (path === '/tickets') return { body: { tickets: [TICKET], next_page: null } }
     const isFirst = query.get('page') === null
     return { body: { customers: [isFirst ? ADA : GRACE], next_page: isFirst ? 2 : null } }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { insertConnection } from '../../test/connected-system.ts'
-import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import {
   connect,
   inState,
@@ -16,32 +15,20 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { newId } from '../platform/ids.ts'
 import { notePage, startRun } from './runs.ts'
 
-const PUBLIC_URL = 'https://cds.example'
-
 let system: ScriptedSystem
-let google: OAuthProvider
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
   system = await startScriptedSystem()
-  google = await startOAuthProvider({
-    issuer: 'https://accounts.google.com',
-    usesPkce: true,
-    authentication: 'form',
-    redirectUri: `${PUBLIC_URL}/authorized`,
-  })
-  const providerUrls = { google: google.url }
-  service = await startTestService({ CDS_PUBLIC_URL: PUBLIC_URL }, { ...system.options, providerUrls })
+  service = await startTestService({}, system.options)
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
   system.reset()
-  google.fault = null
 })
 afterAll(async () => {
   await service?.close()
-  await google?.close()
   await system?.close()
 })
 
@@ -83,6 +70,29 @@ describe('a pull', () => {
     expect(system.asked()).toEqual(['1'])
   })
 
+  test.for([
+    ['31536000', 86_400],
+    ['1e16', 10],
+    ['-5', 0],
+    ['soon', 10],
+  ] as const)('waits at most a day for a rate limit: a Retry-After of %s', async ([sent, seconds]) => {
+    system.pages = [{ contacts: [person(1)] }]
+    refuse(429, { 'retry-after': sent }, 1)
+    const path = await connect(tenant)
+    if (seconds < 60) {
+      await pulled(tenant, path)
+      return
+    }
+    await expect.poll(async () => (await read(path)).error, WITHIN).toContain('The rate limit of Scripted is exceeded.')
+    const { state, next_pull_at } = await read(path)
+    expect(state).toBe('waiting')
+    const waitMs = Date.parse(next_pull_at) - Date.now()
+    expect([waitMs > seconds * 1_000 - 60_000, waitMs <= seconds * 1_000]).toEqual([true, true])
+    await post(`${path}/pull`)
+    await pulled(tenant, path)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+  })
+
   test('shows a server error, backs off, and recovers', async () => {
     system.pages = [{ contacts: [person(1)] }]
     refuse(503)
@@ -121,48 +131,25 @@ describe('a pull', () => {
     expect(await countContacts()).toBe(2)
   })
 
-  test('reads from the start after the account has changed', async () => {
+  test('another account under the same source is refused, also after the connection is deleted', async () => {
     system.pages = [{ contacts: [person(1)] }]
     const path = await connect(tenant)
     const { run_id } = await pulled(tenant, path)
-    Object.assign(system, { account: 'Another', requests: [] })
-    await tenant.call('PATCH', path, { credentials: { token: TOKEN } })
-    await pulled(tenant, path, run_id)
-    expect((await read(path)).account).toBe('Another')
-    expect(system.requests.find((request) => request.path === '/people')?.query.get('since')).toBeNull()
-  })
-
-  test('renews an expired access token, stores it, and is signed out when that is refused', async () => {
-    const { id, secret } = google.client
-    await tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret: secret })
-    google.onIssued = (_, token) => Object.assign(system, { token })
-    system.pages = [{ contacts: [person(1)] }]
-    const purpose = { kind: 'connection', connector: 'scripted' }
-    const started = await post('/v1/authorizations', { provider: 'google', purpose })
-    const completed = await post('/v1/authorizations/complete', await signInAt(started.body.authorization_url))
-    expect(completed.status).toBe(200)
-    const path = `/v1${completed.body.path}`
-    let { run_id } = await pulled(tenant, path)
-    expect(google.forms).toHaveLength(1)
-    // Twice, because the second renewal needs the refresh token that the first one stored.
-    for (const renewals of [1, 2]) {
-      system.token = 'expired'
-      await post(`${path}/pull`)
-      run_id = (await pulled(tenant, path, run_id)).run_id
-      expect(google.forms).toHaveLength(1 + renewals)
-    }
-    google.revokeAll()
-    system.token = 'expired'
-    await post(`${path}/pull`)
-    expect((await inState(tenant, path, 'signed_out')).error).toContain('revoked')
-    const again = { kind: 'connection', connection_id: path.split('/').at(-1) }
-    const renewed = await post('/v1/authorizations', { provider: 'google', purpose: again })
-    await post('/v1/authorizations/complete', await signInAt(renewed.body.authorization_url))
-    await pulled(tenant, path, run_id)
-    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
-    const rows = await tenant.handle.db.selectFrom('connections').selectAll().execute()
-    const shown = JSON.stringify([rows, (await tenant.call('GET', '/v1/audit-log')).body]) + service.logged.join()
-    for (const issued of google.issued) expect(shown).not.toContain(issued)
+    Object.assign(system, { account: 'Another', token: 'token-of-another' })
+    const credentials = { token: 'token-of-another' }
+    const refused = await tenant.call('PATCH', path, { credentials })
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'source_of_another_account'])
+    expect(await read(path)).toMatchObject({ account: 'Engines', last_run: { run_id } })
+    await tenant.call('DELETE', path)
+    const again = await post('/v1/connections', { connector: 'scripted', credentials })
+    expect([again.status, again.body.error.code]).toEqual([409, 'source_of_another_account'])
+    expect(again.body.error.message).toContain('another source name')
+    expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+    const other = { connector: 'scripted', credentials, source: 'another' }
+    expect((await post('/v1/connections', other)).status).toBe(201)
+    // The account that was there before continues under its name.
+    Object.assign(system, { account: 'Engines', token: TOKEN })
+    await connect(tenant)
   })
 
   test('lists a bad record and writes the others; nothing is doubled when everything is read again', async () => {

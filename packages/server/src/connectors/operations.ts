@@ -98,6 +98,7 @@ export const CONNECTOR_OPERATIONS = [
       '400 url_not_allowed',
       '404 unknown_connector',
       '409 source_name_taken',
+      '409 source_of_another_account',
       '409 too_many_connections',
     ],
     // The call to the system is made outside a transaction.
@@ -142,11 +143,12 @@ export const CONNECTOR_OPERATIONS = [
     command: 'connection update',
     scope: 'settings:write',
     summary: 'Replace the credentials or the settings of a connected system',
-    description: 'They are tested first. If the account or the settings change, everything is read again.',
+    description:
+      'They are tested first. If the settings change, everything is read again. Another account needs another source, and so another connection.',
     input: { ...ConnectionPath, credentials: Credentials, settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
-    errors: ['400 connection_refused', '400 url_not_allowed'],
+    errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
     audit: 'own',
     async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings: sent }) {
       const { row, connector } = await connectorOf(tenant, connection_id)

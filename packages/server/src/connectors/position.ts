@@ -18,6 +18,8 @@ interface ObjectPosition {
   read: { until: string; cursor: Json } | null
   /** Whether this run has read the object. */
   isDone: boolean
+  /** Why the system refused to let it be read. */
+  error?: string
 }
 
 const NEW_OBJECT: ObjectPosition = { since: null, isHistory: true, read: null, isDone: false }
@@ -44,12 +46,27 @@ export function withoutRun({ objects }: Position): Position {
 
 /** The position after a page. @param next null: the object is complete. */
 export function afterPage(position: Position, name: string, until: Date, next: Json): Position {
-  const before = objectPosition(position, name)
+  const { error: _, ...before } = objectPosition(position, name)
   const after: ObjectPosition =
     next === null
       ? { since: until.toISOString(), isHistory: false, read: null, isDone: true }
       : { ...before, read: { until: until.toISOString(), cursor: next } }
   return { ...position, objects: { ...position.objects, [name]: after } }
+}
+
+/** The position after the system refused an object. The next run asks again from where this one was. */
+export function afterRefusal(position: Position, name: string, error: string): Position {
+  const after: ObjectPosition = { ...objectPosition(position, name), isDone: true, error }
+  return { ...position, objects: { ...position.objects, [name]: after } }
+}
+
+/** The objects that the system refuses, with the reasons; null for none. */
+export function refusedIn(position: Position, { objects }: Connector): string | null {
+  const refused = objects.flatMap(({ name }) => {
+    const { error } = objectPosition(position, name)
+    return error === undefined ? [] : `${name}: ${error}`
+  })
+  return refused.length === 0 ? null : refused.join(' ')
 }
 
 /** A position that makes the next run read an object from the start. */

@@ -4,10 +4,10 @@ import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
-import { type Client, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
+import { type Client, isRefusal, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
 import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
-import { afterPage, objectPosition, type Position, withoutRun, withRun } from './position.ts'
+import { afterPage, afterRefusal, objectPosition, type Position, refusedIn, withoutRun, withRun } from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
@@ -20,6 +20,8 @@ const JOURNAL_ROWS_MAX = 64
 const JOURNAL_PAUSE_MS = 500
 const RETRY_MS_FIRST = 30_000
 const RETRY_MS_MAX = 3_600_000
+/** After a longer wait for a rate limit, people ask why nothing is read. */
+const UNEXPLAINED_WAIT_MS_MAX = 3_600_000
 const INTERNAL =
   'The pull failed because of an internal error and will be retried. The cause is in the log of the service.'
 
@@ -61,20 +63,29 @@ export async function pullConnection(
       signal,
       baseUrl: services.connectorUrls[connector.name],
     })
-    const isDone = await read(tenant, services, { connector, connection, client, signal })
+    const position = await read(tenant, services, { connector, connection, client, signal })
+    const isDone = position.runId === null
+    const refused = refusedIn(position, connector)
+    if (isDone && refused !== null) throw new ObjectsRefused(refused)
     const now = clock()
     const nextPullAt = isDone ? new Date(now.getTime() + services.pullMinutes * 60_000) : now
-    await store({ state: 'waiting', error: null, failures: 0, next_pull_at: nextPullAt })
+    const recovered = refused === null ? { error: null, failures: 0 } : {}
+    await store({ state: 'waiting', next_pull_at: nextPullAt, ...recovered })
   } catch (error) {
     const now = clock()
-    if (error instanceof RateLimited) return store({ state: 'waiting', next_pull_at: error.until })
+    if (error instanceof RateLimited) {
+      const isLong = error.until.getTime() - now.getTime() > UNEXPLAINED_WAIT_MS_MAX
+      const reason = `${error.message} ${connector.label} accepts requests again at ${error.until.toISOString()}.`
+      return store({ state: 'waiting', error: isLong ? reason : null, next_pull_at: error.until })
+    }
     // A process that stops is not a failure. The next process continues.
     if (signal.aborted) return store({ state: 'waiting', next_pull_at: now })
     if (error instanceof Replaced) return
     if (error instanceof SignedOut) return store({ state: 'signed_out', error: error.message })
     const failures = connection.failures + 1
     const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
-    const problem = problemOf(connector.label, error) ?? (error instanceof RefusedAddress ? error.message : null)
+    const isExplained = error instanceof RefusedAddress || error instanceof ObjectsRefused
+    const problem = problemOf(connector.label, error) ?? (isExplained ? error.message : null)
     const next_pull_at = new Date(now.getTime() + retryMs)
     await store({ state: 'failed', error: problem ?? INTERNAL, failures, next_pull_at })
     if (problem === null) throw error
@@ -83,6 +94,9 @@ export async function pullConnection(
 
 /** A person changed the connection during the pull. The next pull uses their changes. */
 class Replaced extends Error {}
+
+/** A run has read every object that the system let be read. */
+class ObjectsRefused extends Error {}
 
 type Changes = Partial<{ state: string; error: string | null; failures: number; next_pull_at: Date; position: string }>
 
@@ -105,8 +119,8 @@ interface Pull {
   signal: AbortSignal
 }
 
-/** @returns false if it stopped early because its time was up. */
-async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise<boolean> {
+/** @returns how far it has read. If it stopped early because its time was up, the run is not complete. */
+async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise<Position> {
   const { connector, connection, client, signal } = pull
   const { clock } = services
   const endsAt = performance.now() + SLICE_MS
@@ -133,10 +147,10 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
     await store(position, async () => {})
   }
   const runId = position.runId ?? ''
-  for (const object of connector.objects) {
+  const readAll = async (object: ConnectorObject): Promise<'read' | 'time is up'> => {
     while (!objectPosition(position, object.name).isDone) {
       signal.throwIfAborted()
-      if (performance.now() > endsAt) return false
+      if (performance.now() > endsAt) return 'time is up'
       await untilJournalHasRoom(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
       const until = new Date(read?.until ?? position.runAt ?? clock())
@@ -162,9 +176,19 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
         await untilJournalHasRoom(services, signal)
       }
     }
+    return 'read'
+  }
+  for (const object of connector.objects) {
+    try {
+      if ((await readAll(object)) === 'time is up') return position
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      // The sign-in may lack the permission for one object: the others are read all the same.
+      await store(afterRefusal(position, object.name, error.message), async () => {})
+    }
   }
   await store(withoutRun(position), (tx) => finishRun(tx, connectionId, runId, clock()))
-  return true
+  return position
 }
 
 async function* eachOf(pages: ReturnType<ConnectorObject['read']>): AsyncGenerator<RecordsPage> {

@@ -8,6 +8,7 @@ import {
   TOKEN,
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 
 let system: ScriptedSystem
 let service: TestService
@@ -155,6 +156,67 @@ describe('a contact of a connected system', () => {
     expect(kept.properties).toMatchObject({ city: 'London', plan: 'pro' })
     expect(await pull(merged)).toEqual({ unchanged: 1 })
     expect(await pull({ merged: [{ from: 'unknown', into: '2' }] })).toEqual({})
+  })
+})
+
+/** An activity of a contact of the system. */
+function activity(id: string, contact: string, timestamp = '2026-01-05T10:00:00Z') {
+  const event = { event: 'task', timestamp, data: {}, sentId: null, sessionId: null, context: {}, clockCorrection: 0 }
+  return { id, contact, call: { ...EMPTY_CALL, event } }
+}
+
+const tasks = async () => (await tenant.call('GET', '/v1/events?event_type=task')).body.events.length
+
+test('an activity that was moved to another day is not recorded again, also after its id was forgotten', async () => {
+  const pull = await source()
+  const visit = activity('v', '1', '2026-03-20T09:00:00Z')
+  expect(await pull({ contacts: [person(1)], calls: [visit] })).toMatchObject({ accepted: 1 })
+  await expect.poll(tasks).toBe(1)
+  for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const) {
+    await tenant.handle.db.deleteFrom(table).execute()
+  }
+  const moved = activity('v', '1', '2026-01-02T09:00:00Z')
+  expect(await pull({ calls: [moved, activity('w', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
+  await expect.poll(tasks).toBe(2)
+})
+
+describe('records of a connected system with the same email', () => {
+  const lead = person(1, { plan: 'pro' })
+  const contact = { ...person(2, { city: 'London' }), email: 'person1@example.com' }
+
+  test('are one contact, which all their ids keep leading to', async () => {
+    const pull = await source()
+    expect(await pull({ contacts: [lead, contact], calls: [activity('a', '1'), activity('b', '2')] })).toEqual({
+      created: 1,
+      updated: 1,
+      accepted: 2,
+    })
+    expect(await pull({ contacts: [contact], calls: [activity('c', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
+    expect(await tasks()).toBe(3)
+    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    expect(await pull({ merged: [{ from: '1', into: '2' }], deleted: ['1'] })).toEqual({})
+    const left = (await contactOf('person1@example.com')).properties
+    expect(left).toMatchObject({ plan: 'pro', city: 'London' })
+    expect(await pull({ calls: [activity('d', '2'), activity('e', '1')] })).toEqual({ accepted: 1, failed: 1 })
+    // Nothing is left there of whom the system said it.
+    expect(await pull({ deleted: ['2'] })).toEqual({ deleted: 1 })
+    expect((await contactOf('person1@example.com')).properties).toEqual({ email: 'person1@example.com' })
+  })
+
+  test('keep their ids in a merge, get them back when it is undone, and lose them by an erasure', async () => {
+    const pull = await source()
+    await pull({ contacts: [lead, contact, person(3)] })
+    const { contact_id } = await contactOf('person1@example.com')
+    const into = (await contactOf('person3@example.com')).contact_id
+    expect((await tenant.call('POST', `/v1/contacts/${contact_id}/merge`, { into })).status).toBe(200)
+    expect(await pull({ contacts: [contact], calls: [activity('a', '2')] })).toMatchObject({ accepted: 1 })
+    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
+    expect((await tenant.call('POST', `/v1/contacts/${contact_id}/unmerge`)).status).toBe(200)
+    expect(await pull({ deleted: ['3'], calls: [activity('b', '2')] })).toMatchObject({ accepted: 1, deleted: 1 })
+    const ids = tenant.handle.db.selectFrom('contact_source_ids').select(['external_id', 'contact_id'])
+    expect(await ids.execute()).toEqual([{ external_id: '2', contact_id }])
+    await tenant.call('POST', '/v1/erasures', { contact_id })
+    await expect.poll(() => ids.execute()).toEqual([])
   })
 })
 

@@ -3,8 +3,8 @@ import type { Tenant } from '../platform/tenant.ts'
 import { createAccessTokens, isSame, type TokenStore } from '../providers/access-tokens.ts'
 import { type ProviderDependencies, renewalClient } from '../providers/clients.ts'
 import type { ProviderName, ProviderSettings } from '../providers/provider.ts'
-import { TokenRefused, type Tokens } from '../providers/token-request.ts'
-import { SignedOut, type SignIn } from './client.ts'
+import { TokenRefused, type Tokens, TokenUnavailable } from '../providers/token-request.ts'
+import { RenewalFailed, SignedOut, type SignIn } from './client.ts'
 import { type ConnectionRow, sealedPlace } from './connections.ts'
 import type { Connector, Credentials } from './connector.ts'
 
@@ -35,7 +35,11 @@ export function openSignIn(
     try {
       return { access_token: await token }
     } catch (error) {
-      if (error instanceof TokenRefused) throw new SignedOut(error.message, { cause: error })
+      if (error instanceof TokenRefused && error.isEnded) throw new SignedOut(error.message, { cause: error })
+      // A wrong client secret or a page of a proxy says nothing about the sign-in, which a later renewal may continue.
+      if (error instanceof TokenRefused || error instanceof TokenUnavailable) {
+        throw new RenewalFailed(error.message, { cause: error })
+      }
       throw error
     }
   }

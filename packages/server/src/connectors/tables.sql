@@ -31,6 +31,15 @@ CREATE TABLE connections (
 );
 CREATE INDEX connections_due ON connections (next_pull_at) WHERE state NOT IN ('paused', 'signed_out');
 
+-- The account whose ids the records of a source have. Like the records, it outlives the connection.
+CREATE TABLE source_accounts (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  source text NOT NULL,
+  connector text NOT NULL,
+  account_id text NOT NULL,
+  PRIMARY KEY (tenant_id, source)
+);
+
 -- A run: one read of everything that changed. `counts` is {object: {status: records}}.
 CREATE TABLE connection_runs (
   tenant_id uuid NOT NULL,

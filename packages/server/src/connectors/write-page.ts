@@ -179,10 +179,14 @@ async function record(
   )
 }
 
-/** The time range of the events; null if an event has no time. */
+/**
+ * The time range of the events; null if an event has no time, or is an activity of a contact: a meeting may have been moved
+ * by months, and there are few of them.
+ */
 function timesOf(sent: readonly SourceCall[]): [from: Date, to: Date] | null {
   const times = sent.flatMap(({ call }) => {
     if (call instanceof ServiceError || !call.event) return []
+    if (call.contactId !== null) return Number.NaN
     const { timestamp = '', clockCorrection } = call.event
     return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
   })

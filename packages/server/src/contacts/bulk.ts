@@ -11,6 +11,7 @@ import {
   type SourceRecord,
   storeSourceRecords,
 } from './record-source.ts'
+import { contactsOfFurtherIds } from './source-ids.ts'
 
 /** A contact while a batch of writes by one source is applied to it, in memory. */
 export interface ContactState {
@@ -25,7 +26,7 @@ export interface ContactState {
   hasRecord: boolean
   /** The source's id for the contact when the batch began. */
   externalIdBefore: string | null
-  /** The keys of contacts that were merged into it, limited to those in the batch. */
+  /** The keys of contacts that were merged into it, and further ids of the source, limited to those in the batch. */
   aliases: { externalIds: string[]; emails: string[] }
 }
 
@@ -161,8 +162,8 @@ interface FoundContacts {
 }
 
 /**
- * Finds the contacts with these ids of a source and those with these emails, including the survivors of merged ones,
- * which are listed in `aliases`.
+ * Finds the contacts with these ids of a source and those with these emails. Those that further ids lead to, and the
+ * survivors of merged ones, are listed in `aliases` too.
  */
 export async function findContactsByKeys(
   tenant: Tenant,
@@ -185,7 +186,10 @@ export async function findContactsByKeys(
   }
   // After the contacts: see aliases.ts.
   const aliases = {
-    byExternalId: await survivorsOf(tenant, idOfSource(source), externalIds),
+    byExternalId: new Map([
+      ...(await survivorsOf(tenant, idOfSource(source), externalIds)),
+      ...(await contactsOfFurtherIds(tenant, source, externalIds)),
+    ]),
     byEmail: await survivorsOf(tenant, EMAIL, emails),
   }
   return {

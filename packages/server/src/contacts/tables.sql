@@ -95,6 +95,17 @@ CREATE TABLE contact_sources (
 CREATE UNIQUE INDEX contact_sources_external ON contact_sources (tenant_id, source, external_id)
   WHERE external_id IS NOT NULL;
 
+-- Further ids by which a connected system knows a contact, such as those of a lead and a contact with the same email.
+CREATE TABLE contact_source_ids (
+  tenant_id uuid NOT NULL,
+  source text NOT NULL,
+  external_id text NOT NULL,
+  contact_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, source, external_id),
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+);
+CREATE INDEX contact_source_ids_contact ON contact_source_ids (tenant_id, contact_id);
+
 -- One row per merged contact, until it is unmerged: the data to restore it. `survivor_id` is its current survivor: when
 -- that is itself merged, the row follows. Deleting the survivor deletes the row, so an erasure leaves no copy.
 CREATE TABLE contact_merges (

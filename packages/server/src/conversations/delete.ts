@@ -53,6 +53,22 @@ export async function deleteConversations(tx: Tenant, contactId: string): Promis
       not(
         exists(
           selectFrom('conversation_participants as other')
+            .innerJoin('contact_source_ids', (join) =>
+              join
+                .onRef('contact_source_ids.source', '=', 'other.directory')
+                .onRef('contact_source_ids.external_id', '=', 'other.key'),
+            )
+            .select('contact_source_ids.contact_id')
+            .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
+            .where('other.directory', '<>', EMAIL_DIRECTORY)
+            .where('contact_source_ids.contact_id', '<>', contactId),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('conversation_participants as other')
             .innerJoin('contact_aliases', 'contact_aliases.key', 'other.key')
             .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
             .select('contact_merges.survivor_id')

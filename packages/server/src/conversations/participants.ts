@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Alias, aliasesOf, EMAIL, idOfSource, survivorsOf } from '../contacts/aliases.ts'
+import { contactsOfFurtherIds, furtherIdsOfContact } from '../contacts/source-ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 
@@ -63,7 +64,12 @@ async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Pr
     .where('external_id', '=', sql<string>`any(${keys})`)
     .execute()
   const survivors = await survivorsOf(tx, idOfSource(directory), keys)
-  return [...survivors, ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id])]
+  const further = await contactsOfFurtherIds(tx, directory, keys)
+  return [
+    ...survivors,
+    ...further,
+    ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id]),
+  ]
 }
 
 /** The keys of a contact and of those merged into it: email addresses, and ids in connected systems. */
@@ -82,7 +88,7 @@ export async function keysOfContact(tenant: Tenant, contactId: string): Promise<
   const email = contact?.email ?? null
   const own = [
     ...(email === null ? [] : [{ directory: EMAIL_DIRECTORY, key: email }]),
-    ...sources.flatMap(({ source, external_id }) =>
+    ...[...sources, ...(await furtherIdsOfContact(tenant, contactId))].flatMap(({ source, external_id }) =>
       // The directory `email` is reserved for addresses, so a source of that name has no ids there.
       external_id === null || source === EMAIL_DIRECTORY ? [] : [{ directory: source, key: external_id }],
     ),

@@ -139,6 +139,7 @@ export const PROVIDER_OPERATIONS = [
       '409 authorization_used',
       '409 no_oauth_client',
       '409 source_name_taken',
+      '409 source_of_another_account',
       '409 too_many_connections',
       '502 provider_unavailable',
     ],

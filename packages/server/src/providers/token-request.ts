@@ -51,6 +51,9 @@ export class TokenRefused extends Error {
   }
 }
 
+/** The token URL cannot be reached, or fails itself: a later request may succeed. */
+export class TokenUnavailable extends Error {}
+
 export interface TokenAnswer extends Omit<Tokens, 'refreshToken'> {
   /** null if the response has none. Then the earlier one stays valid. */
   refreshToken: string | null
@@ -62,7 +65,7 @@ export interface TokenAnswer extends Omit<Tokens, 'refreshToken'> {
 /**
  * Requests tokens (RFC 6749, sections 4.1.3 and 6).
  * @param grant the parameters of the grant. Errors contain neither its values nor the client's secret.
- * @throws TokenRefused; Error if there is no usable response.
+ * @throws TokenRefused; TokenUnavailable if there is no usable response.
  */
 export async function requestTokens(
   { tokenApi, clock }: TokenDependencies,
@@ -81,9 +84,17 @@ export async function requestTokens(
       if (error instanceof RefusedAddress) {
         throw new TokenRefused(`${TOKEN_PROBLEM}the token endpoint cannot be used: ${error.message}`, { cause: error })
       }
-      throw new Error(`${TOKEN_PROBLEM}the token endpoint cannot be reached: ${reasonOf(error)}`, { cause: error })
+      throw new TokenUnavailable(`${TOKEN_PROBLEM}the token endpoint cannot be reached: ${reasonOf(error)}`, {
+        cause: error,
+      })
     })
-  const answer = parse(await response.text())
+  const answer = parse(
+    await response.text().catch((error: Error) => {
+      throw new TokenUnavailable(`${TOKEN_PROBLEM}the token endpoint sent no complete response: ${reasonOf(error)}`, {
+        cause: error,
+      })
+    }),
+  )
   if (response.ok && isToken(answer.access_token)) {
     return {
       accessToken: answer.access_token,
@@ -97,7 +108,7 @@ export async function requestTokens(
   const reply = redacted([error, description], [...Object.values(grant), client.clientSecret ?? ''])
   const problem = `${TOKEN_PROBLEM}the token endpoint responded with status ${response.status}${reply === '' ? '' : `: ${reply}`}`
   // If the endpoint is overloaded or fails, the account itself does not have a problem.
-  if (response.status === 429 || response.status >= 500) throw new Error(problem)
+  if (response.status === 429 || response.status >= 500) throw new TokenUnavailable(problem)
   throw new TokenRefused(problem, { isEnded: typeof error === 'string' && ENDED.includes(error) })
 }
 

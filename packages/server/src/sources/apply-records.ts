@@ -49,6 +49,8 @@ export interface Batch extends Source {
   byExternalId: Map<string, ContactState>
   byEmail: Map<string, ContactState>
   touched: Map<ContactState, Applied>
+  /** New further ids of a connected system for contacts that it already knows by another. */
+  furtherIds: Map<string, ContactState>
   /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
   /** The source's companies, by its ids. Other companies of the source may also be replaced as a contact's company. */
@@ -88,6 +90,7 @@ export function openBatch(source: Source, states: readonly ContactState[], compa
       ...states.flatMap((state) => keyed(state.row.email, state)),
     ]),
     touched: new Map(),
+    furtherIds: new Map(),
     links: [],
     companies,
   }
@@ -129,6 +132,10 @@ function applyRecord(
     throw error
   }
   const contactId = before.contact_id
+  if (externalId !== null && isFurtherId(batch, externalId, state)) {
+    batch.furtherIds.set(externalId, state)
+    batch.byExternalId.set(externalId, state)
+  }
   onApplied?.(index, before, applied.row)
   if (applied.record === null) return { status: 'unchanged', contactId }
   const { indexes, events } = keep(batch, state, applied.record, applied)
@@ -142,11 +149,24 @@ function applyRecord(
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
 }
 
-/** A merged contact's id leads to the survivor, which keeps its own. */
-function withOwnId({ source }: Source, record: IncomingRecord, { aliases, records }: ContactState): IncomingRecord {
-  const own = records.find((known) => known.source === source)?.external_id ?? null
-  const isAlias = record.externalId !== null && aliases.externalIds.includes(record.externalId)
-  return isAlias && own !== null ? { ...record, externalId: own } : record
+/** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
+function withOwnId(batch: Batch, record: IncomingRecord, state: ContactState): IncomingRecord {
+  const { externalId } = record
+  const own = ownId(batch, state)
+  if (externalId === null || own === null) return record
+  const isOther = state.aliases.externalIds.includes(externalId) || isFurtherId(batch, externalId, state)
+  return isOther ? { ...record, externalId: own } : record
+}
+
+/** A connected system goes on to use all its ids. Of others, such as a push, the later id replaces the earlier. */
+function isFurtherId(batch: Batch, externalId: string, state: ContactState): boolean {
+  const own = ownId(batch, state)
+  const isKnown = own === null || own === externalId || state.aliases.externalIds.includes(externalId)
+  return batch.isFollowed === true && !isKnown
+}
+
+function ownId({ source }: Source, { records }: ContactState): string | null {
+  return records.find((known) => known.source === source)?.external_id ?? null
 }
 
 /** An old value that is sent again must not replace values that other sources have written since. */

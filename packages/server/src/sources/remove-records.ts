@@ -3,14 +3,16 @@ import { lockStates } from '../contacts/bulk.ts'
 import { changedEvents, storeChange } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { changedKeys } from '../contacts/contact-row.ts'
+import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source-ids.ts'
 import { deleteSourceRecords } from '../contacts/undo-write.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Source } from './apply-records.ts'
 
 /**
  * Removes a source's records of contacts that were deleted in the source. Values that only this source wrote are removed.
- * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values.
- * @returns how many contacts had a record.
+ * Where its value had won, the next source's value is used. The contacts stay, with their events and all other values. A
+ * contact that the source still has under another id keeps its record.
+ * @returns how many contacts lost their record.
  */
 export async function removeSourceRecords(
   tenant: Tenant,
@@ -24,7 +26,15 @@ export async function removeSourceRecords(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source, externalIds, [])
     // An id that belongs to this contact only through a merge is not the contact's own: its own record still exists.
-    const deleted = states.filter(({ externalIdBefore }) => externalIdBefore !== null && ids.has(externalIdBefore))
+    const found = states.filter(({ externalIdBefore }) => externalIdBefore !== null && ids.has(externalIdBefore))
+    await removeFurtherIds(tx, source, externalIds)
+    const furtherIds = await furtherIdsOf(
+      tx,
+      source,
+      found.map(({ row }) => row.contact_id),
+    )
+    const deleted = found.filter(({ row }) => !furtherIds.has(row.contact_id))
+    for (const [contactId, [external_id = '']] of furtherIds) await showSourceId(tx, contactId, { source, external_id })
     for (const { row: before, records } of deleted) {
       const own = records.find((record) => record.source === source)
       const keys = Object.keys(own?.fields ?? {}).filter((key) => key !== 'email')

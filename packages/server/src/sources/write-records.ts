@@ -5,6 +5,7 @@ import { type ContactState, lockStates, readStates, storeStates } from '../conta
 import { changedEvents } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
+import { addFurtherIds } from '../contacts/source-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { failure } from '../platform/http/records.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -44,6 +45,8 @@ export async function writeRecords(
     for (const { events } of batch.touched.values()) log.events.push(...events)
     const companiesCreated = await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
+    const furtherIds = [...batch.furtherIds].map(([id, { row }]) => [id, row.contact_id] as const)
+    await addFurtherIds(tx, source.source, new Map(furtherIds))
     for (const [state, { before }] of batch.touched) {
       const { row, isNew, isRowDirty } = state
       if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))

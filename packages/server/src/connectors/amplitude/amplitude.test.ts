@@ -19,6 +19,10 @@ let lines: { receivedAt: Date; text: string }[] = []
 /** An export of more hours than this with events is larger than 4 GB. */
 let hoursMax = 24 * 365
 let ranges: number[] = []
+/** The answer to an export that is too large. */
+let tooLarge = { status: 400, body: { error: 'The export is larger than 4GB' } }
+/** Whether an archive has other bytes each time. */
+let isPackedAnew = false
 
 function basic(key: string, secret: string): string {
   return `Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`
@@ -64,12 +68,14 @@ function exported({ query }: SystemRequest) {
     if (hour >= start && hour <= end && isReadable) found.set(hour, [...(found.get(hour) ?? []), text])
   }
   if (found.size === 0) return { status: 404, body: { error: 'Raw data files were not found.' } }
-  if (hours > hoursMax) return { status: 400, body: { error: 'The export is larger than 4GB' } }
+  if (hours > hoursMax) return tooLarge
   const files = [...found].map(([hour, texts], part) => {
     const name = `187520/187520_${new Date(hour).toISOString().slice(0, 13)}#${part}.json.gz`
     return [name, gzipSync(texts.map((text) => `${text}\n`).join(''))] as const
   })
-  return { headers: { 'content-type': 'application/zip' }, body: zipOf(files) }
+  const nonce = [`${ranges.length}/`, Buffer.alloc(0)] as const
+  const body = zipOf(isPackedAnew ? [nonce, ...files] : files)
+  return { headers: { 'content-type': 'application/zip' }, body }
 }
 
 const peer: AnalyticsPeer = {
@@ -102,6 +108,8 @@ const peer: AnalyticsPeer = {
     lines = []
     ranges = []
     hoursMax = 24 * 365
+    tooLarge = { status: 400, body: { error: 'The export is larger than 4GB' } }
+    isPackedAnew = false
   },
 }
 
@@ -126,11 +134,44 @@ describe('Amplitude', () => {
     expect(ranges).toContain(3)
   })
 
+  test('an export that takes a gateway too long is divided, and the next ones stay small', async () => {
+    await peer.add(...threeDays())
+    hoursMax = 6
+    tooLarge = { status: 504, body: { error: 'Gateway timeout' } }
+    await (await bench.connect()).firstRun()
+    expect(await bench.countEvents()).toBe(9)
+    const jumps = ranges.filter((hours, index) => (ranges[index - 1] ?? hours) <= 6 && hours > 12)
+    expect(jumps).toEqual([])
+  })
+
+  test('restart in the middle: an archive that has other bytes each time is divided, so that it makes progress', async () => {
+    isPackedAnew = true
+    const count = 2 * EVENTS_PER_PAGE + 500
+    const many = Array.from(
+      { length: count },
+      (_, index): PeerEvent => ({ id: `m${index}`, name: 'Many', at: daysAgo(1, 2), deviceId: deviceId(index % 5) }),
+    )
+    await peer.add(...many)
+    const connection = await bench.connect()
+    const accepted = async () => (await connection.read()).last_run?.counts.events?.accepted ?? 0
+    await expect.poll(accepted, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(EVENTS_PER_PAGE)
+    await bench.tenant.call('POST', `/v1/connections/${connection.id}/pause`, {})
+    await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
+    await connection.firstRun()
+    expect(await bench.countEvents('Many')).toBe(count)
+    // The archive, the same one packed anew, and the first half of it.
+    const exports = bench.system.requests.filter(({ path }) => path === '/api/2/export')
+    const starts = exports.map(({ query }) => query.get('start'))
+    const again = starts.findIndex((start, index) => index > 0 && start === starts[index - 1])
+    expect(starts[again + 1]).toBe(starts[again])
+    expect(ranges[again + 1]).toBe(Math.floor((ranges[again] ?? 0) / 2))
+  })
+
   test('an hour that is too large is an error that says what Amplitude says', async () => {
     await peer.add(...threeDays())
     hoursMax = 0
     const { error } = await (await bench.connect()).until('failed')
-    expect(error).toBe('Amplitude responded with status 400: The export is larger than 4GB')
+    expect(error).toBe('events: Amplitude responded with status 400: The export is larger than 4GB')
   })
 
   test('restart in the middle: an archive goes on in the file, and after the line, that was read last', async () => {

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { amplitude as format, personOfAmplitude } from '../../event-formats/amplitude.ts'
 import type { Line } from '../../event-formats/lines.ts'
+import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Download } from '../../platform/outbound/download.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -18,6 +19,10 @@ const OVERLAP_SECONDS = 4 * 3_600
 const EARLIEST_MS = Date.UTC(2012, 0, 1)
 /** After an export without events, the next one covers twice as many hours, up to this number. */
 const EMPTY_HOURS_MAX = 28 * DAY_HOURS
+/** What gateways answer while Amplitude still prepares a large export. */
+const GATEWAY_STATUSES = [502, 504]
+/** Errors of a response that takes too long, or is too long. */
+const TOO_LARGE_CODES = ['timeout', 'too_long', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**
  * Amplitude's export: https://amplitude.com/docs/apis/analytics/export. It returns the events that Amplitude received in a
@@ -52,7 +57,8 @@ export const amplitude: Connector = {
   // The smallest response that needs the project's own keys.
   account: async (client, settings) => {
     await client.call({ path: '/api/2/events/list' })
-    return `Project ${String(settings.project_id)}`
+    const { region = 'us', project_id } = settings
+    return { id: `${String(region)} ${String(project_id)}`, label: `Project ${String(project_id)}` }
   },
   objects: [{ name: 'events', overlapSeconds: OVERLAP_SECONDS, read: readEvents }],
 }
@@ -65,7 +71,7 @@ type Cursor = {
   /** The file in the archive, and the number of its lines that were read. */
   file: number
   lines: number
-  /** Of the archive that these belong to. If the digest differs, the archive is read from its start. */
+  /** Of the archive that these belong to. Another archive may have other positions. */
   digest: string
 }
 
@@ -93,14 +99,22 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
   if (archive === 'empty') yield { next: following(Math.min(hours * 2, EMPTY_HOURS_MAX)) }
   else if (archive === 'too large') yield { next: exportOf(from, Math.floor(hours / 2)) }
   else {
-    const isSame = cursor.digest === archive.digest
-    const read = { ...cursor, hours, digest: archive.digest, ...(isSame ? {} : { file: 0, lines: 0 }) }
+    const isOther = cursor.digest !== '' && cursor.digest !== archive.digest
+    // If Amplitude packs an archive differently each time, a large one would be read from its start again and again. An hour
+    // cannot be divided; it is complete since it was readable, so it continues after its last line.
+    if (isOther && hours > 1) {
+      await archive.close()
+      yield { next: exportOf(from, Math.floor(hours / 2)) }
+      return
+    }
+    const read = { ...cursor, hours, digest: archive.digest }
     try {
       yield* readArchive(archive, read, range.settings, signal)
     } finally {
       await archive.close()
     }
-    yield { next: following(DAY_HOURS) }
+    // After an export that was too large, the next ones grow by the hour: the hours around it may be as large.
+    yield { next: following(Math.min(hours + 1, DAY_HOURS)) }
   }
 }
 
@@ -113,12 +127,17 @@ async function exportArchive(client: Client, from: number, hours: number): Promi
       headers: { accept: 'application/zip' },
     })
   } catch (error) {
-    if (!(error instanceof ApiRefused)) throw error
-    if (error.status === 404) return 'empty'
-    // The export is larger than 4 GB. A single hour cannot be divided.
-    if (error.status === 400 && hours > 1) return 'too large'
+    if (error instanceof ApiRefused && error.status === 404) return 'empty'
+    // An hour cannot be divided.
+    if (hours > 1 && isTooLarge(error)) return 'too large'
     throw error
   }
+}
+
+/** Whether an export of fewer hours may succeed. Amplitude refuses one of more than 4 GB with 400. */
+function isTooLarge(error: unknown): boolean {
+  if (error instanceof OutboundError) return TOO_LARGE_CODES.includes(error.code)
+  return error instanceof ApiRefused && [400, ...GATEWAY_STATUSES].includes(error.status)
 }
 
 /** In UTC, such as 20260131T08. */

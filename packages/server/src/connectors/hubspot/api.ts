@@ -207,9 +207,9 @@ function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>)
 }
 
 /** https://developers.hubspot.com/docs/api-reference/account-account-info-v3/guide */
-export async function readPortalId(client: Client): Promise<string> {
+export async function readPortalId(client: Client): Promise<string | null> {
   const { portalId } = await client.call({ path: '/account-info/v3/details' })
-  return textOf(portalId) ?? ''
+  return textOf(portalId)
 }
 
 export interface Owner {

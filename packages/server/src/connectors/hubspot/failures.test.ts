@@ -108,6 +108,33 @@ describe("HubSpot's limits", () => {
   })
 })
 
+test('a permission that is missing for emails stops no other records, and the emails are read once it is granted', async () => {
+  contacts(1)
+  const email = hubspot.records.create('emails', { hs_email_subject: 'Hello', hs_timestamp: '2026-01-02T03:04:05Z' })
+  hubspot.records.associate(['emails', email], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
+  const body = { message: "This app hasn't been granted all required scopes: [sales-email-read]" }
+  hubspot.intercept = ({ path }) => (path.endsWith('/emails') ? { status: 403, body } : undefined)
+  await workspace.begin()
+  await expect.poll(state, WITHIN).toBe('failed')
+  const { error, objects, last_run, next_pull_at } = await workspace.read()
+  expect(error).toContain('emails: HubSpot responded with status 403')
+  expect(error).toContain('sales-email-read')
+  expect(last_run).toMatchObject({ finished_at: expect.any(String), counts: { contacts: { created: 1 } } })
+  expect(Date.parse(next_pull_at)).toBeGreaterThan(Date.now())
+  const refused = objects.filter((object: { error: string | null }) => object.error !== null)
+  expect(refused).toMatchObject([{ name: 'emails', read_until: null, is_reading: false }])
+  // Contacts go on with what changed.
+  hubspot.records.create('contacts', { email: 'later@example.com' })
+  await workspace.tenant.call('POST', `${workspace.path}/pull`)
+  await expect.poll(count, WITHIN).toBe(2)
+  await expect.poll(state, WITHIN).toBe('failed')
+  hubspot.intercept = () => undefined
+  await workspace.tenant.call('POST', `${workspace.path}/pull`)
+  await expect.poll(state, WITHIN).toBe('waiting')
+  expect(await workspace.read()).toMatchObject({ error: null, last_run: { counts: { emails: { accepted: 1 } } } })
+  expect(await workspace.events('hubspot_email')).toHaveLength(1)
+})
+
 describe('a sign-in at HubSpot', () => {
   test('with OAuth is renewed when HubSpot no longer accepts the access token', async () => {
     contacts(1)

@@ -59,7 +59,10 @@ export const hubspot: Connector = {
   retryAt,
   nextAt,
   explain: ({ body }) => (isObject(body) ? (textOf(body.message) ?? '') : ''),
-  account: async (client) => `HubSpot account ${await readPortalId(client)}`,
+  account: async (client) => {
+    const id = await readPortalId(client)
+    return { id, label: `HubSpot account ${id ?? ''}` }
+  },
   objects: [
     { name: 'companies', overlapSeconds: OVERLAP_SECONDS, read: readCompanies },
     { name: 'contacts', overlapSeconds: OVERLAP_SECONDS, read: readContacts },

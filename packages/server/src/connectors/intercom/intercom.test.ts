@@ -393,6 +393,21 @@ describe('a pull', () => {
     const { last_run } = await pulled(await connect())
     expect(last_run.counts.conversations).toEqual({ recorded: 1 })
   })
+
+  test('lists a conversation that Intercom refuses, and reads the others', async () => {
+    intercom.conversations = [conversation(1), conversation(2)]
+    intercom.intercept = ({ path }, response) => {
+      if (path !== '/conversations/1001') return false
+      fail(response, 422, 'unprocessable', 'The conversation has too many parts')
+      return true
+    }
+    const connection = await connect()
+    const { last_run } = await pulled(connection)
+    expect(last_run.counts.conversations).toEqual({ recorded: 1, failed: 1 })
+    const { errors } = (await tenant.call('GET', `${connection}/errors`)).body
+    expect(errors).toMatchObject([{ object: 'conversations', external_id: '1001', code: 'conversation_not_readable' }])
+    expect(errors[0].message).toContain('too many parts')
+  })
 })
 
 test('a connection that the database refuses to change does not block others', async () => {

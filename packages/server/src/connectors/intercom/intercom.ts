@@ -1,7 +1,9 @@
 import Type from 'typebox'
+import { ServiceError } from '../../platform/errors.ts'
+import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
-import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
-import type { Connector, ReadRange, Settings } from '../connector.ts'
+import { ApiRefused, type Client, isObject, isRefusal, objectsOf, textOf } from '../client.ts'
+import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
 
 /** The API version that this code uses. Intercom keeps supporting old versions. */
@@ -50,8 +52,9 @@ export const intercom: Connector = {
   nextAt: (answer) => (answer.headers['x-ratelimit-remaining'] === '0' ? windowEnd(answer) : null),
   explain: ({ body }) => (isObject(body) && textOf(objectsOf(body.errors)[0]?.message)) || '',
   account: async (client) => {
-    const { app } = await client.call({ path: '/me' })
-    return (isObject(app) && textOf(app.name)) || 'Intercom'
+    const answer = await client.call({ path: '/me' })
+    const app = isObject(answer.app) ? answer.app : {}
+    return { id: textOf(app.id_code), label: textOf(app.name) ?? 'Intercom' }
   },
   objects: [
     {
@@ -68,12 +71,14 @@ export const intercom: Connector = {
       read: async (client, range) => {
         const { items, next } = await search(client, 'conversations', CONVERSATIONS_PER_PAGE, range)
         const conversations: SourceMessage[][] = []
+        const failed: SourceCall[] = []
         for (const { id } of items) {
           // Search results do not contain the messages.
           const conversation = await readConversation(client, textOf(id))
-          if (conversation) conversations.push(conversationMessages(conversation))
+          if (conversation instanceof ServiceError) failed.push({ id: textOf(id) ?? '', call: conversation })
+          else if (conversation) conversations.push(conversationMessages(conversation))
         }
-        return { conversations, next }
+        return { conversations, calls: failed, next }
       },
     },
   ],
@@ -107,14 +112,19 @@ async function search(
   return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
 }
 
-/** A conversation with its parts; null if it no longer exists. */
-async function readConversation(client: Client, id: string | null): Promise<Record<string, unknown> | null> {
+/** A conversation with its parts; null if it no longer exists; an error if Intercom never returns it, which must not stop the others. */
+async function readConversation(
+  client: Client,
+  id: string | null,
+): Promise<Record<string, unknown> | ServiceError | null> {
   if (id === null) return null
   try {
     return await client.call({ path: `/conversations/${encodeURIComponent(id)}` })
   } catch (error) {
     if (error instanceof ApiRefused && error.status === 404) return null
-    throw error
+    const isTooLong = error instanceof OutboundError && error.code === 'too_long'
+    if (!isRefusal(error) && !isTooLong) throw error
+    return new ServiceError(422, 'conversation_not_readable', error.message)
   }
 }
 

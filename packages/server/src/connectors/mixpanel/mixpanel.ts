@@ -75,7 +75,8 @@ export const mixpanel: Connector = {
     const today = dayOf(new Date(), zoneOf(settings))
     const file = await exportDays(client, settings, today, today, { limit: 1 })
     await file.close()
-    return `Project ${String(settings.project_id)}`
+    const { region = 'us', project_id } = settings
+    return { id: `${String(region)} ${String(project_id)}`, label: `Project ${String(project_id)}` }
   },
   objects: [
     { name: 'profiles', overlapSeconds: PROFILES_OVERLAP_SECONDS, read: readProfiles },

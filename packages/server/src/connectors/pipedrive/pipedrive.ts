@@ -61,7 +61,8 @@ export const pipedrive: Connector = {
   retryAt,
   account: async (client) => {
     const { data } = await client.call({ path: '/api/v1/users/me' })
-    return (isObject(data) && (textOf(data.company_name) ?? textOf(data.name))) || 'Pipedrive'
+    const user = isObject(data) ? data : {}
+    return { id: textOf(user.company_id), label: textOf(user.company_name) ?? textOf(user.name) ?? 'Pipedrive' }
   },
   objects: [
     objectOf('organizations', async (client, range) => {

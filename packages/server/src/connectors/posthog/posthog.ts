@@ -50,7 +50,9 @@ export const posthog: Connector = {
   explain: ({ body }) => (isObject(body) ? (textOf(body.detail) ?? textOf(body.error) ?? '') : ''),
   account: async (client, settings) => {
     await query(client, settings, 'SELECT 1')
-    return `Project ${String(settings.project_id)} at ${String(settings.host ?? 'us.posthog.com')}`
+    const { host = 'us.posthog.com', project_id } = settings
+    const id = `${new URL(urlOfHost(String(host))).host} ${String(project_id)}`
+    return { id, label: `Project ${String(project_id)} at ${String(host)}` }
   },
   objects: [
     { name: 'persons', overlapSeconds: OVERLAP_SECONDS, read: readPersons },

@@ -84,7 +84,7 @@ const TASKS: ObjectPlan = {
     'Owner.Name',
   ],
   isArchived: true,
-  where: () => 'IsClosed = true AND WhoId != null',
+  where: whereVisible({ IsClosed: '= true', WhoId: '!= null' }),
   page: (records) => ({ calls: records.map(toTask) }),
 }
 
@@ -103,7 +103,7 @@ const EVENTS: ObjectPlan = {
   ],
   isArchived: true,
   timeField: 'StartDateTime',
-  where: () => 'IsPrivate = false AND WhoId != null',
+  where: whereVisible({ IsPrivate: '= false', WhoId: '!= null' }),
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
@@ -121,6 +121,14 @@ export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('tasks', TASKS),
   objectOf('events', EVENTS),
 ]
+
+/** The conditions on fields that the user can see. Salesforce refuses a query that names any other field. */
+function whereVisible(conditions: Readonly<Record<string, string>>): ObjectPlan['where'] {
+  return ({ types }) => {
+    const visible = Object.entries(conditions).filter(([field]) => types.has(field))
+    return visible.map(([field, condition]) => `${field} ${condition}`).join(' AND ') || null
+  }
+}
 
 /** An error for the list, so that the missing records are noticed. */
 function notVisible(sobject: string): RecordsPage {

@@ -344,6 +344,14 @@ describe('Salesforce', () => {
     expect(await connection.pulled()).toMatchObject({ contacts: { created: 2 } })
   })
 
+  test('a field that is hidden from the user is not part of a condition, which Salesforce would refuse', async () => {
+    organization.hiddenFields = ['Event.IsPrivate']
+    of('Contact').push(contact(1))
+    const visit = { Subject: 'Visit', StartDateTime: '2026-01-06T09:00:00.000Z', WhoId: idOf('003', 1) }
+    of('Event').push(record(idOf('00U', 1), visit))
+    expect(await (await connect()).pulled()).toMatchObject({ contacts: { created: 1 }, events: { accepted: 1 } })
+  })
+
   test('bad record: it is listed, and the others are written', async () => {
     organization.hidden = ['Lead']
     of('Contact').push(

@@ -59,7 +59,8 @@ export const salesforce: Connector = {
     const { records } = await client.call({ path: `${DATA}/query`, query: { q: 'SELECT Id, Name FROM Organization' } })
     const [organization = {}] = objectsOf(records)
     // Sandboxes have the same name as their organization.
-    return `${textOf(organization.Name) ?? 'Salesforce'} (${textOf(organization.Id) ?? 'unknown'})`
+    const id = textOf(organization.Id)
+    return { id, label: `${textOf(organization.Name) ?? 'Salesforce'} (${id ?? 'unknown'})` }
   },
   objects: OBJECTS,
 }

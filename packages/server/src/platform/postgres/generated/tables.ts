@@ -301,6 +301,13 @@ export interface Contacts {
   updated_at: Timestamp;
 }
 
+export interface ContactSourceIds {
+  contact_id: string;
+  external_id: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface ContactSources {
   contact_id: string;
   enriched_at: Timestamp | null;
@@ -924,6 +931,13 @@ export interface SocialSessions {
   wake_by: Timestamp;
 }
 
+export interface SourceAccounts {
+  account_id: string;
+  connector: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface SourceHours {
   events: Int8;
   hour: Timestamp;
@@ -1193,6 +1207,7 @@ export interface DB {
   contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
   contact_merges: ContactMerges;
+  contact_source_ids: ContactSourceIds;
   contact_sources: ContactSources;
   contacts: Contacts;
   conversation_messages: ConversationMessages;
@@ -1250,6 +1265,7 @@ export interface DB {
   social_sandbox_logins: SocialSandboxLogins;
   social_sandbox_outbox: SocialSandboxOutbox;
   social_sessions: SocialSessions;
+  source_accounts: SourceAccounts;
   source_hours: SourceHours;
   sources: Sources;
   tenant_users: TenantUsers;
