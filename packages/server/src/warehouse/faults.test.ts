@@ -120,6 +120,30 @@ test('a manifest that could not be recorded is written again with the same rows 
   expect(manifests()).toHaveLength(2)
 })
 
+/** A run whose job died before it claimed the run. */
+async function runWithoutJob(tenant: TestTenant, destination_id: string): Promise<string> {
+  const run_id = crypto.randomUUID()
+  const at = new Date(Date.now() + aheadMs)
+  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued' }
+  const values = { ...row, created_at: at, queued_at: at }
+  await openTenant(service.stores, tenant.id).db.insertInto('warehouse_runs').values(values).execute()
+  return run_id
+}
+
+test('a run whose job died before it claimed the run is queued again', async () => {
+  const tenant = await tenantWithEvents()
+  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'lost-job' }))
+  aheadMs += 180_000
+  expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
+})
+
+test('starting a run by hand sends its job again if the job was lost', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'lost-job-by-hand' })
+  const runId = await runWithoutJob(tenant, id)
+  expect((await runExport(tenant, id)).run_id).toBe(runId)
+})
+
 test('of two processes that work on a run, one does nothing', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'twice' })
@@ -138,9 +162,7 @@ test('of two processes that work on a run, one does nothing', async () => {
   const dependencies = { jobs, log, secrets, clock: () => new Date(), warehouseDirectory: null }
   const handle = openTenant(stores, tenant.id)
   const { destination_id } = (await tenant.call('GET', `/v1/warehouse/${id}`)).body.destination
-  const run_id = crypto.randomUUID()
-  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued', created_at: new Date() }
-  await handle.db.insertInto('warehouse_runs').values(row).execute()
+  const run_id = await runWithoutJob(tenant, destination_id)
   const first = workOnRun(handle, { ...dependencies, storageTransfer: slow }, run_id, new AbortController().signal)
   await runWhich(tenant, run_id, ({ status }) => status === 'running')
   await workOnRun(handle, { ...dependencies, storageTransfer }, run_id, new AbortController().signal)

@@ -5,7 +5,7 @@ import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/
 import type { Tenant } from '../../platform/tenant.ts'
 import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
-import { RUNS_KEPT, WAREHOUSE_QUEUE } from './requests.ts'
+import { RUNS_KEPT, sendRun } from './requests.ts'
 
 /** Minutes until a run is tried again after each failure; later ones are like the last. */
 const PAUSES_MINUTES = [1, 5, 15, 60]
@@ -129,12 +129,12 @@ async function deleteOldRuns(tx: Tenant, destinationId: string): Promise<void> {
 }
 
 /** Releases a run, so that any process can continue it: this one is stopping. */
-export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
+export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await ours(tx, run)
-      .set({ ...RELEASED, status: 'queued' })
+      .set({ ...RELEASED, status: 'queued', queued_at: now })
       .executeTakeFirst()
-    if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId: run.runId })
+    if (numUpdatedRows > 0n) await sendRun(tx, jobs, run.runId)
   })
 }
 

@@ -53,7 +53,7 @@ export async function workOnRun(
     )
   } catch (error) {
     if (error instanceof NotOurs) return
-    if (stopping.aborted) return releaseRun(tenant, jobs, run)
+    if (stopping.aborted) return releaseRun(tenant, jobs, run, clock())
     log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
     await failAttempt(tenant, run, messageOf(error), clock())
   }
