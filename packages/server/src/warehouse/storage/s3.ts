@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Transfer, TransferAnswer } from '../../platform/outbound/transfer.ts'
-import { type Credentials, signed } from './sign.ts'
+import { type Credentials, pathOfKey, signed } from './sign.ts'
 import { type Storage, StorageError } from './storage.ts'
 
 /** S3 accepts no smaller parts than 5 MiB, but the last. */
@@ -33,7 +33,7 @@ interface Call {
 export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Place, credentials: Credentials): Storage {
   async function callOnce({ method, path, query = {}, contentType, body = EMPTY, signal }: Call) {
     const key = prefix === '' ? path : `${prefix}/${path}`
-    const url = new URL(`${endpoint}/${bucket}/${key}`)
+    const url = new URL(`${endpoint}/${bucket}/${pathOfKey(key)}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const own: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
     // A new signature for each attempt, by the machine's clock: a storage refuses old ones and those of the future.
