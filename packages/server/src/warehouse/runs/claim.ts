@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { isBeingWorkedOn, isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
@@ -30,10 +31,37 @@ export interface ClaimedRun {
 /** The run has ended or was deleted, or another process has claimed it. */
 export class NotOurs extends Error {}
 
-/** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
+/**
+ * Claims a run that is queued, or whose process is dead. A tenant has one run at a time, so that its slow storage does not
+ * keep other tenants waiting; the others stay queued. @returns null if there is nothing to do.
+ */
 export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
   const claim = newId()
-  const row = await tenant.db
+  const row = await tenant.transaction(async (tx) => {
+    await lock(tx.db, 'warehouse_runs', tx.id)
+    const other = tx.db
+      .selectFrom('warehouse_runs')
+      .select('run_id')
+      .where('status', '=', 'running')
+      .where('run_id', '<>', runId)
+    if (await other.where(isBeingWorkedOn).limit(1).executeTakeFirst()) return undefined
+    return claimRow(tx, runId, claim, now)
+  })
+  if (!row) return null
+  return {
+    runId,
+    claim,
+    isFull: row.is_full,
+    failures: row.failures,
+    startedAt: row.started_at ?? now,
+    after: row.after_sequence === null ? null : Number(row.after_sequence),
+    upTo: row.up_to_sequence === null ? null : Number(row.up_to_sequence),
+    destination: await requireDestination(tenant, row.destination_id),
+  }
+}
+
+async function claimRow(tx: Tenant, runId: string, claim: string, now: Date) {
+  return tx.db
     .updateTable('warehouse_runs')
     .set({
       status: 'running',
@@ -46,17 +74,6 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     .where(isFree)
     .returning(['destination_id', 'is_full', 'failures', 'started_at', 'after_sequence', 'up_to_sequence'])
     .executeTakeFirst()
-  if (!row) return null
-  return {
-    runId,
-    claim,
-    isFull: row.is_full,
-    failures: row.failures,
-    startedAt: row.started_at ?? now,
-    after: row.after_sequence === null ? null : Number(row.after_sequence),
-    upTo: row.up_to_sequence === null ? null : Number(row.up_to_sequence),
-    destination: await requireDestination(tenant, row.destination_id),
-  }
 }
 
 /** An update of a run that applies only while this process has claimed it. */

@@ -20,7 +20,7 @@ export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
 
 /** Sends the job of a queued run. If one already waits, this does nothing. */
 export async function sendRun(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Promise<void> {
-  await jobs.send(tx, WAREHOUSE_QUEUE, { runId }, { singletonKey: runId })
+  await jobs.send(tx, WAREHOUSE_QUEUE, { runId }, { singletonKey: runId, group: { id: tx.id } })
 }
 
 /** Ended runs of a destination that are kept. */
