@@ -216,6 +216,23 @@ test('a request that was not answered within its time is not repeated in the sam
   expect(sent).toBe(1)
 })
 
+test('the manifest of a first run that was interrupted names a contact that was erased while it waited', async () => {
+  const tenant = await tenantWithEvents()
+  const contactId = await tenant.contact('forget@example.com')
+  const id = await create(tenant)
+  failing(100, { status: 403, code: 'AccessDenied' }, (path) => path.includes('/manifests/'))
+  const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
+  await runWhich(tenant, body.run_id, ({ status }) => status === 'retrying')
+  const erasure = await tenant.call('POST', '/v1/erasures', { contact_id: contactId })
+  await until(async () => {
+    const { body: read } = await tenant.call('GET', `/v1/erasures/${erasure.body.receipt.erasure_id}`)
+    expect(read.receipt.status).not.toBe('running')
+  })
+  storage.fault = () => null
+  const run = await runExport(tenant, id)
+  expect((await reader.manifest(run.manifest ?? '')).erased_contact_ids).toEqual([contactId])
+})
+
 test('large files are sent in parts, each repeated if it fails; a failed upload leaves no parts', async () => {
   const { access_key_id, secret_access_key, region, endpoint, bucket } = destinationIn(storage)
   const credentials = { accessKeyId: access_key_id, secretAccessKey: secret_access_key, region }

@@ -170,9 +170,12 @@ export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: stri
     .execute()
 }
 
-/** From when on the manifest names erased contacts; null for the first run, whose files never had them. */
-export function erasedFrom({ destination: { exported_at } }: ClaimedRun): Date | null {
-  return exported_at === null ? null : new Date(exported_at.getTime() - ERASED_OVERLAP_MS)
+/**
+ * From when on the manifest names erased contacts: a first run that was interrupted may have files with contacts that
+ * were erased while it waited.
+ */
+export function erasedFrom({ destination: { exported_at }, startedAt }: ClaimedRun): Date {
+  return new Date((exported_at ?? startedAt).getTime() - ERASED_OVERLAP_MS)
 }
 
 /** The manifest of the latest run that succeeded; null before the first. */

@@ -131,13 +131,11 @@ async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor
 }
 
 /** Contacts that were erased since a time, or whose erasure is under way. */
-export async function erasedSince(tenant: Tenant, since: Date | null): Promise<string[]> {
+export async function erasedSince(tenant: Tenant, since: Date): Promise<string[]> {
   const rows = await tenant.db
     .selectFrom('erasures')
     .select('contact_id')
-    .where(({ eb, or }) =>
-      or([eb('status', '=', 'running'), ...(since === null ? [] : [eb('erased_at', '>=', since)])]),
-    )
+    .where(({ eb, or }) => or([eb('status', '=', 'running'), eb('erased_at', '>=', since)]))
     .orderBy(sql`requested_at`)
     .execute()
   return rows.map(({ contact_id }) => contact_id)
