@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { episodeId } from '../src/journal/episodes.ts'
 import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
@@ -72,6 +73,27 @@ describe('an external ClickHouse', () => {
     expect(await clickhouse.query(`SELECT ${columns}`, { texts, x: '{texts: Array(String)}' })).toEqual([
       { texts, x: '{texts: Array(String)}' },
     ])
+  })
+
+  test('is told not to log a statement with values in its text', async () => {
+    const asked: { url: URL; body: string }[] = []
+    const server = createServer(async (request, response) => {
+      asked.push({ url: new URL(request.url ?? '/', 'http://localhost'), body: await text(request) })
+      response.end()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanup.push(async () => server.close().closeAllConnections())
+    const clickhouse = await connectClickHouse({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    cleanup.push(() => clickhouse.close())
+    const rows = '{"email":"ada@example.com"}\n'.repeat(100)
+    await clickhouse.query('SELECT {rows: String}', { rows })
+    await clickhouse.command('ALTER TABLE x DELETE WHERE has({texts: Array(String)}, y)', { texts: [rows] })
+    await clickhouse.query('SELECT {short: String}', { short: 'ada@example.com' })
+    const withValue = asked.filter(({ body }) => body.includes('ada@example.com'))
+    expect(withValue.map(({ url }) => url.searchParams.get('log_queries'))).toEqual(['0', '0'])
+    const others = asked.filter((each) => !withValue.includes(each) && each.url.searchParams.has('param_short'))
+    expect(others.map(({ url }) => url.searchParams.has('log_queries'))).toEqual([false])
   })
 
   test('may be down: events are accepted, and are stored once it is back', async () => {

@@ -158,16 +158,28 @@ function problemOfSignature(
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '')
-    .map((pair) => (pair.includes('=') ? pair : `${pair}=`))
+    .map((pair) => {
+      const [name = '', value = ''] = pair.split('=')
+      return `${encodedStrictly(name)}=${encodedStrictly(value)}`
+    })
     .sort()
     .join('&')
   const lines = signed.map((name) => `${name}:${String(headers[name]).trim()}`)
-  const canonical = [method, url.pathname, query, ...lines, '', names, bodyHash].join('\n')
+  const path = url.pathname.split('/').map(encodedStrictly).join('/')
+  const canonical = [method, path, query, ...lines, '', names, bodyHash].join('\n')
   const hash = createHash('sha256').update(canonical).digest('hex')
   const keyed = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
   const key = keyed(keyed(keyed(keyed(`AWS4${STORAGE_KEY.secret_access_key}`, day), region), 's3'), 'aws4_request')
   const expected = keyed(key, `AWS4-HMAC-SHA256\n${at}\n${day}/${region}/s3/aws4_request\n${hash}`)
   return timingSafeEqual(Buffer.from(signature, 'hex'), expected) ? null : 'SignatureDoesNotMatch'
+}
+
+/** What S3 calculates with: the text that was sent, decoded, with everything but unreserved characters encoded. */
+function encodedStrictly(sent: string): string {
+  return Array.from(Buffer.from(decodeURIComponent(sent)), (byte) => {
+    const character = String.fromCharCode(byte)
+    return /[A-Za-z0-9._~-]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }).join('')
 }
 
 /** The fields of a destination in a storage. */

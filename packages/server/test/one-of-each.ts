@@ -80,6 +80,7 @@ export async function oneOfEach(
       is_full: false,
       status: 'succeeded',
       created_at: now,
+      queued_at: now,
       finished_at: now,
     })
     .execute()

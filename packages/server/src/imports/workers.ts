@@ -34,7 +34,7 @@ export async function startImportWorkers({
     const run = ({ tenantId, importId }: TenantJob & { importId: string }, { signal }: JobContext) =>
       runImport(openTenant(stores, tenantId), dependencies, importId, signal)
     await jobs.work(queue, AT_ONCE.any, run)
-    await jobs.work(queue, AT_ONCE.small, run, SMALL)
+    await jobs.work(queue, AT_ONCE.small, run, { minPriority: SMALL })
   }
   await jobs.work(EXPIRE_IMPORT, 1, ({ tenantId, importId }) =>
     expireImport(openTenant(stores, tenantId), dependencies, importId),

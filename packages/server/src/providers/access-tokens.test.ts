@@ -105,6 +105,37 @@ test('a token is not used if its refresh token cannot be stored', async () => {
   await expect(tokens.renew(first.accessToken)).rejects.toThrow('the database is away')
 })
 
+test('a save that fails for a moment is repeated', async () => {
+  let failures = 2
+  const save: TokenStore['save'] = async (before, renewed) => {
+    if (failures-- > 0) throw new Error('the database is away')
+    return store.save(before, renewed)
+  }
+  const { tokens: first } = stored
+  if (!first) throw new Error('There are no tokens.')
+  const tokens = createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
+  expect(await tokens.renew(first.accessToken)).toBe(stored.tokens?.accessToken)
+  expect(stored.tokens?.refreshToken).not.toBe(first.refreshToken)
+  expect(provider.forms).toHaveLength(1)
+})
+
+test('renewed tokens that could not be saved are saved before anything else, and are not replaced by the older ones', async () => {
+  let isAway = true
+  const save: TokenStore['save'] = async (before, renewed) => {
+    if (isAway) throw new Error('the database is away')
+    return store.save(before, renewed)
+  }
+  const { tokens: first } = stored
+  if (!first) throw new Error('There are no tokens.')
+  const tokens = createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
+  await expect(tokens.renew(first.accessToken)).rejects.toThrow('the database is away')
+  expect(await tokens.current()).toBe(first.accessToken)
+  isAway = false
+  expect(await tokens.renew(first.accessToken)).toBe(stored.tokens?.accessToken)
+  expect(stored.tokens?.refreshToken).not.toBe(first.refreshToken)
+  expect(provider.forms).toHaveLength(1)
+})
+
 test('a revoked sign-in ends: no further request is made, in this process or after a restart', async () => {
   provider.revokeAll()
   const tokens = open()

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../platform/time.ts'
 import { requestTokens, type TokenClient, type TokenDependencies, TokenRefused, type Tokens } from './token-request.ts'
 
 /** A token is renewed early, so that it does not expire during a login. */
 const RENEWED_BEFORE_EXPIRY_MS = 60_000
+/** Before a save is repeated. The old refresh token may be worthless by then, so losing the new one would end the sign-in. */
+const SAVE_PAUSES_MS = [250, 1_000, 3_000]
 
 /** Access tokens that are renewed when they expire. */
 export interface AccessTokens {
@@ -48,6 +51,8 @@ export function createAccessTokens(
   let tokens = first
   let ended = endedBefore
   let renewing: Promise<string> | null = null
+  /** Renewed tokens that could not be saved. The stored ones are older, and must not replace them. */
+  let unsaved: { before: Tokens; renewed: Tokens } | null = null
   const secrets = new Set<string>()
   const remember = (...texts: (string | null)[]) => {
     for (const text of texts) if (text !== null && text !== '') secrets.add(text)
@@ -59,7 +64,26 @@ export function createAccessTokens(
   use(first)
   if (typeof given === 'object') remember(given.clientSecret)
 
+  async function save(before: Tokens, renewed: Tokens): Promise<Tokens> {
+    unsaved = { before, renewed }
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const kept = await store.save(before, renewed)
+        unsaved = null
+        return kept
+      } catch (error) {
+        const pause = SAVE_PAUSES_MS[attempt]
+        if (pause === undefined) throw error
+        await sleep(pause)
+      }
+    }
+  }
+
   async function renewNow(rejected: string | null): Promise<string> {
+    if (unsaved) {
+      use(await save(unsaved.before, unsaved.renewed))
+      if (tokens.accessToken !== rejected && isValid(tokens, dependencies.clock)) return tokens.accessToken
+    }
     const before = tokens
     const stored = await store.load()
     if (stored && !isSame(stored, before)) {
@@ -74,8 +98,8 @@ export function createAccessTokens(
       const { accessToken, expiresAt, refreshToken } = await requestTokens(dependencies, client, grant)
       // Some endpoints issue a new refresh token each time. If a response has none, the old one stays valid.
       const renewed = { accessToken, expiresAt, refreshToken: refreshToken ?? old.refreshToken }
-      use(renewed)
-      use(await store.save(old, renewed))
+      remember(renewed.accessToken, renewed.refreshToken)
+      use(await save(old, renewed))
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error
       const others = await store.saveRefusal(old, error.message, error.isEnded)

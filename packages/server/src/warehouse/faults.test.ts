@@ -3,6 +3,7 @@ import { destinationIn, type Fault, type ObjectStorage, startObjectStorage } fro
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseReader } from '../../test/warehouse.ts'
 import { until } from '../../test/webhooks.ts'
+import { OutboundError } from '../platform/outbound/client.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { workOnRun } from './runs/work.ts'
 import { openBucket } from './storage/s3.ts'
@@ -120,36 +121,116 @@ test('a manifest that could not be recorded is written again with the same rows 
   expect(manifests()).toHaveLength(2)
 })
 
+/** A run whose job died before it claimed the run. */
+async function runWithoutJob(tenant: TestTenant, destination_id: string): Promise<string> {
+  const run_id = crypto.randomUUID()
+  const at = new Date(Date.now() + aheadMs)
+  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued' }
+  const values = { ...row, created_at: at, queued_at: at }
+  await openTenant(service.stores, tenant.id).db.insertInto('warehouse_runs').values(values).execute()
+  return run_id
+}
+
+test('a run whose job died before it claimed the run is queued again', async () => {
+  const tenant = await tenantWithEvents()
+  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'lost-job' }))
+  aheadMs += 180_000
+  expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
+})
+
+test('starting a run by hand sends its job again if the job was lost', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'lost-job-by-hand' })
+  const runId = await runWithoutJob(tenant, id)
+  expect((await runExport(tenant, id)).run_id).toBe(runId)
+})
+
 test('of two processes that work on a run, one does nothing', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'twice' })
-  let proceed = () => {}
-  const held = new Promise<void>((resolve) => {
-    proceed = resolve
-  })
+  const answered = Promise.withResolvers<void>()
+  const run_id = await runWithoutJob(tenant, id)
+  const first = workOn(tenant, run_id, answered.promise)
+  await runWhich(tenant, run_id, ({ status }) => status === 'running')
+  await workOn(tenant, run_id, Promise.resolve())
+  const keys = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/twice/'))
+  expect(keys()).toEqual([])
+  answered.resolve()
+  await first
+  const run = await runWhich(tenant, run_id, ({ status }) => status === 'succeeded')
+  expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
+})
+
+/** Works on a run with a storage whose answers take as long as `pending`, or until the request is aborted. */
+function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fileMsMax?: number): Promise<void> {
   const { storageTransfer, secrets, jobs, log, stores } = service
   const slow = {
     ...storageTransfer,
     send: async (call: Parameters<typeof storageTransfer.send>[0]) => {
-      await held
+      const aborted = new Promise<never>((_, reject) => {
+        call.signal?.addEventListener('abort', () => reject(call.signal?.reason))
+      })
+      await Promise.race([pending, aborted])
       return storageTransfer.send(call)
     },
   }
-  const dependencies = { jobs, log, secrets, clock: () => new Date(), warehouseDirectory: null }
-  const handle = openTenant(stores, tenant.id)
-  const { destination_id } = (await tenant.call('GET', `/v1/warehouse/${id}`)).body.destination
-  const run_id = crypto.randomUUID()
-  const row = { run_id, destination_id, trigger: 'manual', is_full: false, status: 'queued', created_at: new Date() }
-  await handle.db.insertInto('warehouse_runs').values(row).execute()
-  const first = workOnRun(handle, { ...dependencies, storageTransfer: slow }, run_id, new AbortController().signal)
-  await runWhich(tenant, run_id, ({ status }) => status === 'running')
-  await workOnRun(handle, { ...dependencies, storageTransfer }, run_id, new AbortController().signal)
-  const keys = () => [...storage.objects.keys()].filter((key) => key.startsWith('exports/twice/'))
-  expect(keys()).toEqual([])
-  proceed()
-  await first
-  const run = await runWhich(tenant, run_id, ({ status }) => status === 'succeeded')
-  expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
+  const dependencies = { jobs, log, secrets, clock: () => new Date(), warehouseDirectory: null, storageTransfer: slow }
+  const limits = fileMsMax === undefined ? {} : { fileMsMax }
+  return workOnRun(openTenant(stores, tenant.id), { ...dependencies, ...limits }, runId, new AbortController().signal)
+}
+
+test('a tenant has one run at a time: another one stays queued, and those of other tenants do not wait', async () => {
+  const [tenant, other] = [await tenantWithEvents(), await tenantWithEvents()]
+  const [first, second] = [await create(tenant, { prefix: 'one' }), await create(tenant, { prefix: 'two' })]
+  const [firstRun, secondRun] = [await runWithoutJob(tenant, first), await runWithoutJob(tenant, second)]
+  const answered = Promise.withResolvers<void>()
+  const working = workOn(tenant, firstRun, answered.promise)
+  await runWhich(tenant, firstRun, ({ status }) => status === 'running')
+  await workOn(tenant, secondRun, answered.promise)
+  await runWhich(tenant, secondRun, ({ status }) => status === 'queued')
+  await runExport(other, await create(other, { prefix: 'other' }))
+  answered.resolve()
+  await working
+  await runWhich(tenant, firstRun, ({ status }) => status === 'succeeded')
+  expect((await runExport(tenant, second)).run_id).toBe(secondRun)
+})
+
+test('a run whose storage never answers fails after a while, so that others have their turn', async () => {
+  const tenant = await tenantWithEvents()
+  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'silent' }))
+  await workOn(tenant, runId, new Promise(() => {}), 200)
+  const run = await runWhich(tenant, runId, ({ status }) => status === 'retrying')
+  expect(run.error).toBe('The storage did not accept a file within 1 minutes.')
+})
+
+test('a request that was not answered within its time is not repeated in the same run', async () => {
+  const { access_key_id, secret_access_key, region, endpoint, bucket } = destinationIn(storage)
+  const credentials = { accessKeyId: access_key_id, secretAccessKey: secret_access_key, region }
+  let sent = 0
+  const send = () => {
+    sent++
+    return Promise.reject(new OutboundError('timeout', 'No complete response within 2 minutes.', null))
+  }
+  const target = openBucket({ ...service.storageTransfer, send }, { endpoint, bucket, prefix: '' }, credentials)
+  await expect(target.write('file', Buffer.from('x'), 'text/plain')).rejects.toMatchObject({ code: 'timeout' })
+  expect(sent).toBe(1)
+})
+
+test('the manifest of a first run that was interrupted names a contact that was erased while it waited', async () => {
+  const tenant = await tenantWithEvents()
+  const contactId = await tenant.contact('forget@example.com')
+  const id = await create(tenant)
+  failing(100, { status: 403, code: 'AccessDenied' }, (path) => path.includes('/manifests/'))
+  const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
+  await runWhich(tenant, body.run_id, ({ status }) => status === 'retrying')
+  const erasure = await tenant.call('POST', '/v1/erasures', { contact_id: contactId })
+  await until(async () => {
+    const { body: read } = await tenant.call('GET', `/v1/erasures/${erasure.body.receipt.erasure_id}`)
+    expect(read.receipt.status).not.toBe('running')
+  })
+  storage.fault = () => null
+  const run = await runExport(tenant, id)
+  expect((await reader.manifest(run.manifest ?? '')).erased_contact_ids).toEqual([contactId])
 })
 
 test('large files are sent in parts, each repeated if it fails; a failed upload leaves no parts', async () => {

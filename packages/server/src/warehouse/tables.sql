@@ -45,6 +45,8 @@ CREATE TABLE warehouse_runs (
   claim uuid,
   claimed_until timestamptz,
   created_at timestamptz NOT NULL,
+  -- When its job was last sent: one that dies before it claims the run is sent again.
+  queued_at timestamptz NOT NULL,
   started_at timestamptz,
   finished_at timestamptz,
   PRIMARY KEY (tenant_id, run_id),

@@ -243,6 +243,14 @@ test('a symbolic link in the folder leads nowhere else', async () => {
   await rm(outside, { recursive: true })
 })
 
+test('a prefix may have every character that is allowed', async () => {
+  const tenant = await createTestTenant(service)
+  const id = await create(tenant, destinationIn(storage, { prefix: 'Kind=raw/a._-=b' }))
+  expect(await tenant.call('POST', `/v1/warehouse/${id}/test`)).toMatchObject({ status: 200 })
+  const run = await runExport(tenant, id)
+  expect(storage.objects.has(`exports/Kind=raw/a._-=b/${run.manifest}`)).toBe(true)
+})
+
 test('a test writes a file and deletes it, and says what is wrong', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant)

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { every, type Repeated } from '../platform/every.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { JobContext, Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
@@ -37,9 +37,10 @@ export async function startWarehouseWorkers({
   const { warehouseDirectory } = config
   const running = { jobs, clock, log, secrets, storageTransfer, warehouseDirectory }
   const stopping = new AbortController()
-  await jobs.work(WAREHOUSE_QUEUE, RUNS_AT_ONCE, ({ tenantId, runId }, { signal }) =>
-    workOnRun(openTenant(stores, tenantId), running, runId, AbortSignal.any([signal, stopping.signal])),
-  )
+  const work = ({ tenantId, runId }: { tenantId: string; runId: string }, { signal }: JobContext) =>
+    workOnRun(openTenant(stores, tenantId), running, runId, AbortSignal.any([signal, stopping.signal]))
+  // The claim allows one run of a tenant at a time: a second job would only take a place from other tenants.
+  await jobs.work(WAREHOUSE_QUEUE, RUNS_AT_ONCE, work, { groupConcurrency: 1 })
   const sweeping = every(SWEEP_MS, async () => {
     try {
       await sweepSchedules({ stores, jobs, clock, log })

@@ -8,11 +8,18 @@ const STATEMENT_BYTES_MAX = 200_000
 const URL_LIST_LENGTH_MAX = 2_000
 const SERVER_STATEMENT_BYTES_MAX = 100_000_000
 
+/**
+ * Values in a statement's text are often personal data. A server keeps the texts of statements in `system.query_log` and,
+ * shortened, in its own log, where no erasure would find them. In a SETTINGS clause, these settings would come too late
+ * for a statement that cannot be parsed.
+ */
+const UNLOGGED = { log_queries: 0, log_queries_cut_to_length: '100' } as const
+
 /** A statement in the client's format. */
 export interface Statement {
   query: string
   query_params?: QueryParameters
-  clickhouse_settings?: { max_query_size: string }
+  clickhouse_settings?: { max_query_size: string } & typeof UNLOGGED
 }
 
 /**
@@ -35,7 +42,8 @@ export function serverStatement(query: string, parameters: QueryParameters): Sta
     // A text is a literal itself: a table function accepts no cast.
     return type.trim() === 'String' ? list : `CAST(${list}, ${quoted(type)})`
   })
-  return { query: whole, query_params: inUrl, clickhouse_settings: { max_query_size: `${SERVER_STATEMENT_BYTES_MAX}` } }
+  const clickhouse_settings = { max_query_size: `${SERVER_STATEMENT_BYTES_MAX}`, ...UNLOGGED }
+  return { query: whole, query_params: inUrl, clickhouse_settings }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { fromKysely, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
+import { fromKysely, PgBoss, type QueueOptions, type SendOptions, type WorkOptions } from 'pg-boss'
 import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/address.ts'
@@ -52,13 +52,15 @@ export interface Jobs {
   /**
    * Processes a queue, `concurrency` jobs at a time. If the handler throws, the job is retried under the queue's
    * policy.
-   * @param minPriority leaves jobs that were sent with a lower priority (0 by default) to other workers.
+   * @param chosen the jobs to process: `minPriority` leaves jobs that were sent with a lower priority (0 by default) to
+   * other workers, and `groupConcurrency` is how many of a `group` may run at a time, in all processes, with rare
+   * exceptions when workers begin at once.
    */
   work<Data extends object>(
     queue: JobQueue<Data>,
     concurrency: number,
     handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
-    minPriority?: number,
+    chosen?: Pick<WorkOptions, 'minPriority' | 'groupConcurrency'>,
   ): Promise<void>
   /**
    * The next time of a five-field cron expression, as the queue parses it.
@@ -121,11 +123,11 @@ export async function openJobs(
     cancel: async (tenant, { name }, jobId) => {
       await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
     },
-    work: async (queue, concurrency, handler, minPriority) => {
+    work: async (queue, concurrency, handler, chosen) => {
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
         batchSize: 1,
-        ...(minPriority === undefined ? {} : { minPriority }),
+        ...chosen,
         pollingIntervalSeconds: POLL_SECONDS.withoutNotify,
         notifyPollingIntervalSeconds: POLL_SECONDS.withNotify,
       }

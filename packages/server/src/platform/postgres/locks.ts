@@ -25,6 +25,7 @@ export type LockName =
   | 'sources'
   | 'views'
   | 'warehouse_destinations'
+  | 'warehouse_runs'
   | 'webhook_subscriptions'
 
 /** Waits until no other transaction has this lock, and keeps it until the caller's transaction ends. */

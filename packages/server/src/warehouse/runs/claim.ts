@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { isBeingWorkedOn, isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
-import { RUNS_KEPT, WAREHOUSE_QUEUE } from './requests.ts'
+import { RUNS_KEPT, sendRun } from './requests.ts'
 
 /** Minutes until a run is retried after its first failures. After later failures, it is PAUSE_MINUTES_MAX. */
 const PAUSES_MINUTES = [1, 5, 15, 60]
@@ -30,10 +31,37 @@ export interface ClaimedRun {
 /** The run has ended or was deleted, or another process has claimed it. */
 export class NotOurs extends Error {}
 
-/** Claims a run that is queued, or whose process died. @returns null if there is nothing to do. */
+/**
+ * Claims a run that is queued, or whose process died. A tenant has one run at a time, so that its slow storage does not keep
+ * other tenants waiting; its other runs stay queued. @returns null if there is nothing to do.
+ */
 export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
   const claim = newId()
-  const row = await tenant.db
+  const row = await tenant.transaction(async (tx) => {
+    await lock(tx.db, 'warehouse_runs', tx.id)
+    const other = tx.db
+      .selectFrom('warehouse_runs')
+      .select('run_id')
+      .where('status', '=', 'running')
+      .where('run_id', '<>', runId)
+    if (await other.where(isBeingWorkedOn).limit(1).executeTakeFirst()) return undefined
+    return claimRow(tx, runId, claim, now)
+  })
+  if (!row) return null
+  return {
+    runId,
+    claim,
+    isFull: row.is_full,
+    failures: row.failures,
+    startedAt: row.started_at ?? now,
+    after: row.after_sequence === null ? null : Number(row.after_sequence),
+    upTo: row.up_to_sequence === null ? null : Number(row.up_to_sequence),
+    destination: await requireDestination(tenant, row.destination_id),
+  }
+}
+
+async function claimRow(tx: Tenant, runId: string, claim: string, now: Date) {
+  return tx.db
     .updateTable('warehouse_runs')
     .set({
       status: 'running',
@@ -46,17 +74,6 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     .where(isFree)
     .returning(['destination_id', 'is_full', 'failures', 'started_at', 'after_sequence', 'up_to_sequence'])
     .executeTakeFirst()
-  if (!row) return null
-  return {
-    runId,
-    claim,
-    isFull: row.is_full,
-    failures: row.failures,
-    startedAt: row.started_at ?? now,
-    after: row.after_sequence === null ? null : Number(row.after_sequence),
-    upTo: row.up_to_sequence === null ? null : Number(row.up_to_sequence),
-    destination: await requireDestination(tenant, row.destination_id),
-  }
 }
 
 /** An update of a run that applies only while this process holds the claim. */
@@ -129,12 +146,12 @@ async function deleteOldRuns(tx: Tenant, destinationId: string): Promise<void> {
 }
 
 /** Releases a run because this process is stopping. Any process can continue it. */
-export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
+export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await ours(tx, run)
-      .set({ ...RELEASED, status: 'queued' })
+      .set({ ...RELEASED, status: 'queued', queued_at: now })
       .executeTakeFirst()
-    if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId: run.runId })
+    if (numUpdatedRows > 0n) await sendRun(tx, jobs, run.runId)
   })
 }
 
@@ -153,9 +170,12 @@ export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: stri
     .execute()
 }
 
-/** The manifest lists contacts that were erased since this time; null for the first run, whose files never contained them. */
-export function erasedFrom({ destination: { exported_at } }: ClaimedRun): Date | null {
-  return exported_at === null ? null : new Date(exported_at.getTime() - ERASED_OVERLAP_MS)
+/**
+ * The manifest lists contacts that were erased since this time. The files of an interrupted first run may contain contacts
+ * that were erased while it waited.
+ */
+export function erasedFrom({ destination: { exported_at }, startedAt }: ClaimedRun): Date {
+  return new Date((exported_at ?? startedAt).getTime() - ERASED_OVERLAP_MS)
 }
 
 /** The manifest of the latest run that succeeded; null before the first. */

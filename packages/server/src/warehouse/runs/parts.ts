@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { rowsOfParquet } from '../../platform/clickhouse/parquet.ts'
-import type { SequenceSize } from '../../platform/clickhouse/tenant-files.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
 import { companyRows, contactRows } from './records.ts'
@@ -10,6 +9,7 @@ const ROWS_MAX = 250_000
 const BYTES_MAX = 64 * 1024 * 1024
 /** While the embedded engine reads the texts of a statement, its other statements are blocked. */
 const SENT_BYTES_MAX = 8 * 1024 * 1024
+/** Numbers of the journal whose sizes are read at a time. */
 const SIZES_READ = 5_000
 
 /** Where a table continues: after a part of a number range, or after an id. */
@@ -71,29 +71,36 @@ async function* appended(
     for (let index = cursor.index + 1; index < cursor.of; index++) yield make({ ...cursor, index })
     after = cursor.up_to
   }
-  for (;;) {
-    const sizes = await tenant.events.sizes({ from, after, upTo: range.upTo, limit: SIZES_READ })
-    for (const { upTo, rows, bytes } of grouped(sizes)) {
-      const of = Math.max(1, Math.ceil(rows / ROWS_MAX), Math.ceil(bytes / BYTES_MAX))
-      for (let index = 0; index < of; index++) yield make({ after, up_to: upTo, index, of })
-      after = upTo
-    }
-    if (sizes.length < SIZES_READ) return
+  for await (const { upTo, rows, bytes } of groups(tenant, from, { after, upTo: range.upTo })) {
+    const of = Math.max(1, Math.ceil(rows / ROWS_MAX), Math.ceil(bytes / BYTES_MAX))
+    for (let index = 0; index < of; index++) yield make({ after, up_to: upTo, index, of })
+    after = upTo
   }
 }
 
 /** Combines consecutive numbers while their rows fit into one file. */
-function grouped(sizes: readonly SequenceSize[]): { upTo: number; rows: number; bytes: number }[] {
-  const groups: { upTo: number; rows: number; bytes: number }[] = []
-  for (const { sequence, rows, bytes } of sizes) {
-    const group = groups.at(-1)
-    if (group && group.rows + rows <= ROWS_MAX && group.bytes + bytes <= BYTES_MAX) {
-      group.upTo = sequence
-      group.rows += rows
-      group.bytes += bytes
-    } else groups.push({ upTo: sequence, rows, bytes })
+async function* groups(
+  tenant: Tenant,
+  from: 'events' | 'owner_links',
+  { after, upTo }: Range,
+): AsyncGenerator<{ upTo: number; rows: number; bytes: number }> {
+  let group: { upTo: number; rows: number; bytes: number } | null = null
+  for (let read = after; read < upTo; ) {
+    // The index of the events skips rows outside a window of numbers. The links have no such index: each query reads all
+    // links of the tenant, so fewer queries are better.
+    const end = from === 'events' ? Math.min(read + SIZES_READ, upTo) : upTo
+    const sizes = await tenant.events.sizes({ from, after: read, upTo: end, limit: SIZES_READ })
+    for (const { sequence, rows, bytes } of sizes) {
+      if (group && group.rows + rows <= ROWS_MAX && group.bytes + bytes <= BYTES_MAX) {
+        group = { upTo: sequence, rows: group.rows + rows, bytes: group.bytes + bytes }
+      } else {
+        if (group) yield group
+        group = { upTo: sequence, rows, bytes }
+      }
+    }
+    read = sizes.length < SIZES_READ ? end : (sizes.at(-1)?.sequence ?? end)
   }
-  return groups
+  if (group) yield group
 }
 
 async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor: Cursor | null): AsyncGenerator<Part> {
@@ -124,13 +131,11 @@ async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor
 }
 
 /** Contacts that were erased since a time, or whose erasure is in progress. */
-export async function erasedSince(tenant: Tenant, since: Date | null): Promise<string[]> {
+export async function erasedSince(tenant: Tenant, since: Date): Promise<string[]> {
   const rows = await tenant.db
     .selectFrom('erasures')
     .select('contact_id')
-    .where(({ eb, or }) =>
-      or([eb('status', '=', 'running'), ...(since === null ? [] : [eb('erased_at', '>=', since)])]),
-    )
+    .where(({ eb, or }) => or([eb('status', '=', 'running'), eb('erased_at', '>=', since)]))
     .orderBy(sql`requested_at`)
     .execute()
   return rows.map(({ contact_id }) => contact_id)

@@ -6,13 +6,22 @@ import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
 
-/** A job works on a run until it ends. If the process dies or the run is retried, the sweep sends another job. */
+/**
+ * A job works on a run until it ends. If the process dies or the run is retried, the sweep sends another job. At most one
+ * job of a run is waiting.
+ */
 export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
+  policy: 'short',
   retryLimit: 0,
   heartbeatSeconds: 60,
   expireInSeconds: 12 * 3_600,
   deleteAfterSeconds: 3_600,
 })
+
+/** Sends the job of a queued run. If one already waits, this does nothing. */
+export async function sendRun(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Promise<void> {
+  await jobs.send(tx, WAREHOUSE_QUEUE, { runId }, { singletonKey: runId, group: { id: tx.id } })
+}
 
 /** The number of ended runs that a destination keeps. */
 export const RUNS_KEPT = 100
@@ -40,8 +49,8 @@ export async function requestRun(
     throw conflict('warehouse_run_open', message)
   }
   if (open) {
-    // A person who has fixed the storage should not have to wait for the next attempt.
-    if (open.status === 'retrying' && trigger === 'manual') await retryNow(tx, jobs, open.run_id)
+    // A person who has fixed the storage should not have to wait for the next attempt, nor for the sweep if a job was lost.
+    if (open.status !== 'running' && trigger === 'manual') await queueNow(tx, jobs, open.run_id, now)
     return { runId: open.run_id, isNew: false }
   }
   const runId = newId()
@@ -54,20 +63,21 @@ export async function requestRun(
       is_full: isFull,
       status: 'queued',
       created_at: now,
+      queued_at: now,
     })
     .execute()
-  await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+  await sendRun(tx, jobs, runId)
   return { runId, isNew: true }
 }
 
-async function retryNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string): Promise<void> {
+async function queueNow(tx: Tenant, jobs: Pick<Jobs, 'send'>, runId: string, now: Date): Promise<void> {
   const { numUpdatedRows } = await tx.db
     .updateTable('warehouse_runs')
-    .set({ status: 'queued', next_attempt_at: null })
+    .set({ status: 'queued', next_attempt_at: null, queued_at: now })
     .where('run_id', '=', runId)
-    .where('status', '=', 'retrying')
+    .where('status', 'in', ['queued', 'retrying'])
     .executeTakeFirst()
-  if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+  if (numUpdatedRows > 0n) await sendRun(tx, jobs, runId)
 }
 
 /** One page of a destination's runs, newest first, and the total. */

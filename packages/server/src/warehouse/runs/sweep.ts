@@ -1,12 +1,15 @@
+import { sql } from 'kysely'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { nextTimeOf } from '../schedule.ts'
-import { requestRun, WAREHOUSE_QUEUE } from './requests.ts'
+import { requestRun, sendRun } from './requests.ts'
 
 const AT_ONCE = 100
+/** A run whose job has not claimed it for this long may have lost its job. */
+const JOB_SENT_AGAIN_AFTER_MS = 120_000
 
 export interface SweepDependencies {
   stores: Stores
@@ -54,18 +57,16 @@ async function queueDue(tx: Tenant, jobs: SweepDependencies['jobs'], id: string,
   await requestRun(tx, jobs, id, { trigger: 'schedule', isFull: false }, now)
 }
 
-/** Queues runs again if their process died, or if their pause after a failure is over. */
+/**
+ * Queues runs again if their process died, if their pause after a failure is over, or if their job may have died before it
+ * claimed them.
+ */
 export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
   const open = await stores.database
     .selectFrom('warehouse_runs')
     .select(['tenant_id', 'run_id'])
-    .where(({ eb, or, and }) =>
-      or([
-        and([eb('status', '=', 'running'), isFree]),
-        and([eb('status', '=', 'retrying'), eb('next_attempt_at', '<=', now)]),
-      ]),
-    )
+    .where(isToBeQueued(now))
     .limit(AT_ONCE)
     .execute()
   for (const { tenant_id, run_id } of open) {
@@ -79,14 +80,15 @@ export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies)
 async function queueAgain(tx: Tenant, jobs: SweepDependencies['jobs'], runId: string, now: Date): Promise<void> {
   const { numUpdatedRows } = await tx.db
     .updateTable('warehouse_runs')
-    .set({ status: 'queued', next_attempt_at: null, ...RELEASED })
+    .set({ status: 'queued', next_attempt_at: null, queued_at: now, ...RELEASED })
     .where('run_id', '=', runId)
-    .where(({ eb, or, and }) =>
-      or([
-        and([eb('status', '=', 'running'), isFree]),
-        and([eb('status', '=', 'retrying'), eb('next_attempt_at', '<=', now)]),
-      ]),
-    )
+    .where(isToBeQueued(now))
     .executeTakeFirst()
-  if (numUpdatedRows > 0n) await jobs.send(tx, WAREHOUSE_QUEUE, { runId })
+  if (numUpdatedRows > 0n) await sendRun(tx, jobs, runId)
+}
+
+function isToBeQueued(now: Date) {
+  const sentBefore = new Date(now.getTime() - JOB_SENT_AGAIN_AFTER_MS)
+  return sql<boolean>`CASE status WHEN 'running' THEN ${isFree} WHEN 'retrying' THEN next_attempt_at <= ${now}
+    WHEN 'queued' THEN queued_at <= ${sentBefore} END`
 }

@@ -8,7 +8,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { openStorage, type StorageDependencies } from '../storage/open.ts'
 import { sha256 } from '../storage/sign.ts'
-import type { Storage } from '../storage/storage.ts'
+import { type Storage, StorageError } from '../storage/storage.ts'
 import {
   type ClaimedRun,
   chooseRange,
@@ -30,7 +30,12 @@ export interface RunDependencies extends StorageDependencies {
   jobs: Pick<Jobs, 'send'>
   clock: Clock
   log: Logger
+  /** The most time for writing a file. */
+  fileMsMax?: number
 }
+
+/** A run that takes longer for a file than this fails, and another one has its turn. It continues later. */
+const FILE_MS_MAX = 10 * 60_000
 
 const PARQUET = 'application/vnd.apache.parquet'
 const JSON_TYPE = 'application/json'
@@ -53,7 +58,7 @@ export async function workOnRun(
     )
   } catch (error) {
     if (error instanceof NotOurs) return
-    if (stopping.aborted) return releaseRun(tenant, jobs, run)
+    if (stopping.aborted) return releaseRun(tenant, jobs, run, clock())
     log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
     await failAttempt(tenant, run, messageOf(error), clock())
   }
@@ -66,7 +71,7 @@ async function exportRange(
   signal: AbortSignal,
 ): Promise<void> {
   const { destination, runId, startedAt, isFull } = run
-  const storage = openStorage(dependencies, tenant.id, destination)
+  const storage = limited(openStorage(dependencies, tenant.id, destination), dependencies.fileMsMax ?? FILE_MS_MAX)
   const range =
     run.upTo !== null && run.after !== null
       ? { after: run.after, upTo: run.upTo }
@@ -86,6 +91,22 @@ async function exportRange(
   await storage.write(manifest, content, JSON_TYPE, signal)
   await storage.write('latest.json', content, JSON_TYPE, signal)
   await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
+}
+
+/** A storage whose writes take at most some time each. */
+function limited(storage: Storage, msMax: number): Storage {
+  return {
+    ...storage,
+    write: async (path, bytes, contentType, signal) => {
+      const limit = AbortSignal.timeout(msMax)
+      try {
+        await storage.write(path, bytes, contentType, signal ? AbortSignal.any([signal, limit]) : limit)
+      } catch (error) {
+        if (!limit.aborted || signal?.aborted) throw error
+        throw new StorageError(`The storage did not accept a file within ${Math.ceil(msMax / 60_000)} minutes.`, error)
+      }
+    },
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Transfer, TransferAnswer } from '../../platform/outbound/transfer.ts'
-import { type Credentials, signed } from './sign.ts'
+import { type Credentials, pathOfKey, signed } from './sign.ts'
 import { type Storage, StorageError } from './storage.ts'
 
 /** S3 rejects parts smaller than 5 MiB, except the last one. */
@@ -33,7 +33,7 @@ interface Call {
 export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Place, credentials: Credentials): Storage {
   async function callOnce({ method, path, query = {}, contentType, body = EMPTY, signal }: Call) {
     const key = prefix === '' ? path : `${prefix}/${path}`
-    const url = new URL(`${endpoint}/${bucket}/${key}`)
+    const url = new URL(`${endpoint}/${bucket}/${pathOfKey(key)}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const own: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType }
     // Each attempt gets a new signature, based on the machine's clock, because storages refuse old and future signatures.
@@ -51,7 +51,8 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
         const isTransient = TRANSIENT.has(answer.status) || answer.status < 300
         if (!isTransient || pause === undefined) throw refusal(answer)
       } catch (error) {
-        if (!(error instanceof OutboundError) || pause === undefined) throw error
+        // A storage that does not answer has had two minutes: meanwhile, the runs of others should have their turn.
+        if (!(error instanceof OutboundError) || error.code === 'timeout' || pause === undefined) throw error
       }
       await sleep(pause, undefined, wanted.signal ? { signal: wanted.signal } : {})
     }

@@ -58,6 +58,12 @@ function canonicalQuery(query: URLSearchParams): string {
   return pairs.sort().join('&')
 }
 
+/** A key as the path of a URL. `URL` would leave characters such as `=` as they are, which S3 encodes before it verifies. */
+export function pathOfKey(key: string): string {
+  return key.split('/').map(encoded).join('/')
+}
+
+/** The encoding of signatures: everything but unreserved characters. */
 function encoded(text: string): string {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(text).replace(/[!'()*]/g, percent)

@@ -1111,6 +1111,7 @@ export interface WarehouseRuns {
   is_full: boolean;
   manifest: string | null;
   next_attempt_at: Timestamp | null;
+  queued_at: Timestamp;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
