@@ -2094,7 +2094,7 @@ export type Webhook = {
     subscription_id: string;
     event: string;
     /**
-     * With the format `slack`, only its beginning is returned, because anyone who knows the whole URL can post to the channel.
+     * With the format `slack`, the URL is stored encrypted and only its beginning is returned, because anyone who knows it can post to the channel.
      */
     url: string;
     /**

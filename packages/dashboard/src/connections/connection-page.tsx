@@ -91,6 +91,12 @@ interface ProblemProps {
   label: string
 }
 
+function titleOf(state: Connection['state']): string {
+  if (state === 'signed_out') return text.one.signedOutTitle
+  // A rate limit, or a restart after a failure: the error says which.
+  return state === 'waiting' ? text.one.waitingTitle : text.one.failedTitle
+}
+
 /** Why nothing is pulled, and what to do about it. */
 function Problem({ connection, connector, label }: ProblemProps) {
   const { state, error, next_pull_at: next, connection_id: connectionId } = connection
@@ -107,7 +113,7 @@ function Problem({ connection, connector, label }: ProblemProps) {
   if (error === null) return null
   const isSignedOut = state === 'signed_out'
   return (
-    <Alert color="red" role="alert" title={isSignedOut ? text.one.signedOutTitle : text.one.failedTitle}>
+    <Alert color={state === 'waiting' ? 'yellow' : 'red'} role="alert" title={titleOf(state)}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           <Foreign max={600}>{error}</Foreign>

@@ -83,6 +83,7 @@ export const text = {
     writesWaiting: 'Contacts waiting to be written',
     writeError: 'Write error',
     failedTitle: 'The last pull failed',
+    waitingTitle: 'Waiting to pull again',
     repeated: (ago: string) => `The next attempt starts ${ago}.`,
     signedOutTitle: 'The sign-in is no longer valid',
     signedOut: 'Nothing is pulled until you sign in again. The next pull then continues where the last one stopped.',

@@ -9,7 +9,7 @@ import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { verifierPlace } from '../providers/authorizations.ts'
 import { clientSecretPlace } from '../providers/clients.ts'
 import { secretPlace as warehouseSecretPlace } from '../warehouse/destination.ts'
-import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
+import { headersPlace, secretPlace, urlPlace } from '../webhooks/sealed-columns.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
 const subscription = { table: 'webhook_subscriptions', key: ['tenant_id', 'subscription_id'] }
@@ -30,6 +30,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...subscription,
     column: 'headers_sealed',
     place: ({ tenant_id = '', subscription_id = '' }) => headersPlace(tenant_id, subscription_id),
+  },
+  {
+    ...subscription,
+    column: 'url_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => urlPlace(tenant_id, subscription_id),
   },
   {
     table: 'hooks',

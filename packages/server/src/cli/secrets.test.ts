@@ -10,7 +10,8 @@ import { emailPlace } from '../identities/email-secrets.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
-import { createSubscription, headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
+import { headersPlace, secretPlace } from '../webhooks/sealed-columns.ts'
+import { createSubscription } from '../webhooks/subscriptions.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
 
 /** More rows than one page of the rotation. */

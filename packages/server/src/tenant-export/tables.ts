@@ -42,7 +42,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   oauth_grants: { key: ['grant_id'] },
   webhook_subscriptions: {
     key: ['subscription_id'],
-    without: ['headers_sealed', 'secret_sealed', 'previous_secret_sealed'],
+    without: ['url_sealed', 'headers_sealed', 'secret_sealed', 'previous_secret_sealed'],
   },
   webhook_deliveries: { key: ['delivery_id'] },
   webhook_attempts: { key: ['delivery_id', 'attempt'] },

@@ -2,8 +2,8 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { secretPlace } from './sealed-columns.ts'
 import { newSigningSecret } from './signature.ts'
-import { secretPlace } from './subscriptions.ts'
 
 const OVERLAP_SECONDS = 24 * 3_600
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600

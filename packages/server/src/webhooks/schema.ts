@@ -18,7 +18,7 @@ export const Webhook = Type.Object(
     event: Type.String(),
     url: Type.String({
       description:
-        'With the format `slack`, only its beginning is returned, because anyone who knows the whole URL can post to the channel.',
+        'With the format `slack`, the URL is stored encrypted and only its beginning is returned, because anyone who knows it can post to the channel.',
     }),
     format: WebhookFormat,
     template: Type.Union([Type.String(), Type.Null()], {

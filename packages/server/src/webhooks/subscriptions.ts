@@ -12,6 +12,7 @@ import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { wakeWorkers } from './queue/add.ts'
 import { deleteDeliveriesOf } from './queue/delete.ts'
 import type { Webhook, WebhookFormat } from './schema.ts'
+import { headerColumns, openUrl, secretPlace, urlColumns } from './sealed-columns.ts'
 import { newSigningSecret } from './signature.ts'
 import { checkTemplate, requireSlack } from './slack/template.ts'
 import type { UrlFilter } from './url-filter.ts'
@@ -85,7 +86,7 @@ export async function createSubscription(
       .values({
         subscription_id: subscriptionId,
         event,
-        url: new URL(url).href,
+        ...urlColumns(tenant, secrets, subscriptionId, format, url),
         format,
         template,
         url_filter: filter ? JSON.stringify(filter) : null,
@@ -112,11 +113,14 @@ export async function changeSubscription(
   now: Date,
 ): Promise<string[]> {
   const id = idOf(subscriptionId)
-  const url = newUrl === undefined ? undefined : new URL(newUrl).href
   const before = await requireSubscription(tenant, id)
   requireSlack(before.format, template)
+  // A caller may send back the beginning of a URL, as it was shown.
+  const url = newUrl === undefined || newUrl === before.url ? undefined : new URL(newUrl).href
+  const { url: shown, url_sealed: urlSealed } = before
+  const urlBefore = openUrl(secrets, { tenantId: tenant.id, subscriptionId: id, url: shown, urlSealed })
   const changed = [
-    ...(url === undefined || url === before.url ? [] : ['url']),
+    ...(url === undefined || url === urlBefore ? [] : ['url']),
     ...(filter === undefined || isDeepStrictEqual(filter, before.url_filter) ? [] : ['url_filter']),
     ...(headers === undefined ? [] : ['headers']),
     ...(template === undefined || template === before.template ? [] : ['template']),
@@ -125,7 +129,7 @@ export async function changeSubscription(
   await tenant.db
     .updateTable('webhook_subscriptions')
     .set({
-      ...(url === undefined ? {} : { url }),
+      ...(url === undefined ? {} : urlColumns(tenant, secrets, id, before.format, url)),
       ...(filter === undefined ? {} : { url_filter: filter === null ? null : JSON.stringify(filter) }),
       ...(headers === undefined ? {} : headerColumns(tenant, secrets, id, headers)),
       ...(template === undefined ? {} : { template }),
@@ -135,12 +139,6 @@ export async function changeSubscription(
     .execute()
   await announceChange(tenant.db)
   return changed
-}
-
-function headerColumns(tenant: Tenant, secrets: SecretBox, subscriptionId: string, headers: readonly CustomHeader[]) {
-  const sealed =
-    headers.length === 0 ? null : secrets.seal(JSON.stringify(headers), headersPlace(tenant.id, subscriptionId))
-  return { header_names: headers.map(({ name }) => name), headers_sealed: sealed }
 }
 
 /** A page of a tenant's subscriptions, newest first, and how many there are. */
@@ -180,7 +178,7 @@ function toWebhook(row: SubscriptionRow): Webhook {
   return {
     subscription_id: row.subscription_id,
     event: row.event,
-    url: row.format === 'slack' ? `${new URL(row.url).origin}/…` : row.url,
+    url: row.url,
     format: row.format as WebhookFormat,
     template: row.template,
     url_filter: row.url_filter as UrlFilter | null,
@@ -257,16 +255,6 @@ export async function requireSubscription(tenant: Tenant, subscriptionId: string
     .executeTakeFirst()
   if (!row) throw notFound('webhook subscription')
   return row
-}
-
-/** The place that a subscription's secrets are sealed for; they cannot be opened for another. */
-export function secretPlace(tenantId: string, subscriptionId: string): string {
-  return `${tenantId}/${subscriptionId}/secret`
-}
-
-/** The place that a subscription's headers are sealed for. */
-export function headersPlace(tenantId: string, subscriptionId: string): string {
-  return `${tenantId}/${subscriptionId}/headers`
 }
 
 /**

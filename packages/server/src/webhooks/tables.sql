@@ -1,10 +1,12 @@
--- Headers and secrets are ciphertexts. A rotation keeps the previous secret until previous_until; from switch_at on,
--- X-Service-Signature uses the new one. `format` never changes: a URL of Slack's is a secret, and is not shown.
+-- Headers, secrets and `url_sealed` are ciphertexts. A URL for chat messages is a secret: `url` has only its beginning, and
+-- `url_sealed` the whole; it is null for the format `json`. A rotation keeps the previous secret until previous_until; from switch_at on,
+-- X-Service-Signature uses the new one. `format` never changes.
 CREATE TABLE webhook_subscriptions (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   subscription_id uuid NOT NULL,
   event text NOT NULL,
   url text NOT NULL,
+  url_sealed text CHECK ((url_sealed IS NULL) = (format = 'json')),
   format text NOT NULL DEFAULT 'json' CHECK (format IN ('json', 'slack')),
   template text,
   url_filter jsonb,

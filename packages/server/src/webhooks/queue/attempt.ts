@@ -4,8 +4,8 @@ import type { Logger } from '../../platform/log.ts'
 import { type Outbound, OutboundError } from '../../platform/outbound/client.ts'
 import type { Clock } from '../../platform/time.ts'
 import type { CustomHeader } from '../custom-headers.ts'
+import { headersPlace, openUrl, secretPlace } from '../sealed-columns.ts'
 import { deliveryHeaders, type SigningSecrets, USER_AGENT } from '../signature.ts'
-import { headersPlace, secretPlace } from '../subscriptions.ts'
 import type { Batch, Claimed, Target } from './claim.ts'
 import type { Outcome } from './finish.ts'
 
@@ -34,12 +34,8 @@ export function createSender({
     const ended = () => ({ at, endedAt: new Date(at.getTime() + Math.ceil(performance.now() - startedAt)) })
     try {
       const body = Buffer.from(delivery.payload)
-      const answer = await outbound.post(
-        delivery.batch.target.url,
-        headersOf(delivery, unsealed(delivery.batch, at), at, body),
-        body,
-        stopping,
-      )
+      const opened = unsealed(delivery.batch, at)
+      const answer = await outbound.post(opened.url, headersOf(delivery, opened, at, body), body, stopping)
       const text = answer.body.toString('utf8')
       const succeeded = isSuccess(answer.status) || text.trim().toLowerCase() === 'ignore'
       return {
@@ -59,6 +55,7 @@ export function createSender({
 
 /** The parts of a subscription that are stored encrypted. */
 interface Unsealed {
+  url: string
   /** Its own headers, which are on all its requests. */
   headers: Record<string, string>
   secret: string
@@ -77,7 +74,7 @@ function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
       opened.target = target
       return opened.unsealed
     }
-    const { headersSealed, secretSealed, previousSecretSealed, previousUntil } = target
+    const { url, urlSealed, headersSealed, secretSealed, previousSecretSealed, previousUntil } = target
     const isOverlapping = previousUntil !== null && previousUntil > at
     const place = secretPlace(tenantId, subscriptionId)
     const custom =
@@ -85,6 +82,7 @@ function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
         ? []
         : (JSON.parse(secrets.open(headersSealed, headersPlace(tenantId, subscriptionId))) as CustomHeader[])
     const unsealed = {
+      url: openUrl(secrets, { tenantId, subscriptionId, url, urlSealed }),
       headers: {
         'user-agent': USER_AGENT,
         ...Object.fromEntries(custom.map(({ name, value }) => [name.toLowerCase(), value])),

@@ -4,6 +4,7 @@ import type { Claimed } from './claim.ts'
 
 const target = {
   url: 'https://hooks.example/',
+  urlSealed: null,
   format: 'json' as const,
   template: null,
   headersSealed: null,

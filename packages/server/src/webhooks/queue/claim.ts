@@ -7,7 +7,9 @@ import type { WebhookFormat } from '../schema.ts'
 
 /** Where a subscription's deliveries are sent, and what signs them. */
 export interface Target {
+  /** Only the beginning if there is `urlSealed`. */
   url: string
+  urlSealed: string | null
   format: WebhookFormat
   template: string | null
   headersSealed: string | null
@@ -63,6 +65,7 @@ interface SubscriptionRow {
   tenant_id: string
   subscription_id: string
   url: string
+  url_sealed: string | null
   format: WebhookFormat
   template: string | null
   headers_sealed: string | null
@@ -141,8 +144,8 @@ async function dueSubscriptions(
         WHERE (tenant_id, subscription_id) > (known.tenant_id, known.subscription_id)
         ORDER BY tenant_id, subscription_id LIMIT 1) AS next
     )
-    SELECT tenant_id, subscription_id, url, format, template, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
-      switch_at
+    SELECT tenant_id, subscription_id, url, url_sealed, format, template, headers_sealed, secret_sealed, previous_secret_sealed,
+      previous_until, switch_at
     FROM known JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
     CROSS JOIN LATERAL (
       SELECT FROM webhook_queue AS queued WHERE queued.due_at <= ${now} AND queued.tenant_id = known.tenant_id
@@ -259,6 +262,7 @@ async function storePayloads(
 function toTarget(row: SubscriptionRow): Target {
   return {
     url: row.url,
+    urlSealed: row.url_sealed,
     format: row.format,
     template: row.template,
     headersSealed: row.headers_sealed,

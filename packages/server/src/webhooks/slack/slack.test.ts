@@ -195,6 +195,29 @@ test('a changed template counts from the next message; null brings the default t
   })
 })
 
+test('the URL is stored encrypted; its beginning, sent back, changes nothing, and another one counts', async () => {
+  const { subscriptionId } = await subscribeSlack('moved')
+  const stored = () =>
+    tenant.handle.db
+      .selectFrom('webhook_subscriptions')
+      .selectAll()
+      .where('subscription_id', '=', subscriptionId)
+      .executeTakeFirstOrThrow()
+  expect(JSON.stringify(await stored())).not.toContain('a-secret-of-the-channel')
+  const path = `/v1/webhooks/${subscriptionId}`
+  const { url } = (await tenant.call('GET', path)).body.webhook
+  expect(url).toBe(`${new URL(bench.receiver.url()).origin}/…`)
+  expect((await tenant.call('PATCH', path, { url })).body.changed).toEqual([])
+  const moved = `/services/T000/B000/another/${crypto.randomUUID()}`
+  const change = { url: bench.receiver.url(moved) }
+  expect((await tenant.call('PATCH', path, change)).body.changed).toEqual(['url'])
+  expect((await tenant.call('PATCH', path, change)).body.changed).toEqual([])
+  await until(async () => {
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'moved' }] })
+    expect((await messagesAt(moved))[0]).toBe('moved: An anonymous visitor, ')
+  })
+})
+
 test('the whole URL is in no answer and in no audit entry', async () => {
   const { subscriptionId } = await subscribeSlack('secretive')
   const path = `/v1/webhooks/${subscriptionId}`

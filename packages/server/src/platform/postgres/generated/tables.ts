@@ -1176,6 +1176,7 @@ export interface WebhookSubscriptions {
   updated_at: Timestamp;
   url: string;
   url_filter: Json | null;
+  url_sealed: string | null;
 }
 
 export interface WriteKeys {

@@ -1,0 +1,50 @@
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { CustomHeader } from './custom-headers.ts'
+
+/** The columns of a URL. That of a chat channel is a secret, because anyone who knows it can post there. */
+export function urlColumns(tenant: Tenant, secrets: SecretBox, subscriptionId: string, format: string, url: string) {
+  const { href, origin } = new URL(url)
+  if (format !== 'slack') return { url: href, url_sealed: null }
+  return { url: `${origin}/…`, url_sealed: secrets.seal(href, urlPlace(tenant.id, subscriptionId)) }
+}
+
+/** The columns of custom headers, whose values are secrets. */
+export function headerColumns(
+  tenant: Tenant,
+  secrets: SecretBox,
+  subscriptionId: string,
+  headers: readonly CustomHeader[],
+) {
+  const sealed =
+    headers.length === 0 ? null : secrets.seal(JSON.stringify(headers), headersPlace(tenant.id, subscriptionId))
+  return { header_names: headers.map(({ name }) => name), headers_sealed: sealed }
+}
+
+/** The place that a subscription's secrets are sealed for; they cannot be opened for another. */
+export function secretPlace(tenantId: string, subscriptionId: string): string {
+  return `${tenantId}/${subscriptionId}/secret`
+}
+
+/** The place that a subscription's URL is sealed for. */
+export function urlPlace(tenantId: string, subscriptionId: string): string {
+  return `${tenantId}/${subscriptionId}/url`
+}
+
+/** The whole URL of a subscription. */
+export function openUrl(
+  secrets: SecretBox,
+  {
+    tenantId,
+    subscriptionId,
+    url,
+    urlSealed,
+  }: { tenantId: string; subscriptionId: string; url: string; urlSealed: string | null },
+): string {
+  return urlSealed === null ? url : secrets.open(urlSealed, urlPlace(tenantId, subscriptionId))
+}
+
+/** The place that a subscription's headers are sealed for. */
+export function headersPlace(tenantId: string, subscriptionId: string): string {
+  return `${tenantId}/${subscriptionId}/headers`
+}
