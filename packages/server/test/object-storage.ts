@@ -41,8 +41,9 @@ export async function startObjectStorage(): Promise<ObjectStorage> {
     storage.requests.push(`${method} ${url.pathname}${url.search}`)
     const fault = storage.fault({ method, path: url.pathname, query: url.searchParams })
     if (fault === 'cut') {
-      request.once('data', () => request.destroy())
-      request.once('end', () => request.destroy())
+      // The socket: a request that has ended is destroyed already.
+      request.once('data', () => request.socket.destroy())
+      request.once('end', () => request.socket.destroy())
       return
     }
     const chunks: Buffer[] = []
