@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ConnectedSystem, type SystemRequest, startConnectedSystem } from '../../test/connected-system.ts'
+import {
+  type ConnectedSystem,
+  insertConnection,
+  type SystemRequest,
+  startConnectedSystem,
+} from '../../test/connected-system.ts'
 import { makeCertificate } from '../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 
@@ -114,5 +119,15 @@ describe('a connected system', () => {
       message: 'Pipedrive responded with status 401: unauthorized access',
     })
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
+  })
+
+  test('is refused if there is no such connector, or 50 connections', async () => {
+    const unknown = await tenant.call('POST', '/v1/connections', { connector: 'nope', credentials: {} })
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'unknown_connector'])
+    expect(unknown.body.error.message).toContain('pipedrive')
+    for (let n = 0; n < 50; n++) await insertConnection(tenant, { source: `source-${n}` })
+    const body = { connector: 'pipedrive', credentials: { api_token: TOKEN } }
+    const { status, body: refused } = await tenant.call('POST', '/v1/connections', body)
+    expect([status, refused.error.code]).toEqual([409, 'too_many_connections'])
   })
 })

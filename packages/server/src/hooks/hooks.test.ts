@@ -108,6 +108,11 @@ test.each([
   expect([answer.status, answer.body.error?.details?.[0]?.path]).toEqual([400, path])
 })
 
+test('a hook can be created off', async () => {
+  const { status, body } = await tenant.call('POST', '/v1/hooks', { name: 'Later', kind: 'custom', enabled: false })
+  expect([status, body.hook.enabled]).toEqual([201, false])
+})
+
 test('a tenant has at most 50 hooks', async () => {
   const own = await createTestTenant(service)
   const answers = []

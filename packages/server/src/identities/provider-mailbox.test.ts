@@ -28,6 +28,7 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
       redirectUri: `http://127.0.0.1:${port}/authorized`,
     } as const
     providers.google = await startOAuthProvider({ issuer: 'https://accounts.google.com', ...common })
+    providers.google.iss = 'https://accounts.google.com'
     providers.microsoft = await startOAuthProvider({ issuer: ORGANIZATION, ...common })
     const urls = { google: providers.google.url, microsoft: providers.microsoft.url }
     bench = await startMailBench({ PORT: port, CDS_PUBLIC_URL: `http://127.0.0.1:${port}` }, urls)

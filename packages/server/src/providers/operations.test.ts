@@ -182,6 +182,22 @@ test('members cannot connect a mailbox, and an API key completes only what it st
   google.allowed = null
 })
 
+test('a sign-in that took too long, and one whose provider is unavailable, say so', async () => {
+  await setClient()
+  const start = async () => (await admin.call('POST', '/v1/authorizations', mailbox())).body.authorization_url
+  const complete = (redirected: object) => admin.call('POST', '/v1/authorizations/complete', redirected)
+  const late = await signInAt(await start())
+  await tenant.handle.db
+    .updateTable('authorizations')
+    .set({ expires_at: new Date(Date.now() - 1_000) })
+    .execute()
+  expect(outcome(await complete(late))).toEqual([409, 'authorization_expired'])
+  const redirected = await signInAt(await start())
+  google.fault = { status: 503, body: {} }
+  expect(outcome(await complete(redirected))).toEqual([502, 'provider_unavailable'])
+  google.fault = null
+})
+
 test('a person has at most 100 sign-ins under way', async () => {
   await setClient()
   for (let n = 0; n < 100; n++) {

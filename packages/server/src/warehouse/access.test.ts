@@ -41,6 +41,17 @@ test.each([
   expect([status, body.error.code]).toEqual([400, 'url_not_allowed'])
 })
 
+test('a schedule has the time zone that it is given', async () => {
+  const made = await create({ ...S3, prefix: 'zoned', schedule: '0 6 * * *', time_zone: 'Europe/Berlin' })
+  expect([made.status, made.body.destination.time_zone]).toEqual([201, 'Europe/Berlin'])
+  const path = `/v1/warehouse/${made.body.destination.destination_id}`
+  const changed = await tenant.call('PATCH', path, { schedule: 'daily', time_zone: 'Asia/Tokyo' })
+  expect([changed.status, changed.body.destination]).toEqual([
+    200,
+    expect.objectContaining({ schedule: 'daily', time_zone: 'Asia/Tokyo' }),
+  ])
+})
+
 test('an address that becomes private later is refused when it is called', async () => {
   const dns = { address: '93.184.215.14', family: 4 }
   const own = await startTestService({}, { outbound: { resolve: async () => [dns] } })

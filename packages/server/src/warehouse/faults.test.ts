@@ -138,6 +138,14 @@ test('a run whose job died before it claimed the run is queued again', async () 
   expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
 })
 
+test('all events cannot be ordered while another run is open', async () => {
+  const tenant = await tenantWithEvents()
+  const id = await create(tenant, { prefix: 'open' })
+  await runWithoutJob(tenant, id)
+  const { status, body } = await tenant.call('POST', `/v1/warehouse/${id}/run`, { full: true })
+  expect([status, body.error.code]).toEqual([409, 'warehouse_run_open'])
+})
+
 test('starting a run by hand sends its job again if the job was lost', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'lost-job-by-hand' })

@@ -256,7 +256,7 @@ export const WAREHOUSE_OPERATIONS = [
     summary: 'Write a small file to the destination and delete it',
     input: DestinationPath,
     output: { destination_id: Id, ok: Type.Literal(true) },
-    errors: ['422 storage_refused'],
+    errors: ['400 url_not_allowed', '422 storage_refused'],
     async check({ tenant, secrets, storageTransfer, config }, { destination_id }) {
       const destination = await requireDestination(tenant, destination_id)
       await testStorage(openStorage({ secrets, storageTransfer, ...config }, tenant.id, destination))

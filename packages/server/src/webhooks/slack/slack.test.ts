@@ -196,7 +196,11 @@ test('a changed template counts from the next message; null brings the default t
 })
 
 test('the URL is stored encrypted; its beginning, sent back, changes nothing, and another one counts', async () => {
-  const { subscriptionId } = await subscribeSlack('moved')
+  const url = bench.receiver.url(`/services/${SECRET}/${crypto.randomUUID()}`)
+  const settings = { event: 'moved', url, format: 'slack', template: '{{event.name}} by {{contact.name}}' }
+  const made = await tenant.call('POST', '/v1/webhooks', settings)
+  expect([made.status, made.body.webhook.format]).toEqual([201, 'slack'])
+  const subscriptionId = made.body.subscription_id
   const stored = () =>
     tenant.handle.db
       .selectFrom('webhook_subscriptions')
@@ -205,16 +209,16 @@ test('the URL is stored encrypted; its beginning, sent back, changes nothing, an
       .executeTakeFirstOrThrow()
   expect(JSON.stringify(await stored())).not.toContain('a-secret-of-the-channel')
   const path = `/v1/webhooks/${subscriptionId}`
-  const { url } = (await tenant.call('GET', path)).body.webhook
-  expect(url).toBe(`${new URL(bench.receiver.url()).origin}/…`)
-  expect((await tenant.call('PATCH', path, { url })).body.changed).toEqual([])
+  const { url: shown } = (await tenant.call('GET', path)).body.webhook
+  expect(shown).toBe(`${new URL(bench.receiver.url()).origin}/…`)
+  expect((await tenant.call('PATCH', path, { url: shown })).body.changed).toEqual([])
   const moved = `/services/T000/B000/another/${crypto.randomUUID()}`
   const change = { url: bench.receiver.url(moved) }
   expect((await tenant.call('PATCH', path, change)).body.changed).toEqual(['url'])
   expect((await tenant.call('PATCH', path, change)).body.changed).toEqual([])
   await until(async () => {
     await tenant.track({ visitor_id: 'v', events: [{ event: 'moved' }] })
-    expect((await messagesAt(moved))[0]).toBe('moved: An anonymous visitor, ')
+    expect((await messagesAt(moved))[0]).toBe('moved by An anonymous visitor')
   })
 })
 
