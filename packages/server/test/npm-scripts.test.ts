@@ -24,10 +24,12 @@ const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
 /** Runs a command in a new terminal. */
 const inTerminal = (command: string, ready = RUNNING) => run('script', ['-qfec', command, '/dev/null'], ready)
 
-function childOf(pid: number | undefined): number {
+/** The service among a terminal's processes: how many shells lie between depends on which shell it runs. */
+function serviceBelow(pid: number | undefined): number {
+  if (readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `node\0${MAIN}\0`) return Number(pid)
   const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-  if (!(child > 0)) throw new Error(`${pid} has not one child`)
-  return child
+  if (!(child > 0)) throw new Error(`${pid} does not have exactly one child`)
+  return serviceBelow(child)
 }
 
 const expectGone = (pid: number) => until(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000)
@@ -80,7 +82,7 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
 
   test('Ctrl-C for npm while the databases are being created leaves nothing running', async () => {
     const { process: terminal, ended, output } = await inTerminal('npm start', FIRST_STEP)
-    const service = childOf(childOf(terminal.pid))
+    const service = serviceBelow(terminal.pid)
     terminal.stdin.write(CTRL_C)
     await ended
     await expectGone(service)
@@ -90,7 +92,7 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
 
   test('the service ends cleanly with its terminal', async () => {
     const { process: terminal } = await inTerminal('npm start')
-    const service = childOf(childOf(terminal.pid))
+    const service = serviceBelow(terminal.pid)
     terminal.kill('SIGKILL')
     await expectGone(service)
     await expectCleanEnd()
