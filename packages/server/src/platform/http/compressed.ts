@@ -31,6 +31,8 @@ export async function compress(text: string, contentType: string, quality: 9 | 1
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    // A larger window than the text takes 30 ms to set up at 9, and makes the result no smaller.
+    [constants.BROTLI_PARAM_LGWIN]: windowFor(text.length),
   }
   const [br, gz] = await Promise.all([compressBrotli(text, { params }), compressGzip(text, { level: 9 })])
   return {
@@ -40,6 +42,12 @@ export async function compress(text: string, contentType: string, quality: 9 | 1
     gzip: { etag: `"${hash}-gz"`, body: gz, encoding: 'gzip' },
     identity: { etag: `"${hash}"`, body: Buffer.from(text), encoding: null },
   }
+}
+
+/** The smallest window, as a power of two, that holds the text, within brotli's default. */
+function windowFor(length: number): number {
+  const bits = Math.ceil(Math.log2(length + 1))
+  return Math.min(Math.max(bits, constants.BROTLI_MIN_WINDOW_BITS), constants.BROTLI_DEFAULT_WINDOW)
 }
 
 /** Sends the smallest variant that the browser accepts, or 304 if it has cached it. */
