@@ -1,39 +1,41 @@
-import { type Line, readJsonLines } from '../event-formats/lines.ts'
+import type { Line } from '../event-formats/lines.ts'
 import type { Json, RecordsPage, SourceCall } from './connector.ts'
 import { EVENTS_PER_PAGE } from './event-lines.ts'
 
-interface LinesOptions {
-  /** The number of lines that were already read. */
-  done: number
+/** Some lines of a file. */
+export interface FileLines {
+  lines: readonly Line[]
   /** The event of a line; null if the line was read before. */
   toCall(line: Line): SourceCall | null
   /** Where to continue after a line. */
   cursorAfter(line: number): Json
-  /** Other contents of a page of lines. */
-  more?(calls: readonly SourceCall[], lines: readonly Line[]): Partial<RecordsPage>
-  signal: AbortSignal
 }
 
-/** Yields the full pages of an event file, and returns the last, possibly empty one. Memory use does not depend on its length. */
+/**
+ * Yields the full pages of event files, and returns the last, possibly empty one. Small files share a page. Memory use does not
+ * depend on the length of a file.
+ * @param more other contents of a page of lines
+ */
 export async function* pagesOfLines(
-  bytes: AsyncIterable<Buffer>,
-  { done, toCall, cursorAfter, more = () => ({}), signal }: LinesOptions,
+  files: AsyncIterable<FileLines>,
+  signal: AbortSignal,
+  more: (lines: readonly Line[]) => Partial<RecordsPage> = () => ({}),
 ): AsyncGenerator<RecordsPage, Omit<RecordsPage, 'next'>> {
   let calls: SourceCall[] = []
-  let lines: Line[] = []
+  let read: Line[] = []
   const page = () => {
-    const full = { ...more(calls, lines), calls }
+    const full = { ...more(read), calls }
     calls = []
-    lines = []
+    read = []
     return full
   }
-  for await (const some of readJsonLines(bytes, done)) {
+  for await (const { lines, toCall, cursorAfter } of files) {
     signal.throwIfAborted()
-    for (const line of some) {
+    for (const line of lines) {
       const call = toCall(line)
       if (call === null) continue
       calls.push(call)
-      lines.push(line)
+      read.push(line)
       if (calls.length >= EVENTS_PER_PAGE) yield { ...page(), next: cursorAfter(line.number) }
     }
   }

@@ -1,12 +1,12 @@
 import Type from 'typebox'
 import { amplitude as format, personOfAmplitude } from '../../event-formats/amplitude.ts'
-import type { Line } from '../../event-formats/lines.ts'
+import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Download } from '../../platform/outbound/download.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { sourceCallOf } from '../event-lines.ts'
-import { pagesOfLines } from '../json-lines.ts'
+import { type FileLines, pagesOfLines } from '../json-lines.ts'
 import { filesOf } from './archive.ts'
 
 const HOUR_MS = 3_600_000
@@ -107,14 +107,14 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
       yield { next: exportOf(from, Math.floor(hours / 2)) }
       return
     }
-    const read = { ...cursor, hours, digest: archive.digest }
+    const lines = linesOf(archive, { ...cursor, hours, digest: archive.digest }, range.settings)
     try {
-      yield* readArchive(archive, read, range.settings, signal)
+      const rest = yield* pagesOfLines(lines, signal, (read) => ({ profiles: profilesOf(read) }))
+      // After an export that was too large, the next ones grow by the hour: the hours around it may be as large.
+      yield { ...rest, next: following(Math.min(hours + 1, DAY_HOURS)) }
     } finally {
       await archive.close()
     }
-    // After an export that was too large, the next ones grow by the hour: the hours around it may be as large.
-    yield { next: following(Math.min(hours + 1, DAY_HOURS)) }
   }
 }
 
@@ -145,32 +145,17 @@ function hourOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 13).replaceAll('-', '')
 }
 
-async function* readArchive(
-  archive: Download,
-  cursor: Cursor,
-  { project_id }: Settings,
-  signal: AbortSignal,
-): AsyncGenerator<RecordsPage> {
+async function* linesOf(archive: Download, cursor: Cursor, { project_id }: Settings): AsyncGenerator<FileLines> {
   const namespace = `amplitude ${String(project_id)}`
-  for await (const file of filesOf(archive)) {
-    if (file.index < cursor.file) continue
-    const place = `file ${file.index + 1} of ${cursor.from.slice(0, 13)}`
-    const rest = yield* pagesOfLines(file.read(), {
-      done: file.index === cursor.file ? cursor.lines : 0,
-      toCall: ({ value, text, number }) =>
-        sourceCallOf(
-          { value, text },
-          {
-            namespace,
-            format,
-            name: `line ${number} of ${place}`,
-          },
-        ),
-      cursorAfter: (lines) => ({ ...cursor, file: file.index, lines }),
-      more: (_, lines) => ({ profiles: profilesOf(lines) }),
-      signal,
-    })
-    yield { ...rest, next: { ...cursor, file: file.index + 1, lines: 0 } }
+  for await (const { index, read } of filesOf(archive)) {
+    if (index < cursor.file) continue
+    const place = `file ${index + 1} of ${cursor.from.slice(0, 13)}`
+    const toCall = ({ value, text, number }: Line) =>
+      sourceCallOf({ value, text }, { namespace, format, name: `line ${number} of ${place}` })
+    const cursorAfter = (lines: number) => ({ ...cursor, file: index, lines })
+    for await (const lines of readJsonLines(read(), index === cursor.file ? cursor.lines : 0)) {
+      yield { lines, toCall, cursorAfter }
+    }
   }
 }
 

@@ -1,11 +1,13 @@
 import Type from 'typebox'
+import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { mixpanel as format, personOfMixpanel } from '../../event-formats/mixpanel.ts'
 import { validationError } from '../../platform/errors.ts'
+import type { Download } from '../../platform/outbound/download.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { ApiRefused, type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { sourceCallOf } from '../event-lines.ts'
-import { pagesOfLines } from '../json-lines.ts'
+import { type FileLines, pagesOfLines } from '../json-lines.ts'
 import { dayAfter, dayOf, openZone, type Zone } from './zone.ts'
 
 const HOSTS = {
@@ -112,34 +114,38 @@ type EventsCursor = {
 }
 
 async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<RecordsPage> {
-  const { since, until, settings, signal } = range
+  const { until, settings, signal } = range
   const zone = zoneOf(settings)
   const lastDay = dayOf(until, zone)
   const cursor = range.cursor as EventsCursor | null
   const day = cursor?.day ?? (await firstDay(client, range, zone, lastDay))
   const next = day < lastDay ? { day: dayAfter(day), lines: 0, digest: '' } : null
   const file = await exportDays(client, settings, day, day)
+  const done = cursor?.digest === file.digest ? cursor.lines : 0
   try {
-    const done = cursor?.digest === file.digest ? cursor.lines : 0
-    const namespace = `mixpanel ${String(settings.project_id)}`
-    const rest = yield* pagesOfLines(file.read(), {
-      done,
-      toCall: (line) => {
-        if (line.text.trim() === ENDED_EARLY) throw new ApiRefused(0, `Mixpanel ended the export of ${day} early.`)
-        const { properties } = fieldsOf(line.value)
-        const processedAt = Number(fieldsOf(properties).mp_processing_time_ms ?? Number.NaN)
-        // The event was read before. Reading it again could bring back erased data.
-        if (!range.isHistory && since !== null && processedAt < since.getTime()) return null
-        const value = inUtc(line.value, zone)
-        return sourceCallOf({ value, text: line.text }, { namespace, format, name: `line ${line.number} of ${day}` })
-      },
-      cursorAfter: (lines) => ({ day, lines, digest: file.digest }),
-      signal,
-    })
+    const rest = yield* pagesOfLines(linesOf(file, { day, lines: done, digest: file.digest }, range), signal)
     yield { ...rest, next }
   } finally {
     await file.close()
   }
+}
+
+async function* linesOf(file: Download, from: EventsCursor, range: ReadRange): AsyncGenerator<FileLines> {
+  const { since, settings, isHistory } = range
+  const { day } = from
+  const zone = zoneOf(settings)
+  const namespace = `mixpanel ${String(settings.project_id)}`
+  const toCall = ({ value, text, number }: Line) => {
+    if (text.trim() === ENDED_EARLY) throw new ApiRefused(0, `Mixpanel ended the export of ${day} early.`)
+    const { properties } = fieldsOf(value)
+    const processedAt = Number(fieldsOf(properties).mp_processing_time_ms ?? Number.NaN)
+    // The event was read before. Reading it again could bring back erased data.
+    if (!isHistory && since !== null && processedAt < since.getTime()) return null
+    const line = { value: inUtc(value, zone), text }
+    return sourceCallOf(line, { namespace, format, name: `line ${number} of ${day}` })
+  }
+  const cursorAfter = (lines: number) => ({ ...from, lines })
+  for await (const lines of readJsonLines(file.read(), from.lines)) yield { lines, toCall, cursorAfter }
 }
 
 async function firstDay(
