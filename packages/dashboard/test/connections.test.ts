@@ -215,6 +215,35 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('why write-back was refused is shown at the row that is wrong, and also if no row is', async () => {
+    const workspace = new HubSpotWorkspace(tenant)
+    await workspace.connect()
+    await tenant.contact('grace@example.com', { jobtitle: 'Admiral' })
+    const page = await browser.signedIn(tenant, { path: `/connections/${workspace.connectionId}` })
+    await more(page, 'Write to HubSpot')
+    const dialog = page.getByRole('dialog', { name: 'Write to HubSpot' })
+    const save = dialog.getByRole('button', { name: 'Save changes' })
+    const add = async (number: number, target: string) => {
+      if (number > 1) await dialog.getByRole('button', { name: 'Add a property' }).click()
+      await dialog.getByLabel(`Property ${number}`, { exact: true }).selectOption('jobtitle')
+      await dialog.getByLabel(`Field ${number} in HubSpot`).fill(target)
+    }
+    await add(1, 'lastmodifieddate')
+    await add(2, 'city')
+    await save.click()
+    const problem = dialog.getByText('cannot be written in HubSpot')
+    await problem.waitFor()
+    await dialog.getByRole('button', { name: 'Remove property 1' }).click()
+    await problem.waitFor({ state: 'detached' })
+    expect(await dialog.getByLabel('Field 1 in HubSpot').inputValue()).toBe('city')
+    expect(await dialog.getByLabel('Field 1 in HubSpot').getAttribute('aria-invalid')).toBeNull()
+
+    for (let number = 2; number <= 51; number++) await add(number, 'city')
+    await save.click()
+    await dialog.getByRole('alert').getByText('50').waitFor()
+    expect(browser.problems).toEqual([])
+  })
+
   test('a viewer sees connected systems, but nothing that changes them', async () => {
     const id = await insertConnection(tenant)
     const page = await browser.signedIn(tenant, { path: '/connections/new', role: 'viewer' })

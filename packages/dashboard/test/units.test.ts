@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { queryString } from '../src/api/client.ts'
 import {
@@ -15,6 +15,7 @@ import {
 } from '../src/app/search-params.ts'
 import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
+import { text as audit } from '../src/settings/audit-text.ts'
 import { SIGNING_CODE } from '../src/settings/signing-code.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventLabel, eventLine } from '../src/ui/event-words.ts'
@@ -196,4 +197,15 @@ test('the signing code is the same as in the documentation, which a test runs', 
     (language) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(document)?.[1],
   )
   expect(Object.values(SIGNING_CODE)).toEqual(documented)
+})
+
+test('every action that the service audits has a sentence, and no sentence is left over', () => {
+  const audited = globSync('packages/server/src/**/*.ts')
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
+    .filter((line) => /\baction\b|entry\w*\(/i.test(line))
+    .flatMap((line) => [...line.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => action))
+  // `action.${verb}` in agents/actions/audit.ts
+  const named = Object.keys(audit.actions).filter((action) => !action.startsWith('action.'))
+  expect([...new Set(audited)].toSorted()).toEqual(named.toSorted())
 })

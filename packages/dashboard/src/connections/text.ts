@@ -159,7 +159,7 @@ export const text = {
     conflict: (number: number) => `Rule ${number}`,
     conflicts: (label: string) => ({
       newest: 'Latest change wins',
-      ours: 'Our value wins',
+      ours: 'The value in this workspace wins',
       theirs: `Only fill blanks in ${label}`,
     }),
     add: 'Add a property',

@@ -10,6 +10,7 @@ import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
 const words = text.writeBack
+const FIELDS = ['property', 'target', 'conflict'] as const
 const CONFLICTS = ['newest', 'ours', 'theirs'] as const
 const TARGET_LENGTH_MAX = 100
 /** Three in a row; on a phone, one below the other. */
@@ -47,13 +48,15 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const filled = rows.filter(({ property, target }) => property !== '' || target !== '')
-    // The service names rows by their place in what it gets.
     setRows(filled)
     saving.mutate(filled)
   }
-  const problems = new Map(
-    saving.error instanceof ApiError ? saving.error.details.map(({ path, message }) => [path, message]) : [],
-  )
+  const details = saving.error instanceof ApiError ? saving.error.details : []
+  const problems = new Map(details.map(({ path, message }) => [path, message]))
+  // The service names rows by their place in what it got. Rows may be changed, added or removed since.
+  const sent = saving.variables ?? []
+  const fields = new Set(sent.flatMap((_, index) => FIELDS.map((field) => pathOf(index, field))))
+  const isAtFields = details.length > 0 && details.every(({ path }) => fields.has(path))
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <Text size="sm">{words.explanation(label)}</Text>
@@ -63,7 +66,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
             row={row}
             number={number}
             label={label}
-            problemOf={(field) => problems.get(`properties.${number - 1}.${field}`)}
+            problemOf={(field) => problems.get(pathOf(sent.indexOf(row), field))}
             change={change}
           />
         )}
@@ -74,7 +77,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
         checked={createsMissing}
         onChange={(event) => setCreatesMissing(event.currentTarget.checked)}
       />
-      <FormError error={problems.size === 0 ? saving.error : null} />
+      <FormError error={isAtFields ? null : saving.error} />
       <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
     </Stack>
   )
@@ -121,11 +124,17 @@ function PropertyFields({ row, number, label, problemOf, change }: PropertyField
         flex={FIELD_WIDTH}
         aria-label={words.conflict(number)}
         value={row.conflict}
+        error={problemOf('conflict')}
         onChange={(event) => change({ conflict: event.currentTarget.value as WriteBackProperty['conflict'] })}
         data={CONFLICTS.map((value) => ({ value, label: words.conflicts(label)[value] }))}
       />
     </Group>
   )
+}
+
+/** Where the service reports a problem of a row's field. */
+function pathOf(index: number, field: keyof WriteBackProperty): string {
+  return `properties.${index}.${field}`
 }
 
 function newRow(): WriteBackProperty {

@@ -236,7 +236,7 @@ export const text = {
     removeField: (name: string) => `Remove ${name}`,
     conditions: 'Only when',
     conditionsExplanation:
-      'A body is recorded only if all conditions are met. Otherwise it is skipped. Put a value that has a comma in double quotes.',
+      'A body is recorded only if all conditions are met. Otherwise it is skipped. Put values that contain commas in double quotes.',
     addCondition: 'Add a condition',
     conditionPath: (number: number) => `Path of condition ${number}`,
     conditionValues: (number: number) => `Values of condition ${number}`,

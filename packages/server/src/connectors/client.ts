@@ -33,7 +33,7 @@ export class ApiRefused extends Error {
   }
 }
 
-/** Whether the system refuses this request for good, such as one for records that the sign-in may not read. */
+/** Whether the system permanently refuses this request, for example because the sign-in may not read the records. */
 export function isRefusal(error: unknown): error is ApiRefused {
   if (!(error instanceof ApiRefused) || error.status < 400 || error.status >= 500) return false
   return ![401, 408, 429].includes(error.status)

@@ -64,7 +64,14 @@ const SECTIONS: { title: string; files: string[] }[] = [
   { title: 'Reference', files: ['api-decisions.md', 'cli.md', 'settings.md'] },
   {
     title: 'Project',
-    files: ['performance.md', 'interface-coverage.md', 'decisions', '../CONTRIBUTING.md', '../CHANGELOG.md'],
+    files: [
+      'performance.md',
+      'interface-coverage.md',
+      'connectors-tests.md',
+      'decisions',
+      '../CONTRIBUTING.md',
+      '../CHANGELOG.md',
+    ],
   },
 ]
 

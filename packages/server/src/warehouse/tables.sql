@@ -45,7 +45,7 @@ CREATE TABLE warehouse_runs (
   claim uuid,
   claimed_until timestamptz,
   created_at timestamptz NOT NULL,
-  -- When its job was last sent: one that dies before it claims the run is sent again.
+  -- When the run's job was last sent. If the job dies before it claims the run, it is sent again.
   queued_at timestamptz NOT NULL,
   started_at timestamptz,
   finished_at timestamptz,
@@ -54,8 +54,6 @@ CREATE TABLE warehouse_runs (
 );
 CREATE INDEX warehouse_runs_newest ON warehouse_runs (tenant_id, destination_id, created_at DESC, run_id DESC);
 CREATE UNIQUE INDEX warehouse_runs_open ON warehouse_runs (tenant_id, destination_id)
-  WHERE status IN ('queued', 'running', 'retrying');
-CREATE INDEX warehouse_runs_unfinished ON warehouse_runs (next_attempt_at)
   WHERE status IN ('queued', 'running', 'retrying');
 
 -- The files that a run has written, in order. An interrupted run continues after the last file.

@@ -205,6 +205,24 @@ test('an erased contact is named by the next manifest, and is in no later file',
   expect(JSON.stringify([events, await reader.rows('contacts', manifest)])).not.toContain('forget@example.com')
 })
 
+test('a deleted contact is absent from the next run, whose files keep the others', async () => {
+  const tenant = await createTestTenant(service)
+  const id = await create(tenant)
+  const deleted = await tenant.contact('deleted@example.com')
+  const kept = await tenant.contact('kept@example.com')
+  const idsOfContacts = async (manifest: Manifest) =>
+    (await reader.rows('contacts', manifest)).map(({ contact_id }) => contact_id).sort()
+  await runExport(tenant, id)
+  const first = await reader.manifest()
+  expect(await idsOfContacts(first)).toEqual([deleted, kept].sort())
+  expect((await tenant.call('DELETE', `/v1/contacts/${deleted}`)).status).toBe(200)
+  await runExport(tenant, id)
+  const second = await reader.manifest()
+  expect(second.tables).toMatchObject({ contacts: { mode: 'snapshot', rows: 1 } })
+  expect(await idsOfContacts(second)).toEqual([kept])
+  expect(second.erased_contact_ids).toEqual([])
+})
+
 test('a folder has the files of its tenant under the id of the tenant, and nothing unfinished', async () => {
   const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
   await tenant.track({ visitor_id: 'v', events: [{ event: 'mine' }] })

@@ -49,9 +49,11 @@ const BYTES = {
   owner_links: 'count() * 80',
 }
 
+/** The texts of rows beyond the limit are not read, however wide the range is. */
 export function renderSizes({ from, after, upTo, limit }: SizeRange): { sql: string; parameters: QueryParameters } {
-  const sql = `/* files.sizes */ SELECT sequence, count() AS rows, ${BYTES[from]} AS bytes FROM ${from} WHERE ${PART}
-    GROUP BY sequence ORDER BY sequence LIMIT ${Math.trunc(limit)}`
+  const first = `SELECT DISTINCT sequence FROM ${from} WHERE ${PART} ORDER BY sequence LIMIT ${Math.trunc(limit)}`
+  const sql = `/* files.sizes */ SELECT sequence, count() AS rows, ${BYTES[from]} AS bytes FROM ${from}
+    WHERE ${PART} AND sequence <= (SELECT max(sequence) FROM (${first})) GROUP BY sequence ORDER BY sequence`
   return { sql, parameters: { after, up_to: upTo } }
 }
 

@@ -53,8 +53,8 @@ export interface Jobs {
    * Processes a queue, `concurrency` jobs at a time. If the handler throws, the job is retried under the queue's
    * policy.
    * @param chosen the jobs to process: `minPriority` leaves jobs that were sent with a lower priority (0 by default) to
-   * other workers, and `groupConcurrency` is how many of a `group` may run at a time, in all processes, with rare
-   * exceptions when workers begin at once.
+   * other workers. `groupConcurrency` is the maximum number of jobs per `group` that run at a time across all processes.
+   * It can be exceeded briefly when workers start at the same time.
    */
   work<Data extends object>(
     queue: JobQueue<Data>,

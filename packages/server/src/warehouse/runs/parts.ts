@@ -11,6 +11,8 @@ const BYTES_MAX = 64 * 1024 * 1024
 const SENT_BYTES_MAX = 8 * 1024 * 1024
 /** Numbers of the journal whose sizes are read at a time. */
 const SIZES_READ = 5_000
+/** A window of numbers that has fewer than this of the tenant's is followed by one that is twice as wide. */
+const SIZES_FEW = 500
 
 /** Where a table continues: after a part of a number range, or after an id. */
 export type Cursor = { after: number; up_to: number; index: number; of: number } | { last_id: string }
@@ -85,10 +87,12 @@ async function* groups(
   { after, upTo }: Range,
 ): AsyncGenerator<{ upTo: number; rows: number; bytes: number }> {
   let group: { upTo: number; rows: number; bytes: number } | null = null
+  // All tenants share the numbers, and most numbers may have nothing of this one, so windows widen while they have little.
+  let width = SIZES_READ
   for (let read = after; read < upTo; ) {
     // The index of the events skips rows outside a window of numbers. The links have no such index: each query reads all
     // links of the tenant, so fewer queries are better.
-    const end = from === 'events' ? Math.min(read + SIZES_READ, upTo) : upTo
+    const end = from === 'events' ? Math.min(read + width, upTo) : upTo
     const sizes = await tenant.events.sizes({ from, after: read, upTo: end, limit: SIZES_READ })
     for (const { sequence, rows, bytes } of sizes) {
       if (group && group.rows + rows <= ROWS_MAX && group.bytes + bytes <= BYTES_MAX) {
@@ -98,7 +102,10 @@ async function* groups(
         group = { upTo: sequence, rows, bytes }
       }
     }
-    read = sizes.length < SIZES_READ ? end : (sizes.at(-1)?.sequence ?? end)
+    const isFull = sizes.length >= SIZES_READ
+    read = isFull ? (sizes.at(-1)?.sequence ?? end) : end
+    if (isFull) width = SIZES_READ
+    else if (sizes.length < SIZES_FEW) width *= 2
   }
   if (group) yield group
 }

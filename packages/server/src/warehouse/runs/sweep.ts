@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/log.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import { OPEN } from '../destination.ts'
 import { nextTimeOf } from '../schedule.ts'
 import { requestRun, sendRun } from './requests.ts'
 
@@ -66,6 +67,8 @@ export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies)
   const open = await stores.database
     .selectFrom('warehouse_runs')
     .select(['tenant_id', 'run_id'])
+    // For PostgreSQL, the CASE alone does not imply the predicate of the index of open runs.
+    .where('status', 'in', OPEN)
     .where(isToBeQueued(now))
     .limit(AT_ONCE)
     .execute()

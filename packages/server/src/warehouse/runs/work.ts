@@ -34,7 +34,7 @@ export interface RunDependencies extends StorageDependencies {
   fileMsMax?: number
 }
 
-/** A run that takes longer for a file than this fails, and another one has its turn. It continues later. */
+/** If writing a file takes longer than this, the run fails and is retried later, so that other runs can start. */
 const FILE_MS_MAX = 10 * 60_000
 
 const PARQUET = 'application/vnd.apache.parquet'

@@ -51,7 +51,7 @@ export function openBucket(transfer: Transfer, { endpoint, bucket, prefix }: Pla
         const isTransient = TRANSIENT.has(answer.status) || answer.status < 300
         if (!isTransient || pause === undefined) throw refusal(answer)
       } catch (error) {
-        // A storage that does not answer has had two minutes: meanwhile, the runs of others should have their turn.
+        // The storage already had two minutes to respond. Other runs continue instead of waiting for a retry.
         if (!(error instanceof OutboundError) || error.code === 'timeout' || pause === undefined) throw error
       }
       await sleep(pause, undefined, wanted.signal ? { signal: wanted.signal } : {})
