@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, ORDERS, order, send } from '../../test/hooks.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { parseExactJsonBody } from '../platform/http/json-body.ts'
+import { HOOK_BODY_BYTES_MAX } from './routes.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -54,4 +55,12 @@ test.each([
   [`["1184467440737095517]`],
 ])('%s is not JSON', (text) => {
   expect(() => parseExactJsonBody(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+})
+
+test('the largest body of quotes in a string that does not end is refused without a search from each quote', async () => {
+  const hook = await createHook(tenant)
+  const start = '[1184467440737095517,"'
+  const text = start + '\\"'.repeat((HOOK_BODY_BYTES_MAX - start.length) / 2)
+  const refused = await send(service, hook, text)
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_json'])
 })
