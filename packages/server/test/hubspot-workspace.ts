@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { type HubSpot, startHubSpot, TOKEN } from './hubspot.ts'
 import { makeCertificate } from './receiver.ts'
@@ -79,6 +80,18 @@ export class HubSpotWorkspace {
   async pull() {
     expect((await this.tenant.call('POST', `${this.path}/pull`)).status).toBe(202)
     return this.pulled()
+  }
+
+  /** Moves the time of the last read. Deleted records are read by the first run of every six hours. */
+  async lastReadWas(at: Date): Promise<void> {
+    await this.tenant.handle.db
+      .updateTable('connections')
+      .set({
+        position: sql`jsonb_set(jsonb_set(position, '{objects,contacts,since}', ${JSON.stringify(at)}::jsonb),
+          '{objects,companies,since}', ${JSON.stringify(at)}::jsonb)`,
+      })
+      .where('connection_id', '=', this.connectionId)
+      .execute()
   }
 
   /** Sets what is written back, and waits until what must be read first was read. */

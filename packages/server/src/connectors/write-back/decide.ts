@@ -33,6 +33,7 @@ interface Wanted extends WriteBackPair {
 /**
  * Decides from the contact alone what may have to be written; null for nothing. A value that came from the system is never
  * written, so values do not loop between the two systems.
+ * @param wasDeleted whether the contact was deleted in the system. A person deleted it, so it is not created again.
  */
 export function candidateOf(
   { row, records }: Pick<ContactState, 'row' | 'records'>,
@@ -40,14 +41,15 @@ export function candidateOf(
     source,
     settings,
     writeBack,
-  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'> },
+    wasDeleted,
+  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'>; wasDeleted: boolean },
 ): Candidate | null {
   const own = records.find((record) => record.source === source)
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
   if (externalId === null) {
     const mayCreate = settings.create_missing && row.email !== null && !isYes(valueAt(properties, 'do_not_contact'))
-    if (!mayCreate) return null
+    if (!mayCreate || wasDeleted) return null
   }
   const byHand = records.find((record) => record.source === 'manual')
   const provenance = row.properties_provenance as Provenance

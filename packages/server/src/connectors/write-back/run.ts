@@ -1,5 +1,6 @@
 import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
 import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
+import { deletedInSource } from '../../contacts/source-deletions.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
@@ -157,10 +158,12 @@ async function plan(
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
   const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
+  const deleted = await deletedInSource(tenant, source, ids)
   const byId = new Map(states.map((state) => [state.row.contact_id, state]))
   const candidates = due.flatMap((waiting) => {
     const state = byId.get(waiting.contactId)
-    const candidate = state ? candidateOf(state, { source, settings, writeBack }) : null
+    const wasDeleted = deleted.has(waiting.contactId)
+    const candidate = state ? candidateOf(state, { source, settings, writeBack, wasDeleted }) : null
     return candidate === null ? [] : [{ waiting, candidate }]
   })
   if (candidates.length === 0) return []
