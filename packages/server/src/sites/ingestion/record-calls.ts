@@ -62,7 +62,8 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
 
   return async (tenant, sender, calls) => {
     const at = clock()
-    const isUnsigned = sender.trust === 'unverified' && (await findIdentificationKeys(tenant.id)).requiresSignature
+    const isPage = sender.trust === 'unverified' && sender.page !== null
+    const isUnsigned = isPage && (await findIdentificationKeys(tenant.id)).requiresSignature
     const nextId = idsInOrder()
     const checked = calls.map((call) =>
       call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, nextId, at),
