@@ -34,7 +34,7 @@ describe('numeric ids beyond 2^53', () => {
     const sample = { ...order('', 'exact@example.com'), order: { id: Number(first) } }
     const { body } = await tenant.call('POST', `${hook.path}/preview`, { mapping: ORDERS, sample })
     expect([body.state, body.error.code]).toEqual(['failed', 'hook_body_not_mapped'])
-    expect(body.error.message).toContain('order.id: is a number too large to be exact')
+    expect(body.error.message).toContain('order.id: is a number that is too large to be exact')
   })
 })
 

@@ -107,12 +107,12 @@ function isToWrite({ target, conflict, value, text, at, said }: Wanted, current:
   const isEqual = theirs.text === text || (value !== null && isDeepStrictEqual(theirs.value, value))
   if (isEqual) return false
   const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
-  // The system made this of the same text before, and would do so again.
+  // The system converted the same text to this value before, and would do so again.
   if (isKnown && said.written === text) return false
   if (conflict !== 'newest') return conflict === 'ours'
   // A value that only the system has, such as a stage of this account: it cannot be compared with ours.
   if (theirs.value === null) return false
-  // The system does not say when a single property changed. The time of its record is used only if the value is news.
+  // The system does not say when a single property changed. The time of its record is used only if the value is new.
   const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
   return at !== undefined && changedAt !== undefined && at > changedAt
 }
