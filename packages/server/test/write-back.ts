@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import type { HubSpot } from './hubspot.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { type HubSpot, TOKEN } from './hubspot.ts'
 import { HubSpotRecords } from './hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from './hubspot-workspace.ts'
 import type { TestService } from './service.ts'
@@ -25,20 +25,23 @@ export interface WriteBackBench {
 }
 
 /** Starts the service before the tests of a file. */
-export function useWriteBack(): WriteBackBench {
+export function useWriteBack(environment: Record<string, string> = {}): WriteBackBench {
   const bench = {} as WriteBackBench
   let started: HubSpotBench | undefined
   beforeAll(async () => {
-    started = await startHubSpotBench()
+    started = await startHubSpotBench(environment)
     Object.assign(bench, { service: started.service, hubspot: started.hubspot })
   })
   afterAll(() => started?.close())
   beforeEach(async () => {
     bench.records = new HubSpotRecords()
     const { records } = bench
-    Object.assign(bench.hubspot, { records, requests: [], isMultiStatus: true, intercept: () => undefined })
+    const tokens = new Set([TOKEN])
+    Object.assign(bench.hubspot, { records, tokens, requests: [], isMultiStatus: true, intercept: () => undefined })
     bench.workspace = await HubSpotWorkspace.create(bench.service)
   })
+  // HubSpot is the same for all tests: this connection must not read or write the next one's records.
+  afterEach(() => bench.workspace.tenant.call('DELETE', bench.workspace.path))
   bench.there = (id) => bench.records.find('contacts', id)?.properties ?? {}
   bench.here = async (email = 'ada@example.com') => (await bench.workspace.contact(email)).properties
   bench.batches = () =>

@@ -106,7 +106,8 @@ export async function writeBackConnection(
       return
     }
     if (error instanceof SignedOut) {
-      await store({ state: 'signed_out', error: error.message })
+      // Writing continues as soon as a person has signed in again.
+      await store({ state: 'signed_out', error: error.message, write_back_at: now })
       return
     }
     const failures = connection.write_back_failures + 1
