@@ -62,6 +62,7 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
 
   return async (tenant, sender, calls) => {
     const at = clock()
+    // Only pages can sign. A hook whose senders are unverified has its own signature, or a secret URL.
     const isPage = sender.trust === 'unverified' && sender.page !== null
     const isUnsigned = isPage && (await findIdentificationKeys(tenant.id)).requiresSignature
     const nextId = idsInOrder()
