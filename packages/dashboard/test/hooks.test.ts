@@ -30,7 +30,8 @@ describe.skipIf(!HAS_BROWSER)('hooks', () => {
     expect(await page.content()).not.toContain(shown ?? '')
 
     const url = new URL(shown ?? '').pathname
-    await send(service, { url }, order('1815', 'ada@example.com', { plan: 'pro' }))
+    const more = { plan: 'pro', site: 'https://engines.example/about', employer: 'Analytical Engines', seats: 12 }
+    await send(service, { url }, order('1815', 'ada@example.com', more))
     await page.getByText('skipped', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Edit mapping' }).first().click()
 
@@ -50,6 +51,16 @@ describe.skipIf(!HAS_BROWSER)('hooks', () => {
     await page.getByRole('button', { name: 'use customer.plan for a new field' }).click()
     expect(await page.getByRole('textbox', { name: 'Name of contact property 1' }).inputValue()).toBe('plan')
     await preview.getByText('ada@example.com').waitFor()
+    const company = page.getByRole('region', { name: 'Company' })
+    await company.getByRole('textbox', { name: 'Domain' }).click()
+    await page.getByRole('button', { name: 'use customer.site for Domain' }).click()
+    await company.getByRole('textbox', { name: 'Name', exact: true }).click()
+    await page.getByRole('button', { name: 'use customer.employer for Name' }).click()
+    await company.getByRole('button', { name: 'Add a property' }).click()
+    await page.getByRole('button', { name: 'use customer.seats for a new field' }).click()
+    expect(await page.getByRole('textbox', { name: 'Name of company property 1' }).inputValue()).toBe('seats')
+    await preview.getByText('engines.example', { exact: true }).waitFor()
+    await preview.getByText('Analytical Engines').waitFor()
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByRole('button', { name: 'use type for Path of condition 1' }).click()
     await page.getByRole('textbox', { name: 'Values of condition 1' }).fill('order_refunded')
@@ -65,6 +76,11 @@ describe.skipIf(!HAS_BROWSER)('hooks', () => {
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByText('The body was recorded').waitFor()
     await page.getByRole('link', { name: 'order_paid' }).waitFor()
+    await page.getByRole('link', { name: 'Company', exact: true }).waitFor()
+    const { companies } = (await tenant.call('GET', '/v1/companies')).body
+    expect(companies).toMatchObject([
+      { domain: 'engines.example', name: 'Analytical Engines', properties: { seats: 12 } },
+    ])
     await page.getByRole('link', { name: 'created', exact: true }).click()
     await page
       .getByRole('heading', { name: 'Ada' })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { type HubSpot, startHubSpot, TOKEN } from './hubspot.ts'
 import { makeCertificate } from './receiver.ts'
@@ -58,6 +59,25 @@ export class HubSpotWorkspace {
     this.connectionId = answer.body.connection.connection_id
   }
 
+  /** Signs in with OAuth, as the dashboard does: for a new connection, or again. The service needs a public URL. */
+  async signIn(code: string): Promise<void> {
+    const client = { client_id: 'client', client_secret: 'client-secret' }
+    await this.tenant.call('PUT', '/v1/oauth-clients/hubspot', client)
+    const purpose = this.connectionId
+      ? { kind: 'connection', connection_id: this.connectionId }
+      : { kind: 'connection', connector: 'hubspot' }
+    const started = await this.tenant.call('POST', '/v1/authorizations', { provider: 'hubspot', purpose })
+    expect(started.status).toBe(201)
+    const url = new URL(started.body.authorization_url)
+    expect(url.searchParams.get('scope')?.split(' ')).toEqual(
+      expect.arrayContaining(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'crm.objects.deals.read']),
+    )
+    const redirected = { state: url.searchParams.get('state'), code }
+    const done = await this.tenant.call('POST', '/v1/authorizations/complete', redirected)
+    expect([done.status, done.body.error]).toEqual([200, undefined])
+    this.connectionId = done.body.path.split('/').at(-1)
+  }
+
   async read() {
     return (await this.tenant.call('GET', this.path)).body.connection
   }
@@ -79,6 +99,18 @@ export class HubSpotWorkspace {
   async pull() {
     expect((await this.tenant.call('POST', `${this.path}/pull`)).status).toBe(202)
     return this.pulled()
+  }
+
+  /** Moves the time of the last read. Deleted records are read by the first run of every six hours. */
+  async lastReadWas(at: Date): Promise<void> {
+    await this.tenant.handle.db
+      .updateTable('connections')
+      .set({
+        position: sql`jsonb_set(jsonb_set(position, '{objects,contacts,since}', ${JSON.stringify(at)}::jsonb),
+          '{objects,companies,since}', ${JSON.stringify(at)}::jsonb)`,
+      })
+      .where('connection_id', '=', this.connectionId)
+      .execute()
   }
 
   /** Sets what is written back, and waits until what must be read first was read. */

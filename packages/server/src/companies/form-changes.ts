@@ -19,7 +19,7 @@ export function formKeys(before: CompanyRow, changes: CompanyChanges): string[] 
   return before.form_keys.filter((key) => !confirmed.has(key))
 }
 
-/** Those of some values for which a company has none. */
+/** The given values for which the company has none. */
 export function blanksOf(
   before: CompanyRow,
   { name, properties }: Pick<CompanyOfForm, 'name' | 'properties'>,

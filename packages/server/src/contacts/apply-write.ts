@@ -24,8 +24,8 @@ export interface SourceWrite {
   /** When the values changed in the source, not later than now. undefined: now, so that it is the latest write. */
   at?: Date
   /**
-   * It has some of the source's values, such as those of one message. If the source has sent a newer write, it still
-   * counts for values that the source has not sent since; otherwise it is ignored.
+   * It contains only some of the source's values, such as those of one message. If the source has sent a newer write, it
+   * still counts for values that the source has not sent since; otherwise it is ignored.
    */
   isPartial?: boolean
   /** When the contact was seen, which may be earlier than its first_seen_at. */

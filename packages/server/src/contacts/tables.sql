@@ -106,6 +106,15 @@ CREATE TABLE contact_source_ids (
 );
 CREATE INDEX contact_source_ids_contact ON contact_source_ids (tenant_id, contact_id);
 
+-- Contacts that were deleted in a connected system. Write-back does not create them there again.
+CREATE TABLE contact_source_deletions (
+  tenant_id uuid NOT NULL,
+  contact_id uuid NOT NULL,
+  source text NOT NULL,
+  PRIMARY KEY (tenant_id, contact_id, source),
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+);
+
 -- One row per merged contact, until it is unmerged: the data to restore it. `survivor_id` is its current survivor: when
 -- that is itself merged, the row follows. Deleting the survivor deletes the row, so an erasure leaves no copy.
 CREATE TABLE contact_merges (

@@ -28,7 +28,7 @@ describe('the work that a mapping can cause', () => {
     expect([status, code, details]).toEqual([
       400,
       'validation_error',
-      [{ path: 'mapping', message: 'has 301 paths; at most 300 in all' }],
+      [{ path: 'mapping', message: 'has 301 paths. The maximum is 300' }],
     ])
   })
 
@@ -38,7 +38,7 @@ describe('the work that a mapping can cause', () => {
     expect(applyMapping(mappingOf(4, 1, path), body)).toMatchObject({ contact: { properties: {} } })
     const { status, code, message } = errorOf(() => applyMapping(mappingOf(30, 10, path), body))
     expect([status, code]).toEqual([400, 'hook_body_not_mapped'])
-    expect(message).toContain('[*].a4: the paths of the mapping visit more than 200000 items')
+    expect(message).toContain("[*].a4: the mapping's paths read more than 200,000 list items")
   })
 
   test('a list that many fields take counts for each of them', () => {
@@ -49,7 +49,7 @@ describe('the work that a mapping can cause', () => {
         body,
       ),
     )
-    expect([error.code, error.message]).toEqual(['hook_body_not_mapped', expect.stringContaining('visit more than')])
+    expect([error.code, error.message]).toEqual(['hook_body_not_mapped', expect.stringContaining('read more than')])
   })
 })
 

@@ -184,7 +184,7 @@ function idOf(field: Field, target: string, body: Body, problem: Problem): strin
     problem(
       field,
       target,
-      `is a number too large to be exact, and may stand for several ids: send a text for ${target}`,
+      `is a number that is too large to be exact, so different ids could look the same. Send ${target} as text`,
     )
     return null
   }

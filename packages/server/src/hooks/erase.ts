@@ -25,7 +25,11 @@ export async function eraseFromHookBodies(
   return { hook_bodies: Number(numDeletedRows) }
 }
 
-/** An id in JSON: as a string and, for long numbers, also without quotes. */
+/**
+ * An id in JSON: as a string and, for long numbers, also without quotes, as a field or in a list. Short numbers are left
+ * out, because most of them are quantities or prices of other people's bodies.
+ */
 function formsOf(id: string): string[] {
-  return [JSON.stringify(id), ...(/^[1-9]\d{4,}$/.test(id) ? [`:${id},`, `:${id}}`] : [])]
+  if (!/^[1-9]\d{4,}$/.test(id)) return [JSON.stringify(id)]
+  return [`"${id}"`, `:${id},`, `:${id}}`, `[${id},`, `[${id}]`, `,${id},`, `,${id}]`]
 }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, ORDERS, order, send } from '../../test/hooks.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { parseExactJsonBody } from '../platform/http/json-body.ts'
+import { HOOK_BODY_BYTES_MAX } from './routes.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -33,7 +34,7 @@ describe('numeric ids beyond 2^53', () => {
     const sample = { ...order('', 'exact@example.com'), order: { id: Number(first) } }
     const { body } = await tenant.call('POST', `${hook.path}/preview`, { mapping: ORDERS, sample })
     expect([body.state, body.error.code]).toEqual(['failed', 'hook_body_not_mapped'])
-    expect(body.error.message).toContain('order.id: is a number too large to be exact')
+    expect(body.error.message).toContain('order.id: is a number that is too large to be exact')
   })
 })
 
@@ -54,4 +55,12 @@ test.each([
   [`["1184467440737095517]`],
 ])('%s is not JSON', (text) => {
   expect(() => parseExactJsonBody(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+})
+
+test('the largest body of quotes in a string that does not end is refused without a search from each quote', async () => {
+  const hook = await createHook(tenant)
+  const start = '[1184467440737095517,"'
+  const text = start + '\\"'.repeat((HOOK_BODY_BYTES_MAX - start.length) / 2)
+  const refused = await send(service, hook, text)
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_json'])
 })

@@ -65,6 +65,13 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
           starts_with: 'cus_',
         },
         properties: {
+          // Of a person or a business, so it replaces no first name.
+          name: at(
+            'data.object.customer_name',
+            'data.object.customer_details.name',
+            'data.object.name',
+            'data.object.billing_details.name',
+          ),
           stripe_customer_id: {
             path: ['data.object.customer', 'data.object.customer.id', 'data.object.id'],
             starts_with: 'cus_',
@@ -94,7 +101,8 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
       contact: {
         email: at('payload.email'),
         properties: {
-          firstname: at('payload.first_name'),
+          // Event types ask for one name, or for both.
+          firstname: at('payload.first_name', 'payload.name'),
           lastname: at('payload.last_name'),
           phone: at('payload.text_reminder_number'),
           timezone: at('payload.timezone'),
@@ -146,8 +154,14 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
       contact: {
         email: at('payload.attendees[0].email', 'attendees[0].email'),
         properties: {
-          firstname: at('payload.attendees[0].firstName'),
-          lastname: at('payload.attendees[0].lastName'),
+          // Event types ask for one name, or for both.
+          firstname: at(
+            'payload.attendees[0].firstName',
+            'attendees[0].firstName',
+            'payload.attendees[0].name',
+            'attendees[0].name',
+          ),
+          lastname: at('payload.attendees[0].lastName', 'attendees[0].lastName'),
           timezone: at('payload.attendees[0].timeZone', 'attendees[0].timeZone'),
         },
       },

@@ -112,7 +112,7 @@ export function requireMapping(mapping: Mapping): void {
   for (const [place, fields] of groupsOf(mapping)) checkKeys(fields, `mapping.${place}`, details)
   const fields = fieldsOf(mapping).flatMap(([, { path }]) => path ?? [])
   const paths = (mapping.only_when ?? []).length + fields.length
-  if (paths > PATHS_MAX) details.push({ path: 'mapping', message: `has ${paths} paths; at most ${PATHS_MAX} in all` })
+  if (paths > PATHS_MAX) details.push({ path: 'mapping', message: `has ${paths} paths. The maximum is ${PATHS_MAX}` })
   if (details.length > 0) throw validationError(details)
 }
 

@@ -110,7 +110,7 @@ function walk(value: unknown, steps: readonly Step[], at: number, path: string, 
 function visit(items: number, path: string, visits: Visits): void {
   visits.left -= items
   if (visits.left >= 0) return
-  const message = `${path}: the paths of the mapping visit more than ${VISITED_ITEMS_MAX} items of the body's lists. Map fewer paths that lead through long lists.`
+  const message = `${path}: the mapping's paths read more than ${VISITED_ITEMS_MAX.toLocaleString('en')} list items of this body. Use fewer paths through long lists.`
   throw new ServiceError(400, 'hook_body_not_mapped', message)
 }
 

@@ -304,6 +304,25 @@ test("Stripe's customer id finds the contact of events that have no email", asyn
   expect((await event('evt_4', 'balance.available', { object: 'balance' })).body.error.code).toBe('hook_no_person')
 })
 
+const STRIPE = { id: 'evt_n', object: 'event', created: 1_769_846_400, type: 'a' }
+test.each([
+  ['calendly', { event: 'invitee.created', payload: { uri: 'u', email: 'n@example.com', first_name: null, last_name: null, name: 'Ada Lovelace' } }, { firstname: 'Ada Lovelace' }],
+  ['cal.com', { triggerEvent: 'BOOKING_CREATED', payload: { uid: 'u', attendees: [{ email: 'n@example.com', name: 'Ada Lovelace', timeZone: 'UTC' }] } }, { firstname: 'Ada Lovelace' }],
+  ['cal.com', { triggerEvent: 'MEETING_ENDED', uid: 'u', attendees: [{ email: 'n@example.com', name: 'Ada Lovelace', timeZone: 'UTC' }] }, { firstname: 'Ada Lovelace' }],
+  ['stripe', { ...STRIPE, data: { object: { object: 'invoice', customer_email: 'n@example.com', customer_name: 'Ada Lovelace' } } }, { name: 'Ada Lovelace' }],
+  ['stripe', { ...STRIPE, data: { object: { object: 'checkout.session', customer_details: { email: 'n@example.com', name: 'Ada Lovelace' } } } }, { name: 'Ada Lovelace' }],
+  ['stripe', { ...STRIPE, data: { object: { object: 'customer', id: 'cus_n', email: 'n@example.com', name: 'Ada Lovelace' } } }, { name: 'Ada Lovelace' }],
+  ['stripe', { ...STRIPE, data: { object: { object: 'charge', billing_details: { email: 'n@example.com', name: 'Ada Lovelace' } } } }, { name: 'Ada Lovelace' }],
+] as const)('a single name that %s sends is kept', async (kind, body, named) => {
+  const own = await createTestTenant(service)
+  const hook = await readyMade(kind, own)
+  const text = JSON.stringify(body)
+  const { header, sign } = KINDS.find((each) => each.kind === kind) ?? KINDS[0]
+  expect((await send(service, hook, text, { [header]: sign(text, SECRET) })).body.state).toBe('recorded')
+  const { properties } = (await recorded(hook, own)).contact
+  expect({ firstname: properties.firstname, lastname: properties.lastname, name: properties.name }).toEqual(named)
+}) // biome-ignore format: a list
+
 test("Cal.com's ping is skipped, and a cancelled booking is another event than the booking", async () => {
   const hook = await readyMade('cal.com')
   const { body } = KINDS[3]

@@ -103,6 +103,14 @@ describe.each(['calendly', 'typeform', 'cal.com'])('what anyone typed into %s', 
   })
 })
 
+test.each(Object.keys(SIGNATURES))('%s names a person, even if pages must sign identifications', async (kind) => {
+  const sendBody = await hookOf(kind)
+  const required = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: true })
+  expect(required.body.tenant.require_signed_identification).toBe(true)
+  await sendBody({ user: 'u-1', email })
+  expect(await contactOf(email)).toBeDefined()
+})
+
 test.each(['stripe', 'custom'])('what the tenant’s own system sends through a hook (%s) is verified', async (kind) => {
   const sendBody = await hookOf(kind)
   await createKnown()

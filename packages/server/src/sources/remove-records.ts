@@ -3,6 +3,7 @@ import { lockStates } from '../contacts/bulk.ts'
 import { changedEvents, storeChange } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { changedKeys } from '../contacts/contact-row.ts'
+import { noteSourceDeletions } from '../contacts/source-deletions.ts'
 import { furtherIdsOf, removeFurtherIds, showSourceId } from '../contacts/source-ids.ts'
 import { deleteSourceRecords } from '../contacts/undo-write.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -47,6 +48,7 @@ export async function removeSourceRecords(
     }
     const contactIds = deleted.map(({ row }) => row.contact_id)
     await deleteSourceRecords(tx, source, contactIds)
+    await noteSourceDeletions(tx, source, contactIds)
     return contactIds.length
   })
 }

@@ -22,6 +22,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   companies: { key: ['company_id'], without: ['facets', 'search_text', 'sort_name'] },
   contact_sources: { key: ['contact_id', 'source'] },
   contact_source_ids: { key: ['source', 'external_id'] },
+  contact_source_deletions: { key: ['contact_id', 'source'] },
   contact_merges: { key: ['contact_id'], without: ['position'] },
   contact_aliases: { key: ['kind', 'source', 'key'] },
   notes: { key: ['note_id'] },

@@ -44,6 +44,30 @@ export function openUrl(
   return urlSealed === null ? url : secrets.open(urlSealed, urlPlace(tenantId, subscriptionId))
 }
 
+/** The URL to store in place of another; undefined if it is the same. */
+export function changedUrl(
+  { id: tenantId }: Tenant,
+  secrets: SecretBox,
+  { subscription_id: subscriptionId, url, url_sealed: urlSealed }: Before,
+  sent: string,
+): string | undefined {
+  const { href } = new URL(sent)
+  // A caller may send back a URL as it was shown, which is only the beginning of a chat channel's.
+  if (href === new URL(url).href) return undefined
+  try {
+    return href === openUrl(secrets, { tenantId, subscriptionId, url, urlSealed }) ? undefined : href
+  } catch {
+    // The key is lost, for example after a backup was restored. A new URL is the remedy.
+    return href
+  }
+}
+
+interface Before {
+  subscription_id: string
+  url: string
+  url_sealed: string | null
+}
+
 /** The place that a subscription's headers are sealed for. */
 export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`

@@ -12,7 +12,7 @@ import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { wakeWorkers } from './queue/add.ts'
 import { deleteDeliveriesOf } from './queue/delete.ts'
 import type { Webhook, WebhookFormat } from './schema.ts'
-import { headerColumns, openUrl, secretPlace, urlColumns } from './sealed-columns.ts'
+import { changedUrl, headerColumns, secretPlace, urlColumns } from './sealed-columns.ts'
 import { newSigningSecret } from './signature.ts'
 import { checkTemplate, requireSlack } from './slack/template.ts'
 import type { UrlFilter } from './url-filter.ts'
@@ -115,12 +115,9 @@ export async function changeSubscription(
   const id = idOf(subscriptionId)
   const before = await requireSubscription(tenant, id)
   requireSlack(before.format, template)
-  // A caller may send back the beginning of a URL, as it was shown.
-  const url = newUrl === undefined || newUrl === before.url ? undefined : new URL(newUrl).href
-  const { url: shown, url_sealed: urlSealed } = before
-  const urlBefore = openUrl(secrets, { tenantId: tenant.id, subscriptionId: id, url: shown, urlSealed })
+  const url = newUrl === undefined ? undefined : changedUrl(tenant, secrets, before, newUrl)
   const changed = [
-    ...(url === undefined || url === urlBefore ? [] : ['url']),
+    ...(url === undefined ? [] : ['url']),
     ...(filter === undefined || isDeepStrictEqual(filter, before.url_filter) ? [] : ['url_filter']),
     ...(headers === undefined ? [] : ['headers']),
     ...(template === undefined || template === before.template ? [] : ['template']),

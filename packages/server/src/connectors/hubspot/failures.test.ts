@@ -52,27 +52,6 @@ const contacts = (count: number) => {
 }
 const count = async () => (await workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count
 
-/** Signs in with OAuth, as the dashboard does. */
-async function signIn(code: string) {
-  await workspace.tenant.call('PUT', '/v1/oauth-clients/hubspot', {
-    client_id: 'client',
-    client_secret: 'client-secret',
-  })
-  const purpose = workspace.connectionId
-    ? { kind: 'connection', connection_id: workspace.connectionId }
-    : { kind: 'connection', connector: 'hubspot' }
-  const started = await workspace.tenant.call('POST', '/v1/authorizations', { provider: 'hubspot', purpose })
-  expect(started.status).toBe(201)
-  const url = new URL(started.body.authorization_url)
-  expect(url.searchParams.get('scope')?.split(' ')).toEqual(
-    expect.arrayContaining(['crm.objects.contacts.read', 'crm.objects.contacts.write', 'crm.objects.deals.read']),
-  )
-  const redirected = { state: url.searchParams.get('state'), code }
-  const done = await workspace.tenant.call('POST', '/v1/authorizations/complete', redirected)
-  expect([done.status, done.body.error]).toEqual([200, undefined])
-  workspace.connectionId = done.body.path.split('/').at(-1)
-}
-
 describe("HubSpot's limits", () => {
   test('within seconds are waited for, as long as it says', async () => {
     contacts(1)
@@ -138,7 +117,7 @@ test('a permission that is missing for emails stops no other records, and the em
 describe('a sign-in at HubSpot', () => {
   test('with OAuth is renewed when HubSpot no longer accepts the access token', async () => {
     contacts(1)
-    await signIn('good-code')
+    await workspace.signIn('good-code')
     expect((await workspace.pulled()).contacts).toEqual({ created: 1 })
     hubspot.tokens = new Set()
     await workspace.pull()

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
@@ -26,17 +25,6 @@ beforeEach(async () => {
   ]
   workspace = await HubSpotWorkspace.create(service)
 })
-
-/** Deleted records are read by the first run of every six hours. */
-const lastReadWas = (at: Date) =>
-  bench.service.stores.database
-    .updateTable('connections')
-    .set({
-      position: sql`jsonb_set(jsonb_set(position, '{objects,contacts,since}', ${JSON.stringify(at)}::jsonb),
-        '{objects,companies,since}', ${JSON.stringify(at)}::jsonb)`,
-    })
-    .where('connection_id', '=', workspace.connectionId)
-    .execute()
 
 function createAda(): string {
   const company = records.create('companies', {
@@ -224,7 +212,7 @@ describe('HubSpot', () => {
     records.archive('contacts', ada, AGO(2))
     records.archive('companies', company?.id ?? '', AGO(2))
     records.purge(gone)
-    await lastReadWas(AGO(6 * 60))
+    await workspace.lastReadWas(AGO(6 * 60))
     const counts = await workspace.pull()
     expect([counts.contacts?.deleted, counts.companies?.deleted]).toEqual([1, 1])
     const left = await workspace.contact('ada@example.com')

@@ -1,33 +1,9 @@
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { HubSpotRecords } from '../../../test/hubspot-records.ts'
-import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+import { describe, expect, test } from 'vitest'
+import { useWriteBack } from '../../../test/write-back.ts'
 
-let bench: HubSpotBench
-let records: HubSpotRecords
-let workspace: HubSpotWorkspace
-
-beforeAll(async () => {
-  bench = await startHubSpotBench()
-})
-afterAll(() => bench?.close())
-beforeEach(async () => {
-  records = new HubSpotRecords()
-  Object.assign(bench.hubspot, { records, requests: [], isMultiStatus: true, intercept: () => undefined })
-  workspace = await HubSpotWorkspace.create(bench.service)
-})
-
+const bench = useWriteBack()
 const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000)
-const there = (id: string) => records.find('contacts', id)?.properties ?? {}
-const here = async () => (await workspace.contact('ada@example.com')).properties
-const writeAfter = (interval: string) =>
-  bench.service.stores.database
-    .updateTable('connections')
-    .set({ write_back_at: sql`now() + ${interval}::interval` })
-    .execute()
-/** Keeps what waits from being written until `release`. */
-const hold = () => writeAfter('1 hour')
-const release = () => writeAfter('0')
+/** The batches of one kind that were sent. */
 const sent = (verb: string) => bench.hubspot.requests.filter(({ path }) => path.endsWith(`/batch/${verb}`))
 
 const RULES: [string, string][] = [
@@ -42,48 +18,48 @@ const OURS = { jobtitle: 'Programmer', phone: '+1 555 0100', city: 'Paris', coun
 
 describe('the rule of a property decides on what HubSpot has when it is written', () => {
   test('of a contact that was never read, because it changed there before the first read began', async () => {
-    const ada = records.create('contacts', { email: 'ada@example.com', ...THEIRS }, AGO(60))
-    await workspace.connect({ read_since: AGO(30).toISOString() })
-    expect(await workspace.contact('ada@example.com')).toBeUndefined()
-    await workspace.writeBack(RULES, true)
-    await workspace.tenant.contact('ada@example.com', OURS)
-    await workspace.written()
-    expect(there(ada)).toMatchObject({ ...OURS, jobtitle: 'Countess' })
-    expect(records.of('contacts')).toHaveLength(1)
+    const ada = bench.records.create('contacts', { email: 'ada@example.com', ...THEIRS }, AGO(60))
+    await bench.workspace.connect({ read_since: AGO(30).toISOString() })
+    expect(await bench.workspace.contact('ada@example.com')).toBeUndefined()
+    await bench.workspace.writeBack(RULES, true)
+    await bench.workspace.tenant.contact('ada@example.com', OURS)
+    await bench.workspace.written()
+    expect(bench.there(ada)).toMatchObject({ ...OURS, jobtitle: 'Countess' })
+    expect(bench.records.of('contacts')).toHaveLength(1)
   })
 
   test('of a contact that was created there since the last read', async () => {
-    await workspace.connect()
-    await workspace.writeBack(RULES, true)
-    await hold()
-    await workspace.tenant.contact('ada@example.com', OURS)
-    const ada = records.create('contacts', { email: 'ada@example.com', ...THEIRS })
-    await release()
-    await workspace.written()
-    expect(there(ada)).toMatchObject({ ...THEIRS, phone: '+1 555 0100', company: 'Looms' })
+    await bench.workspace.connect()
+    await bench.workspace.writeBack(RULES, true)
+    await bench.hold()
+    await bench.workspace.tenant.contact('ada@example.com', OURS)
+    const ada = bench.records.create('contacts', { email: 'ada@example.com', ...THEIRS })
+    await bench.release()
+    await bench.workspace.written()
+    expect(bench.there(ada)).toMatchObject({ ...THEIRS, phone: '+1 555 0100', company: 'Looms' })
   })
 
   test('of a contact that changed there since the last read', async () => {
-    const ada = records.create('contacts', { email: 'ada@example.com', phone: '+44 20 0000' })
-    await workspace.connect()
-    await workspace.writeBack(RULES)
-    await hold()
-    await workspace.change('ada@example.com', { jobtitle: 'Programmer', city: 'Paris', company: 'Looms' })
-    records.change('contacts', ada, THEIRS)
-    await workspace.change('ada@example.com', { country: 'FR' })
+    const ada = bench.records.create('contacts', { email: 'ada@example.com', phone: '+44 20 0000' })
+    await bench.workspace.connect()
+    await bench.workspace.writeBack(RULES)
+    await bench.hold()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Programmer', city: 'Paris', company: 'Looms' })
+    bench.records.change('contacts', ada, THEIRS)
+    await bench.workspace.change('ada@example.com', { country: 'FR' })
     bench.hubspot.requests = []
-    await release()
-    await workspace.written()
-    expect(there(ada)).toMatchObject({ ...THEIRS, country: 'FR', company: 'Looms' })
+    await bench.release()
+    await bench.workspace.written()
+    expect(bench.there(ada)).toMatchObject({ ...THEIRS, country: 'FR', company: 'Looms' })
     expect(sent('read')).toHaveLength(1)
-    expect(await here()).toMatchObject({ jobtitle: 'Programmer', city: 'Paris' })
+    expect(await bench.here()).toMatchObject({ jobtitle: 'Programmer', city: 'Paris' })
   })
 })
 
 test('what HubSpot stores in another form is written once, until either side changes', async () => {
-  const ada = records.create('contacts', { email: 'ada@example.com' })
-  await workspace.connect()
-  await workspace.writeBack([
+  const ada = bench.records.create('contacts', { email: 'ada@example.com' })
+  await bench.workspace.connect()
+  await bench.workspace.writeBack([
     ['jobtitle', 'ours'],
     ['score', 'ours'],
     ['renewal', 'ours', 'plan'],
@@ -94,53 +70,57 @@ test('what HubSpot stores in another form is written once, until either side cha
     score: (value) => `${value}.0`,
     plan: (value) => new Date(value).toISOString(),
   }
-  records.stored = (name, value) => stored[name]?.(value) ?? value
+  bench.records.stored = (name, value) => stored[name]?.(value) ?? value
   bench.hubspot.requests = []
-  await workspace.change('ada@example.com', { jobtitle: 'Countess', score: 7, renewal: '2026-01-01T01:00:00+01:00' })
-  await workspace.written()
+  await bench.workspace.change('ada@example.com', {
+    jobtitle: 'Countess',
+    score: 7,
+    renewal: '2026-01-01T01:00:00+01:00',
+  })
+  await bench.workspace.written()
   const asStored = { jobtitle: 'COUNTESS', score: '7.0', plan: '2026-01-01T00:00:00.000Z' }
-  expect(there(ada)).toMatchObject(asStored)
+  expect(bench.there(ada)).toMatchObject(asStored)
   for (let round = 0; round < 2; round++) {
-    await workspace.pull()
-    await workspace.written()
+    await bench.workspace.pull()
+    await bench.workspace.written()
   }
   expect(sent('update')).toHaveLength(1)
-  expect(await here()).toMatchObject({ jobtitle: 'Countess', score: 7 })
+  expect(await bench.here()).toMatchObject({ jobtitle: 'Countess', score: 7 })
 
-  await workspace.change('ada@example.com', { city: 'London' })
-  await workspace.written()
+  await bench.workspace.change('ada@example.com', { city: 'London' })
+  await bench.workspace.written()
   expect(sent('update').map(({ body }) => Object.keys(JSON.parse(body).inputs[0].properties))).toEqual([
     ['jobtitle', 'score', 'plan'],
     ['city'],
   ])
-  records.change('contacts', ada, { jobtitle: 'Theirs' })
-  await workspace.pull()
-  await workspace.written()
-  expect(there(ada)).toMatchObject({ ...asStored, city: 'London' })
+  bench.records.change('contacts', ada, { jobtitle: 'Theirs' })
+  await bench.workspace.pull()
+  await bench.workspace.written()
+  expect(bench.there(ada)).toMatchObject({ ...asStored, city: 'London' })
 })
 
 test('a stage that only the account in HubSpot has is replaced and removed by `ours` only', async () => {
   const stage = { lifecyclestage: '123456' }
-  const ada = records.create('contacts', { email: 'ada@example.com', ...stage })
-  await workspace.connect()
+  const ada = bench.records.create('contacts', { email: 'ada@example.com', ...stage })
+  await bench.workspace.connect()
   for (const [rule, lifecyclestage] of [
     ['theirs', 'customer'],
     ['newest', 'evangelist'],
   ] as const) {
-    await workspace.writeBack([
+    await bench.workspace.writeBack([
       ['lifecyclestage', rule],
       ['city', 'ours'],
     ])
-    await workspace.change('ada@example.com', { lifecyclestage, city: rule })
-    await workspace.written()
-    expect(there(ada)).toMatchObject({ ...stage, city: rule })
+    await bench.workspace.change('ada@example.com', { lifecyclestage, city: rule })
+    await bench.workspace.written()
+    expect(bench.there(ada)).toMatchObject({ ...stage, city: rule })
   }
-  await workspace.writeBack([['lifecyclestage', 'ours']])
-  await workspace.change('ada@example.com', { lifecyclestage: 'opportunity' })
-  await workspace.written()
-  expect(there(ada).lifecyclestage).toBe('opportunity')
-  records.change('contacts', ada, stage)
-  await workspace.change('ada@example.com', { lifecyclestage: null })
-  await workspace.written()
-  expect(there(ada).lifecyclestage).toBeNull()
+  await bench.workspace.writeBack([['lifecyclestage', 'ours']])
+  await bench.workspace.change('ada@example.com', { lifecyclestage: 'opportunity' })
+  await bench.workspace.written()
+  expect(bench.there(ada).lifecyclestage).toBe('opportunity')
+  bench.records.change('contacts', ada, stage)
+  await bench.workspace.change('ada@example.com', { lifecyclestage: null })
+  await bench.workspace.written()
+  expect(bench.there(ada).lifecyclestage).toBeNull()
 })

@@ -33,6 +33,7 @@ interface Wanted extends WriteBackPair {
 /**
  * Decides from the contact alone what may have to be written; null for nothing. A value that came from the system is never
  * written, so values do not loop between the two systems.
+ * @param wasDeleted whether the contact was deleted in the system. A person deleted it, so it is not created again.
  */
 export function candidateOf(
   { row, records }: Pick<ContactState, 'row' | 'records'>,
@@ -40,14 +41,15 @@ export function candidateOf(
     source,
     settings,
     writeBack,
-  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'> },
+    wasDeleted,
+  }: { source: string; settings: WriteBackSettings; writeBack: Pick<WriteBack, 'textOf'>; wasDeleted: boolean },
 ): Candidate | null {
   const own = records.find((record) => record.source === source)
   const externalId = own?.external_id ?? null
   const properties = row.properties as Properties
   if (externalId === null) {
     const mayCreate = settings.create_missing && row.email !== null && !isYes(valueAt(properties, 'do_not_contact'))
-    if (!mayCreate) return null
+    if (!mayCreate || wasDeleted) return null
   }
   const byHand = records.find((record) => record.source === 'manual')
   const provenance = row.properties_provenance as Provenance
@@ -105,12 +107,12 @@ function isToWrite({ target, conflict, value, text, at, said }: Wanted, current:
   const isEqual = theirs.text === text || (value !== null && isDeepStrictEqual(theirs.value, value))
   if (isEqual) return false
   const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
-  // The system made this of the same text before, and would do so again.
+  // The system converted the same text to this value before, and would do so again.
   if (isKnown && said.written === text) return false
   if (conflict !== 'newest') return conflict === 'ours'
   // A value that only the system has, such as a stage of this account: it cannot be compared with ours.
   if (theirs.value === null) return false
-  // The system does not say when a single property changed. The time of its record is used only if the value is news.
+  // The system does not say when a single property changed. The time of its record is used only if the value is new.
   const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
   return at !== undefined && changedAt !== undefined && at > changedAt
 }

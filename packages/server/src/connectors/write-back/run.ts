@@ -1,5 +1,6 @@
 import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
 import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
+import { deletedInSource } from '../../contacts/source-deletions.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
@@ -105,7 +106,8 @@ export async function writeBackConnection(
       return
     }
     if (error instanceof SignedOut) {
-      await store({ state: 'signed_out', error: error.message })
+      // Writing continues as soon as a person has signed in again.
+      await store({ state: 'signed_out', error: error.message, write_back_at: now })
       return
     }
     const failures = connection.write_back_failures + 1
@@ -157,10 +159,12 @@ async function plan(
   const { source } = connection
   const ids = due.map(({ contactId }) => contactId)
   const states = await tenant.transaction((tx) => lockStatesById(tx, source, ids))
+  const deleted = await deletedInSource(tenant, source, ids)
   const byId = new Map(states.map((state) => [state.row.contact_id, state]))
   const candidates = due.flatMap((waiting) => {
     const state = byId.get(waiting.contactId)
-    const candidate = state ? candidateOf(state, { source, settings, writeBack }) : null
+    const wasDeleted = deleted.has(waiting.contactId)
+    const candidate = state ? candidateOf(state, { source, settings, writeBack, wasDeleted }) : null
     return candidate === null ? [] : [{ waiting, candidate }]
   })
   if (candidates.length === 0) return []

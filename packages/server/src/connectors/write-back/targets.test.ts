@@ -1,30 +1,18 @@
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { CONTACT_PROPERTIES, HubSpotRecords } from '../../../test/hubspot-records.ts'
-import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { CONTACT_PROPERTIES } from '../../../test/hubspot-records.ts'
+import { useWriteBack, WITHIN } from '../../../test/write-back.ts'
 
-const WITHIN = { timeout: 120_000, interval: 100 }
-
-let bench: HubSpotBench
-let records: HubSpotRecords
-let workspace: HubSpotWorkspace
+const bench = useWriteBack()
 let ada: string
 
-beforeAll(async () => {
-  bench = await startHubSpotBench()
-})
-afterAll(() => bench?.close())
 beforeEach(async () => {
-  records = new HubSpotRecords()
-  Object.assign(bench.hubspot, { records, requests: [], intercept: () => undefined })
-  workspace = await HubSpotWorkspace.create(bench.service)
-  ada = records.create('contacts', { email: 'ada@example.com' })
-  await workspace.connect()
+  ada = bench.records.create('contacts', { email: 'ada@example.com' })
+  await bench.workspace.connect()
 })
 
 const pair = (target: string) => ({ property: target, target, conflict: 'ours' })
 const set = (...targets: string[]) =>
-  workspace.tenant.call('PUT', `${workspace.path}/write-back`, { properties: targets.map(pair) })
+  bench.workspace.tenant.call('PUT', `${bench.workspace.path}/write-back`, { properties: targets.map(pair) })
 
 test('a field that HubSpot lacks is refused by name, and turning off asks nobody', async () => {
   const refused = await set('jobtitle', 'job_titel', 'Score')
@@ -33,7 +21,7 @@ test('a field that HubSpot lacks is refused by name, and turning off asks nobody
     { path: 'properties.1.target', message: 'is not a field of contacts in HubSpot' },
     { path: 'properties.2.target', message: 'is not a field of contacts in HubSpot' },
   ])
-  expect((await workspace.read()).write_back).toBeNull()
+  expect((await bench.workspace.read()).write_back).toBeNull()
   expect((await set('jobtitle')).body.changed).toBe(true)
 
   bench.hubspot.intercept = () => ({ status: 502, body: {} })
@@ -52,17 +40,19 @@ test('a field that is removed there later stops writing, and nothing that waits 
     return { body: { results: left.map(([name, definition]) => ({ name, ...definition })) } }
   }
   bench.hubspot.requests = []
-  await workspace.change('ada@example.com', { jobtitle: 'Countess', score: 7 })
+  await bench.workspace.change('ada@example.com', { jobtitle: 'Countess', score: 7 })
   await expect
-    .poll(async () => (await workspace.read()).write_back.error, WITHIN)
-    .toBe('HubSpot has no field score of contacts. Nothing is written until it exists or another one is chosen.')
-  expect((await workspace.read()).write_back.waiting).toBe(1)
+    .poll(async () => (await bench.workspace.read()).write_back.error, WITHIN)
+    .toBe(
+      'Contacts in HubSpot have no field score. Nothing is written back until the field exists or you choose another one.',
+    )
+  expect((await bench.workspace.read()).write_back.waiting).toBe(1)
   expect(bench.hubspot.requests.filter(({ path }) => path.includes('/batch/'))).toEqual([])
-  expect(await workspace.errors()).toEqual([])
+  expect(await bench.workspace.errors()).toEqual([])
 
   bench.hubspot.intercept = () => undefined
-  await bench.service.stores.database.updateTable('connections').set({ write_back_at: sql`now()` }).execute()
-  await workspace.written()
-  expect(records.find('contacts', ada)?.properties).toMatchObject({ jobtitle: 'Countess', score: '7' })
-  expect((await workspace.read()).write_back.error).toBeNull()
+  await bench.release()
+  await bench.workspace.written()
+  expect(bench.records.find('contacts', ada)?.properties).toMatchObject({ jobtitle: 'Countess', score: '7' })
+  expect((await bench.workspace.read()).write_back.error).toBeNull()
 })

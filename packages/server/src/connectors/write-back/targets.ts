@@ -60,7 +60,7 @@ export async function requireTargets(
 ): Promise<void> {
   const [missing] = await missingTargets(client, writeBack, pairs)
   if (!missing) return
-  const message = `${label} has no field ${missing[1]} of contacts. Nothing is written until it exists or another one is chosen.`
+  const message = `Contacts in ${label} have no field ${missing[1]}. Nothing is written back until the field exists or you choose another one.`
   throw new ApiRefused(404, message)
 }
 

@@ -1,57 +1,39 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { HubSpotRecords } from '../../../test/hubspot-records.ts'
-import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant } from '../../../test/service.ts'
+import { useWriteBack, WITHIN } from '../../../test/write-back.ts'
 
-const WITHIN = { timeout: 120_000, interval: 100 }
-
-let bench: HubSpotBench
-let records: HubSpotRecords
-let workspace: HubSpotWorkspace
+const bench = useWriteBack()
 let ada: string
 
-beforeAll(async () => {
-  bench = await startHubSpotBench()
-})
-afterAll(() => bench?.close())
 beforeEach(async () => {
-  records = new HubSpotRecords()
-  Object.assign(bench.hubspot, { records, requests: [], isMultiStatus: true, intercept: () => undefined })
-  workspace = await HubSpotWorkspace.create(bench.service)
-  ada = records.create('contacts', { email: 'ada@example.com', jobtitle: 'Countess', city: 'London' })
-  await workspace.connect()
+  ada = bench.records.create('contacts', { email: 'ada@example.com', jobtitle: 'Countess', city: 'London' })
+  await bench.workspace.connect()
 })
 
-const there = (id = ada) => records.find('contacts', id)?.properties ?? {}
-const here = async (email = 'ada@example.com') => (await workspace.contact(email)).properties
-/** The inputs of every batch that was sent. */
-const batches = () =>
-  bench.hubspot.requests
-    .filter(({ path }) => /batch\/(update|upsert)$/.test(path))
-    .map(({ path, body }) => ({ verb: path.split('/').at(-1), inputs: JSON.parse(body).inputs }))
-const set = (body: unknown) => workspace.tenant.call('PUT', `${workspace.path}/write-back`, body)
+const there = (id = ada) => bench.there(id)
+const set = (body: unknown) => bench.workspace.tenant.call('PUT', `${bench.workspace.path}/write-back`, body)
 
 describe('setting what is written back', () => {
   const pair = { property: 'jobtitle', target: 'jobtitle', conflict: 'ours' }
 
   test('is off at first, is shown and audited, and ends', async () => {
-    expect((await workspace.read()).write_back).toBeNull()
-    await workspace.change('ada@example.com', { jobtitle: 'Programmer' })
+    expect((await bench.workspace.read()).write_back).toBeNull()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Programmer' })
     const changed = await set({ properties: [pair] })
     expect(changed.body).toMatchObject({
       changed: true,
       connection: { write_back: { properties: [pair], create_missing: false, waiting: 0, error: null } },
     })
     expect((await set({ properties: [pair] })).body.changed).toBe(false)
-    await workspace.change('ada@example.com', { jobtitle: 'Analyst' })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Analyst' })
+    await bench.workspace.written()
     expect(there().jobtitle).toBe('Analyst')
     expect((await set({ properties: [] })).body.connection.write_back).toBeNull()
-    await workspace.change('ada@example.com', { jobtitle: 'Nobody' })
-    await workspace.pull()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Nobody' })
+    await bench.workspace.pull()
     expect(there().jobtitle).toBe('Analyst')
-    const { entries } = (await workspace.tenant.call('GET', '/v1/audit-log?limit=100')).body
+    const { entries } = (await bench.workspace.tenant.call('GET', '/v1/audit-log?limit=100')).body
     const noted = entries.filter(({ action }: { action: string }) => action === 'connection.write_back_set')
     expect(noted).toHaveLength(2)
   })
@@ -81,87 +63,87 @@ describe('setting what is written back', () => {
       [{ ...pair, more: 1 }],
     ])
       expect((await set({ properties: bad })).status).toBe(400)
-    await workspace.tenant.handle.db.updateTable('connections').set({ connector: 'pipedrive' }).execute()
+    await bench.workspace.tenant.handle.db.updateTable('connections').set({ connector: 'pipedrive' }).execute()
     expect((await set({ properties: [pair] })).body.error.code).toBe('write_back_not_supported')
   })
 })
 
 describe('writing back', () => {
   test('goes neither in circles nor back and forth, in three rounds from both sides', async () => {
-    await workspace.writeBack([
+    await bench.workspace.writeBack([
       ['jobtitle', 'newest'],
       ['score', 'newest'],
     ])
     for (let round = 1; round <= 3; round++) {
       bench.hubspot.requests = []
-      await workspace.change('ada@example.com', { jobtitle: `Ours ${round}`, score: round })
-      await workspace.written()
+      await bench.workspace.change('ada@example.com', { jobtitle: `Ours ${round}`, score: round })
+      await bench.workspace.written()
       expect(there()).toMatchObject({ jobtitle: `Ours ${round}`, score: String(round) })
-      expect(batches()).toMatchObject([
+      expect(bench.batches()).toMatchObject([
         { verb: 'update', inputs: [{ id: ada, properties: { jobtitle: `Ours ${round}` } }] },
       ])
 
       // The echo changes nothing here, and is not written again.
-      const updates = (await workspace.events('contact_updated')).length
-      await workspace.pull()
-      expect((await workspace.events('contact_updated')).length).toBe(updates)
-      expect(await here()).toMatchObject({ jobtitle: `Ours ${round}`, score: round })
+      const updates = (await bench.workspace.events('contact_updated')).length
+      await bench.workspace.pull()
+      expect((await bench.workspace.events('contact_updated')).length).toBe(updates)
+      expect(await bench.here()).toMatchObject({ jobtitle: `Ours ${round}`, score: round })
 
-      records.change('contacts', ada, { jobtitle: `Theirs ${round}`, city: `City ${round}` })
-      await workspace.pull()
-      await workspace.written()
-      expect(await here()).toMatchObject({ jobtitle: `Theirs ${round}`, city: `City ${round}`, score: round })
-      await workspace.pull()
-      await workspace.written()
-      expect(batches()).toHaveLength(1)
+      bench.records.change('contacts', ada, { jobtitle: `Theirs ${round}`, city: `City ${round}` })
+      await bench.workspace.pull()
+      await bench.workspace.written()
+      expect(await bench.here()).toMatchObject({ jobtitle: `Theirs ${round}`, city: `City ${round}`, score: round })
+      await bench.workspace.pull()
+      await bench.workspace.written()
+      expect(bench.batches()).toHaveLength(1)
     }
   })
 
   test('ours: is written even over a later change there, which does not replace it here', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']])
-    await workspace.change('ada@example.com', { jobtitle: 'Ours' })
-    await workspace.written()
-    records.change('contacts', ada, { jobtitle: 'Theirs, later', city: 'Paris' })
-    await workspace.pull()
-    await workspace.written()
-    expect(await here()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
+    await bench.workspace.writeBack([['jobtitle', 'ours']])
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Ours' })
+    await bench.workspace.written()
+    bench.records.change('contacts', ada, { jobtitle: 'Theirs, later', city: 'Paris' })
+    await bench.workspace.pull()
+    await bench.workspace.written()
+    expect(await bench.here()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
     expect(there()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
     // A value that only HubSpot said is nobody's to defend.
-    const grace = records.create('contacts', { email: 'grace@example.com', jobtitle: 'Admiral' })
-    await workspace.pull()
-    records.change('contacts', grace, { jobtitle: 'Rear admiral' })
-    await workspace.pull()
-    await workspace.written()
-    expect([(await here('grace@example.com')).jobtitle, there(grace).jobtitle]).toEqual([
+    const grace = bench.records.create('contacts', { email: 'grace@example.com', jobtitle: 'Admiral' })
+    await bench.workspace.pull()
+    bench.records.change('contacts', grace, { jobtitle: 'Rear admiral' })
+    await bench.workspace.pull()
+    await bench.workspace.written()
+    expect([(await bench.here('grace@example.com')).jobtitle, there(grace).jobtitle]).toEqual([
       'Rear admiral',
       'Rear admiral',
     ])
     // Removing it by hand removes it there.
-    await workspace.change('ada@example.com', { jobtitle: null })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { jobtitle: null })
+    await bench.workspace.written()
     expect(there().jobtitle).toBeNull()
   })
 
   test('theirs: only fills what is blank there', async () => {
-    await workspace.writeBack([
+    await bench.workspace.writeBack([
       ['jobtitle', 'theirs'],
       ['phone', 'theirs'],
     ])
-    await workspace.change('ada@example.com', { jobtitle: 'Ours', phone: '+1 555 0100' })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Ours', phone: '+1 555 0100' })
+    await bench.workspace.written()
     expect(there()).toMatchObject({ jobtitle: 'Countess', phone: '+1 555 0100' })
-    await workspace.change('ada@example.com', { jobtitle: null })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { jobtitle: null })
+    await bench.workspace.written()
     expect(there().jobtitle).toBe('Countess')
   })
 
   test('newest: the later change wins', async () => {
-    await workspace.writeBack([
+    await bench.workspace.writeBack([
       ['jobtitle', 'newest'],
       ['city', 'newest'],
     ])
-    await workspace.change('ada@example.com', { jobtitle: 'Ours, later' })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Ours, later' })
+    await bench.workspace.written()
     expect(there().jobtitle).toBe('Ours, later')
     // An older value of another source does not replace a newer one there.
     const pushed = {
@@ -170,71 +152,71 @@ describe('writing back', () => {
       properties: { city: 'Old' },
       updated_at: '2026-01-01T00:00:00Z',
     }
-    await workspace.tenant.call('POST', '/v1/sources/erp/contacts', { records: [pushed] })
-    await workspace.written()
+    await bench.workspace.tenant.call('POST', '/v1/sources/erp/contacts', { records: [pushed] })
+    await bench.workspace.written()
     expect(there().city).toBe('London')
-    records.change('contacts', ada, { jobtitle: 'Theirs, later still' })
-    await workspace.pull()
-    await workspace.written()
-    expect([(await here()).jobtitle, there().jobtitle]).toEqual(['Theirs, later still', 'Theirs, later still'])
+    bench.records.change('contacts', ada, { jobtitle: 'Theirs, later still' })
+    await bench.workspace.pull()
+    await bench.workspace.written()
+    expect([(await bench.here()).jobtitle, there().jobtitle]).toEqual(['Theirs, later still', 'Theirs, later still'])
   })
 
   test('translates stages, flags and lists, and reads a target that was not read before first', async () => {
-    records.change('contacts', ada, { plan: 'gold' })
-    await workspace.writeBack([
+    bench.records.change('contacts', ada, { plan: 'gold' })
+    await bench.workspace.writeBack([
       ['lifecyclestage', 'newest'],
       ['newsletter', 'newest'],
       ['interests', 'newest'],
       ['tier', 'theirs', 'plan'],
     ])
-    await expect.poll(async () => (await here()).tier, WITHIN).toBe('gold')
-    await workspace.change('ada@example.com', {
+    await expect.poll(async () => (await bench.here()).tier, WITHIN).toBe('gold')
+    await bench.workspace.change('ada@example.com', {
       lifecyclestage: 'sql',
       newsletter: true,
       interests: ['tea', 'cake'],
       tier: 'free',
     })
-    await workspace.written()
+    await bench.workspace.written()
     expect(there()).toMatchObject({
       lifecyclestage: 'salesqualifiedlead',
       newsletter: 'true',
       interests: 'tea;cake',
       plan: 'gold',
     })
-    await workspace.pull()
-    expect(await here()).toMatchObject({
+    await bench.workspace.pull()
+    expect(await bench.here()).toMatchObject({
       lifecyclestage: 'sql',
       newsletter: true,
       interests: ['tea', 'cake'],
       tier: 'free',
     })
     // HubSpot has no such stage.
-    await workspace.change('ada@example.com', { lifecyclestage: 'prospect' })
-    await workspace.written()
+    await bench.workspace.change('ada@example.com', { lifecyclestage: 'prospect' })
+    await bench.workspace.written()
     expect(there().lifecyclestage).toBe('salesqualifiedlead')
   })
 
   test('creates contacts only if that is set, with an email, and not against their will', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']])
-    await workspace.tenant.contact('one@example.com', { jobtitle: 'One' })
-    await workspace.written()
-    expect(records.byEmail('one@example.com')).toBeUndefined()
-    await workspace.writeBack([['jobtitle', 'ours']], true)
-    await workspace.tenant.contact('two@example.com', { jobtitle: 'Two' })
-    await workspace.tenant.contact('never@example.com', { jobtitle: 'Never', do_not_contact: true })
-    await workspace.tenant.call('POST', '/v1/identify', { user_id: 'u1', properties: { jobtitle: 'No address' } })
-    await workspace.written()
-    expect(records.byEmail('two@example.com')?.properties).toMatchObject({ jobtitle: 'Two' })
-    expect(records.of('contacts')).toHaveLength(2)
+    await bench.workspace.writeBack([['jobtitle', 'ours']])
+    await bench.workspace.tenant.contact('one@example.com', { jobtitle: 'One' })
+    await bench.workspace.written()
+    expect(bench.records.byEmail('one@example.com')).toBeUndefined()
+    await bench.workspace.writeBack([['jobtitle', 'ours']], true)
+    await bench.workspace.tenant.contact('two@example.com', { jobtitle: 'Two' })
+    await bench.workspace.tenant.contact('never@example.com', { jobtitle: 'Never', do_not_contact: true })
+    await bench.workspace.tenant.call('POST', '/v1/identify', { user_id: 'u1', properties: { jobtitle: 'No address' } })
+    await bench.workspace.written()
+    expect(bench.records.byEmail('two@example.com')?.properties).toMatchObject({ jobtitle: 'Two' })
+    expect(bench.records.of('contacts')).toHaveLength(2)
     // It is linked: the next changes go to the same record, and its own come back.
-    await workspace.change('two@example.com', { jobtitle: 'Deux' })
-    await workspace.written()
-    const id = records.byEmail('two@example.com')?.id ?? ''
+    await bench.workspace.change('two@example.com', { jobtitle: 'Deux' })
+    await bench.workspace.written()
+    const id = bench.records.byEmail('two@example.com')?.id ?? ''
     expect(there(id).jobtitle).toBe('Deux')
-    records.change('contacts', id, { city: 'Paris' })
-    await workspace.pull()
-    expect(await here('two@example.com')).toMatchObject({ city: 'Paris', jobtitle: 'Deux' })
-    expect(records.of('contacts')).toHaveLength(2)
+    bench.records.change('contacts', id, { city: 'Paris' })
+    await bench.workspace.pull()
+    expect(await bench.here('two@example.com')).toMatchObject({ city: 'Paris', jobtitle: 'Deux' })
+    expect(bench.records.of('contacts')).toHaveLength(2)
   })
 })
 
@@ -246,143 +228,137 @@ describe('writing back fails', () => {
     ['for one contact, with the whole batch refused', false],
   ])('%s: the others are written, and the error is kept', async (_, isMultiStatus) => {
     bench.hubspot.isMultiStatus = isMultiStatus
-    for (const email of others) records.create('contacts', { email })
-    await workspace.pull()
-    await workspace.writeBack([
+    for (const email of others) bench.records.create('contacts', { email })
+    await bench.workspace.pull()
+    await bench.workspace.writeBack([
       ['score', 'ours'],
       ['jobtitle', 'ours'],
     ])
-    await bench.service.stores.database
-      .updateTable('connections')
-      .set({ write_back_at: sql`now() + interval '1 hour'` })
-      .execute()
+    await bench.hold()
     for (const email of others)
-      await workspace.change(email, { score: email === 'd@example.com' ? 'many' : 5, jobtitle: 'Same' })
-    await bench.service.stores.database.updateTable('connections').set({ write_back_at: sql`now()` }).execute()
-    await workspace.written()
-    expect(others.map((email) => records.byEmail(email)?.properties.score ?? null)).toEqual(['5', '5', null, '5', '5'])
-    const { contact_id } = await workspace.contact('d@example.com')
-    expect(await workspace.errors()).toMatchObject([
+      await bench.workspace.change(email, { score: email === 'd@example.com' ? 'many' : 5, jobtitle: 'Same' })
+    await bench.release()
+    await bench.workspace.written()
+    expect(others.map((email) => bench.records.byEmail(email)?.properties.score ?? null)).toEqual([
+      '5',
+      '5',
+      null,
+      '5',
+      '5',
+    ])
+    const { contact_id } = await bench.workspace.contact('d@example.com')
+    expect(await bench.workspace.errors()).toMatchObject([
       { run_id: null, object: 'write_back', external_id: contact_id, code: 'validation_error' },
     ])
     // Corrected, it is written.
-    await workspace.change('d@example.com', { score: 6 })
-    await workspace.written()
-    expect(records.byEmail('d@example.com')?.properties.score).toBe('6')
+    await bench.workspace.change('d@example.com', { score: 6 })
+    await bench.workspace.written()
+    expect(bench.records.byEmail('d@example.com')?.properties.score).toBe('6')
   })
 
   test('for all while HubSpot is away or its daily limit is reached: nothing is lost', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']])
+    await bench.workspace.writeBack([['jobtitle', 'ours']])
     bench.hubspot.intercept = ({ path }) => (path.endsWith('/batch/update') ? { status: 502, body: {} } : undefined)
-    await workspace.change('ada@example.com', { jobtitle: 'Late' })
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Late' })
     await expect
-      .poll(async () => (await workspace.read()).write_back.error, WITHIN)
+      .poll(async () => (await bench.workspace.read()).write_back.error, WITHIN)
       .toBe('HubSpot responded with status 502.')
-    expect((await workspace.read()).write_back.waiting).toBe(1)
+    expect((await bench.workspace.read()).write_back.waiting).toBe(1)
     bench.hubspot.intercept = () => undefined
-    const { database } = bench.service.stores
-    const now = () => database.updateTable('connections').set({ write_back_at: sql`now()` }).execute()
     bench.hubspot.remainingToday = 0
-    await now()
+    await bench.release()
     const isPutOff = async () => {
-      const row = await workspace.tenant.handle.db
+      const row = await bench.workspace.tenant.handle.db
         .selectFrom('connections')
         .select('write_back_at')
         .executeTakeFirstOrThrow()
       return row.write_back_at.getTime() - Date.now() > 3_000_000
     }
     await expect.poll(isPutOff, WITHIN).toBe(true)
-    expect((await workspace.read()).write_back.waiting).toBe(1)
+    expect((await bench.workspace.read()).write_back.waiting).toBe(1)
     bench.hubspot.remainingToday = 250_000
-    await now()
-    await workspace.written()
+    await bench.release()
+    await bench.workspace.written()
     expect(there().jobtitle).toBe('Late')
-    expect((await workspace.read()).write_back.error).toBeNull()
+    expect((await bench.workspace.read()).write_back.error).toBeNull()
   })
 
   test('after HubSpot accepted: the same is sent again, and nothing doubles', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']], true)
+    await bench.workspace.writeBack([['jobtitle', 'ours']], true)
     // The process ends, as far as the database can tell, between the call and the removal.
     await sql`CREATE FUNCTION refuse_removal() RETURNS trigger LANGUAGE plpgsql AS
       ${sql.lit("BEGIN RAISE EXCEPTION 'the process ended'; END")}`.execute(bench.service.stores.database)
     await sql`CREATE TRIGGER refuse_removal BEFORE DELETE ON connection_outbox FOR EACH ROW
       EXECUTE FUNCTION refuse_removal()`.execute(bench.service.stores.database)
-    await workspace.tenant.contact('new@example.com', { jobtitle: 'New' })
-    await workspace.change('ada@example.com', { jobtitle: 'Once' })
+    await bench.workspace.tenant.contact('new@example.com', { jobtitle: 'New' })
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Once' })
     await expect.poll(() => there().jobtitle, WITHIN).toBe('Once')
-    await expect.poll(() => records.byEmail('new@example.com'), WITHIN).toBeDefined()
-    await expect.poll(async () => (await workspace.read()).write_back.error, WITHIN).not.toBeNull()
-    expect((await workspace.read()).write_back.waiting).toBe(2)
+    await expect.poll(() => bench.records.byEmail('new@example.com'), WITHIN).toBeDefined()
+    await expect.poll(async () => (await bench.workspace.read()).write_back.error, WITHIN).not.toBeNull()
+    expect((await bench.workspace.read()).write_back.waiting).toBe(2)
     await sql`DROP FUNCTION refuse_removal CASCADE`.execute(bench.service.stores.database)
-    await bench.service.stores.database.updateTable('connections').set({ write_back_at: sql`now()` }).execute()
-    await workspace.written()
-    expect(batches().length).toBeGreaterThanOrEqual(2)
-    expect(records.of('contacts').map(({ properties }) => [properties.email, properties.jobtitle])).toEqual([
+    await bench.release()
+    await bench.workspace.written()
+    expect(bench.batches().length).toBeGreaterThanOrEqual(2)
+    expect(bench.records.of('contacts').map(({ properties }) => [properties.email, properties.jobtitle])).toEqual([
       ['ada@example.com', 'Once'],
       ['new@example.com', 'New'],
     ])
-    await workspace.pull()
+    await bench.workspace.pull()
     // The answer was lost, so the values are news from HubSpot, and are compared once more.
-    await workspace.written()
-    expect((await workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
+    await bench.workspace.written()
+    expect((await bench.workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
   })
 })
 
 describe('what waits to be written', () => {
-  const waiting = () => workspace.tenant.handle.db.selectFrom('connection_outbox').select('contact_id').execute()
-  const hold = async () => {
-    const { db } = workspace.tenant.handle
-    // A job that still runs would write at once, and end the hold.
-    const isIdle = db.selectFrom('connections').select(sql<boolean>`write_back_at <= now()`.as('is_idle'))
-    await expect.poll(async () => (await isIdle.executeTakeFirstOrThrow()).is_idle, WITHIN).toBe(true)
-    await db.updateTable('connections').set({ write_back_at: sql`now() + interval '1 hour'` }).execute()
-  }
+  const waiting = () => bench.workspace.tenant.handle.db.selectFrom('connection_outbox').select('contact_id').execute()
 
   test('goes with the contact that is erased, with the errors about it', async () => {
-    await workspace.writeBack([['score', 'ours']])
-    await workspace.change('ada@example.com', { score: 'many' })
-    await workspace.written()
-    expect(await workspace.errors()).toHaveLength(1)
-    await hold()
-    await workspace.change('ada@example.com', { score: 'more' })
-    const { contact_id } = await workspace.contact('ada@example.com')
+    await bench.workspace.writeBack([['score', 'ours']])
+    await bench.workspace.change('ada@example.com', { score: 'many' })
+    await bench.workspace.written()
+    expect(await bench.workspace.errors()).toHaveLength(1)
+    await bench.hold()
+    await bench.workspace.change('ada@example.com', { score: 'more' })
+    const { contact_id } = await bench.workspace.contact('ada@example.com')
     expect(await waiting()).toEqual([{ contact_id }])
-    await workspace.tenant.call('POST', '/v1/erasures', { contact_id })
+    await bench.workspace.tenant.call('POST', '/v1/erasures', { contact_id })
     await expect.poll(waiting, WITHIN).toEqual([])
-    await expect.poll(() => workspace.errors(), WITHIN).toEqual([])
-    expect(batches()).toHaveLength(1)
+    await expect.poll(() => bench.workspace.errors(), WITHIN).toEqual([])
+    expect(bench.batches()).toHaveLength(1)
   })
 
   test('is of one tenant, and of changes of the chosen properties only', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']])
-    await hold()
+    await bench.workspace.writeBack([['jobtitle', 'ours']])
+    await bench.hold()
     const other = await createTestTenant(bench.service)
     await other.contact('ada@example.com', { jobtitle: 'Other' })
-    await workspace.change('ada@example.com', { phone: '+1 555 0100' })
+    await bench.workspace.change('ada@example.com', { phone: '+1 555 0100' })
     expect(await waiting()).toEqual([])
-    await workspace.change('ada@example.com', { jobtitle: 'Ours' })
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Ours' })
     expect(await waiting()).toHaveLength(1)
     const all = await bench.service.stores.database.selectFrom('connection_outbox').select('tenant_id').execute()
     expect(all.filter(({ tenant_id }) => tenant_id === other.id)).toEqual([])
-    await workspace.tenant.call('DELETE', workspace.path)
-    await workspace.change('ada@example.com', { jobtitle: 'Nobody asks' })
+    await bench.workspace.tenant.call('DELETE', bench.workspace.path)
+    await bench.workspace.change('ada@example.com', { jobtitle: 'Nobody asks' })
     expect(await waiting()).toEqual([])
   })
 
   test('follows a change that comes while it is written', async () => {
-    await workspace.writeBack([['jobtitle', 'ours']])
+    await bench.workspace.writeBack([['jobtitle', 'ours']])
     bench.hubspot.intercept = ({ path }) => {
       if (!path.endsWith('/batch/update')) return undefined
       bench.hubspot.intercept = () => undefined
-      const changed = workspace.change('ada@example.com', { jobtitle: 'Second' })
+      const changed = bench.workspace.change('ada@example.com', { jobtitle: 'Second' })
       // The answer waits for the change.
-      records.change('contacts', ada, { jobtitle: 'First' })
+      bench.records.change('contacts', ada, { jobtitle: 'First' })
       return changed.then(() => ({
         body: { status: 'COMPLETE', results: [{ id: ada, properties: {}, objectWriteTraceId: '0' }] },
       }))
     }
-    await workspace.change('ada@example.com', { jobtitle: 'First' })
+    await bench.workspace.change('ada@example.com', { jobtitle: 'First' })
     await expect.poll(() => there().jobtitle, WITHIN).toBe('Second')
-    await workspace.written()
+    await bench.workspace.written()
   })
 })

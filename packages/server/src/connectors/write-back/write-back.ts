@@ -30,7 +30,7 @@ export interface WriteBack {
   /** The names of the fields that the system has for contacts. */
   fields(client: Client): Promise<ReadonlySet<string>>
   /**
-   * Reads what the system has of contacts now.
+   * Reads the contacts' current values in the system.
    * @returns a record for each contact; null: the system does not have it.
    */
   read(

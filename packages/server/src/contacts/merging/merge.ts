@@ -10,6 +10,7 @@ import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
 import { requireContactFits } from '../size.ts'
+import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds, type SourceId } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
@@ -34,6 +35,7 @@ export interface Moved {
   notes: string[]
   mails: string[]
   sourceIds: SourceId[]
+  sourceDeletions: string[]
   /** Contacts merged into this one before. */
   merged: string[]
 }
@@ -184,6 +186,7 @@ async function move(
     notes: notes.map(({ note_id }) => note_id),
     mails: await moveMails(tx, { from: contactId, to: into }),
     sourceIds: await moveFurtherIds(tx, { from: contactId, to: into }),
+    sourceDeletions: await moveSourceDeletions(tx, { from: contactId, to: into }),
     merged: merged.map(({ contact_id }) => contact_id),
   }
 }

@@ -10,6 +10,7 @@ import { changedEvents, contactOfEmail, createdEvent, findContact } from '../cha
 import { type ChangeLog, changeContacts } from '../change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { replaceSourceRecords } from '../record-source.ts'
+import { moveSourceDeletions } from '../source-deletions.ts'
 import { moveFurtherIds } from '../source-ids.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { keysThatDiffer, lockContents, type MergeServices, type Moved, storeContent } from './merge.ts'
@@ -155,7 +156,15 @@ async function moveBack(
   now: Date,
 ): Promise<void> {
   const { contact_id: to, into_contact_id: from } = merge
-  const { visitors, owners, notes, mails, sourceIds = [], merged } = merge.moved as unknown as Moved
+  const {
+    visitors,
+    owners,
+    notes,
+    mails,
+    sourceIds = [],
+    sourceDeletions = [],
+    merged,
+  } = merge.moved as unknown as Moved
   await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
   await tx.db
     .updateTable('notes')
@@ -165,6 +174,7 @@ async function moveBack(
     .execute()
   await moveMails(tx, { from, to, only: mails })
   await moveFurtherIds(tx, { from, to, only: sourceIds })
+  await moveSourceDeletions(tx, { from, to, only: sourceDeletions })
   await tx.db
     .updateTable('contact_merges')
     .set({ survivor_id: to })

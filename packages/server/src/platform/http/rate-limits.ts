@@ -20,9 +20,8 @@ export interface RateLimiter {
   /** Counts a request with a write key. @throws ServiceError 429 `rate_limited`. */
   checkSource(sourceId: string, reply: FastifyReply): void
   /**
-   * Rejects bodies for a hook from an address that has sent it too many without a valid signature. Others do not use up
-   * the limit of the hook, nor that of another hook with a sender at the same address. @throws ServiceError 429
-   * `rate_limited`.
+   * Rejects bodies for a hook from an IP address that has sent too many without a valid signature. These do not count
+   * against the hook's limit, and each hook is counted separately. @throws ServiceError 429 `rate_limited`.
    */
   checkInvalidSignatures(hookId: string, ip: string): void
   countInvalidSignature(hookId: string, ip: string): void

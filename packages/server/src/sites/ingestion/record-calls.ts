@@ -62,7 +62,9 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
 
   return async (tenant, sender, calls) => {
     const at = clock()
-    const isUnsigned = sender.trust === 'unverified' && (await findIdentificationKeys(tenant.id)).requiresSignature
+    // Only pages can sign. A hook whose senders are unverified has its own signature, or a secret URL.
+    const isPage = sender.trust === 'unverified' && sender.page !== null
+    const isUnsigned = isPage && (await findIdentificationKeys(tenant.id)).requiresSignature
     const nextId = idsInOrder()
     const checked = calls.map((call) =>
       call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, nextId, at),

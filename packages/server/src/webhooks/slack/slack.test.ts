@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import {
@@ -8,6 +9,7 @@ import {
   until,
   type WebhookBench,
 } from '../../../test/webhooks.ts'
+import { createSecretBox } from '../../platform/crypto/secret-box.ts'
 import { eventCatalogue } from '../catalogue.ts'
 import { asText } from './value.ts'
 
@@ -211,7 +213,8 @@ test('the URL is stored encrypted; its beginning, sent back, changes nothing, an
   const path = `/v1/webhooks/${subscriptionId}`
   const { url: shown } = (await tenant.call('GET', path)).body.webhook
   expect(shown).toBe(`${new URL(bench.receiver.url()).origin}/…`)
-  expect((await tenant.call('PATCH', path, { url: shown })).body.changed).toEqual([])
+  for (const url of [shown, new URL(shown).href])
+    expect((await tenant.call('PATCH', path, { url })).body.changed).toEqual([])
   const moved = `/services/T000/B000/another/${crypto.randomUUID()}`
   const change = { url: bench.receiver.url(moved) }
   expect((await tenant.call('PATCH', path, change)).body.changed).toEqual(['url'])
@@ -219,6 +222,27 @@ test('the URL is stored encrypted; its beginning, sent back, changes nothing, an
   await until(async () => {
     await tenant.track({ visitor_id: 'v', events: [{ event: 'moved' }] })
     expect((await messagesAt(moved))[0]).toBe('moved by An anonymous visitor')
+  })
+})
+
+test('a webhook whose URL was encrypted with a lost key can be changed, and gets a new URL', async () => {
+  const { subscriptionId } = await subscribeSlack('restored')
+  const otherKey = createSecretBox([randomBytes(32)])
+  await tenant.handle.db
+    .updateTable('webhook_subscriptions')
+    .set({ url_sealed: otherKey.seal('https://hooks.example/old', `${tenant.id}/${subscriptionId}/url`) })
+    .where('subscription_id', '=', subscriptionId)
+    .execute()
+  const change = async (changes: object) => {
+    const { status, body } = await tenant.call('PATCH', `/v1/webhooks/${subscriptionId}`, changes)
+    return [status, body.changed]
+  }
+  expect(await change({ template: 'New' })).toEqual([200, ['template']])
+  const path = `/services/T000/B000/${crypto.randomUUID()}`
+  expect(await change({ url: bench.receiver.url(path) })).toEqual([200, ['url']])
+  await until(async () => {
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'restored' }] })
+    expect((await messagesAt(path))[0]).toBe('New')
   })
 })
 

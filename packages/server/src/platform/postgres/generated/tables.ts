@@ -301,6 +301,12 @@ export interface Contacts {
   updated_at: Timestamp;
 }
 
+export interface ContactSourceDeletions {
+  contact_id: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface ContactSourceIds {
   contact_id: string;
   external_id: string;
@@ -1209,6 +1215,7 @@ export interface DB {
   contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
   contact_merges: ContactMerges;
+  contact_source_deletions: ContactSourceDeletions;
   contact_source_ids: ContactSourceIds;
   contact_sources: ContactSources;
   contacts: Contacts;
