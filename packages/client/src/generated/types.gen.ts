@@ -553,7 +553,7 @@ export type Connection = {
         read_until: string | null;
         is_reading: boolean;
         /**
-         * Why the system refused to return these records. Other objects are still read, and this one is retried. null: not refused.
+         * Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.
          */
         error: string | null;
     }>;

@@ -18,7 +18,7 @@ interface ObjectPosition {
   read: { until: string; cursor: Json } | null
   /** Whether this run has read the object. */
   isDone: boolean
-  /** Why the system refused to return the object. */
+  /** Why the system refused to let it be read. */
   error?: string
 }
 
