@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
@@ -16,7 +17,11 @@ const scripted: Connector = {
   kind: 'crm',
   credentials: { token: 'A token.' },
   oauth: { provider: 'google', scopes: ['people.read'] },
-  settings: {},
+  settings: {
+    region: Type.Optional(Type.String()),
+    account_url: Type.Optional(Type.String({ readOnly: true })),
+  },
+  settingsOfAnswer: ({ account_url }) => (account_url === undefined ? {} : { account_url }),
   baseUrl: () => 'https://scripted.example',
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
   pauseMs: 0,

@@ -118,6 +118,10 @@ test('a connection is shown, paused and deleted', async () => {
   expect(await run('connection get', options)).toMatchObject({
     connection: { ...shown, state: 'waiting', next_pull_at: later.toISOString() },
   })
+  // The stored sign-in is used, which is none here.
+  await expect(run('connection update', { ...options, settings: '{"region": "us"}' })).rejects.toMatchObject({
+    code: 'connection_refused',
+  })
   expect(await run('connection pause', options)).toMatchObject({ connection: { state: 'paused' }, changed: true })
   await expect(run('connection pull', options)).rejects.toMatchObject({ code: 'connection_paused' })
   expect(await run('connection delete', options)).toMatchObject({ deleted: true, source: 'intercom' })
