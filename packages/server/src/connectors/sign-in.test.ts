@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import {
@@ -10,7 +11,13 @@ import {
   startScriptedSystem,
   WITHIN,
 } from '../../test/scripted-connector.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import {
+  createTestTenant,
+  refuseUpdates,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../test/service.ts'
 
 const PUBLIC_URL = 'https://cds.example'
 
@@ -108,6 +115,27 @@ describe('a sign-in at a provider', () => {
     await setClient(secret)
     await post(`${path}/pull`)
     await pulled(tenant, path, run_id)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+  })
+
+  test('is not lost if renewed tokens cannot be stored: the next pull stores and uses them', async () => {
+    system.pages = [{ contacts: [person(1)] }]
+    const path = await signIn()
+    const { run_id } = await pulled(tenant, path)
+    const renewals = google.forms.length
+    const isStored = sql`old.tenant_id = ${sql.lit(tenant.id)} AND new.sealed <> old.sealed`
+    const end = await refuseUpdates(service.stores.database, 'connections', isStored)
+    try {
+      system.token = 'expired'
+      await post(`${path}/pull`)
+      await inState(tenant, path, 'failed')
+    } finally {
+      await end()
+    }
+    await post(`${path}/pull`)
+    await pulled(tenant, path, run_id)
+    // The provider ends a sign-in whose replaced refresh token is used again.
+    expect(google.forms).toHaveLength(renewals + 1)
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
