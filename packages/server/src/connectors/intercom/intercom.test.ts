@@ -408,6 +408,28 @@ describe('a pull', () => {
     expect(errors).toMatchObject([{ object: 'conversations', external_id: '1001', code: 'conversation_not_readable' }])
     expect(errors[0].message).toContain('too many parts')
   })
+
+  test.for([402, 403])('a %i refuses all conversations: they are read once it is gone', async (status) => {
+    intercom.conversations = [conversation(1), conversation(2)]
+    intercom.intercept = ({ path }, response) => {
+      if (!path.startsWith('/conversations/1')) return false
+      fail(response, status, 'api_plan_restricted', 'Active subscription needed.')
+      return true
+    }
+    const connection = await connect()
+    const { objects } = await inState(connection, 'failed')
+    expect(objects).toContainEqual({
+      name: 'conversations',
+      read_until: null,
+      is_reading: false,
+      error: expect.stringContaining('Active subscription needed.'),
+    })
+    expect((await tenant.call('GET', `${connection}/errors`)).body.errors).toEqual([])
+    intercom.intercept = () => false
+    await tenant.call('POST', `${connection}/pull`)
+    const { last_run } = await pulled(connection)
+    expect(last_run.counts.conversations).toEqual({ recorded: 2 })
+  })
 })
 
 test('a connection that the database refuses to change does not block others', async () => {
