@@ -41,7 +41,8 @@ test('an invalid call returns an error and stores nothing', async () => {
     code: 'validation_error',
     details: [{ path: 'credentials.access_token' }],
   })
-  await writeFile(file, '{"access_token": "a-token-of-intercom"}\n')
+  // The whole file is read, so the JSON may be formatted.
+  await writeFile(file, '{\n  "access_token": "a-token-of-intercom"\n}\n')
   await expect(run('connection create', { ...connection, settings: '{"region": "moon"}' })).rejects.toMatchObject({
     code: 'validation_error',
     details: [{ path: 'settings.region' }],
