@@ -243,7 +243,7 @@ async function claimSource(
     .where('source', '=', source)
     .executeTakeFirstOrThrow()
   if (known.connector === connector && known.account_id === accountId) return
-  const message = `The source ${source} has what was read from another account, whose ids would mix with this one's. Connect this account under another source name.`
+  const message = `The source ${source} contains data from another account, and the ids of the two accounts would mix. Connect this account under another source name.`
   throw conflict('source_of_another_account', message)
 }
 
@@ -270,7 +270,10 @@ async function accountOf(
   })
   try {
     const { id, label } = await connector.account(client, settings)
-    if (id === null) throw new ApiRefused(0, `${connector.label} does not say which account this is.`)
+    if (id === null) {
+      const message = `${connector.label} did not return the id of this account. Check the permissions of the sign-in, then try again.`
+      throw new ApiRefused(0, message)
+    }
     return { id, label }
   } catch (error) {
     throw refusalOf(connector, error)
