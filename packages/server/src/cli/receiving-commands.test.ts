@@ -94,6 +94,17 @@ test('a suppression is removed with the consent of the owner of the address', as
   expect(await run('suppression list', {})).toMatchObject({ suppressions: [] })
 })
 
+test('an OAuth client is stored with the secret in the first line of a file', async () => {
+  const file = join(directory, 'secret.txt')
+  await writeFile(file, 'secret-of-the-client\n')
+  for (const provider of ['salesforce', 'pipedrive']) {
+    const options = { provider, 'client-id': 'KEY' }
+    await expect(run('oauth-client set', options)).rejects.toMatchObject({ code: 'invalid_option' })
+    const set = await run('oauth-client set', { ...options, 'client-secret-file': file })
+    expect(set).toMatchObject({ oauth_client: { provider, client_id: 'KEY', origin: 'workspace' } })
+  }
+})
+
 test('a connection is shown, paused and deleted', async () => {
   const later = new Date(Date.now() + 3_600_000)
   const id = newId()

@@ -41,7 +41,7 @@ export interface NewConnection {
 }
 
 /** A change of a connection. */
-export interface ConnectionChange {
+interface ConnectionChange {
   connector: Connector
   settings: Settings
   /** null: the connection keeps its sign-in. */
