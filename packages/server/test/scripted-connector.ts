@@ -19,10 +19,11 @@ const scripted: Connector = {
   oauth: { provider: 'google', scopes: ['people.read'] },
   settings: {
     region: Type.Optional(Type.String()),
+    host: Type.Optional(Type.String()),
     account_url: Type.Optional(Type.String({ readOnly: true })),
   },
   settingsOfAnswer: ({ account_url }) => (account_url === undefined ? {} : { account_url }),
-  baseUrl: () => 'https://scripted.example',
+  baseUrl: ({ host = 'scripted.example' }) => `https://${host}`,
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
   pauseMs: 0,
   account: async (client) => {

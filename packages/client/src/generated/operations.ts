@@ -2294,7 +2294,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * They are tested first. Without credentials, the connection keeps its sign-in. If the settings change, everything is read again. Another account needs another source, and so another connection. Needs the scope `settings:write`.
+   * They are tested first. Without credentials, the connection keeps its sign-in; settings that change the host need them. If the settings change, everything is read again. Another account needs another source, and so another connection. Needs the scope `settings:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)

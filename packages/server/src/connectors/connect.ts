@@ -119,6 +119,11 @@ export function parseChange(
   const isOfSignIn = (name: string) => (connector.settings[name] as { readOnly?: boolean } | undefined)?.readOnly
   const kept = Object.fromEntries(Object.entries(before).filter(([name]) => isOfSignIn(name)))
   const parsed = parseSettings(connector, { ...settings, ...kept })
+  // Whoever may change the settings may not learn the secrets, so these go only to the hosts that they were given for.
+  if (!isDeepStrictEqual(urlsOf(connector, parsed), urlsOf(connector, row.settings as Settings))) {
+    const message = 'are required, because these settings change the host that they are sent to'
+    throw validationError([{ path: 'credentials', message }])
+  }
   try {
     return { connector, settings: parsed, stored: null, signIn: openSignIn(tenant, services, connector, row) }
   } catch (error) {
@@ -278,6 +283,10 @@ async function accountOf(
   } catch (error) {
     throw refusalOf(connector, error)
   }
+}
+
+function urlsOf({ baseUrl, otherUrls }: Connector, settings: Settings) {
+  return [baseUrl(settings), otherUrls?.(settings)]
 }
 
 /** 400 `connection_refused` for what the system refused; an unexpected error stays as it is. */

@@ -178,12 +178,14 @@ describe('a sign-in at a provider', () => {
     expect((await read(path)).settings).toMatchObject({ region: 'us' })
   })
 
-  test('with entered credentials is kept too', async () => {
+  test('with entered credentials is kept too, for the host that they were entered for', async () => {
     const path = await connect(tenant, { settings: { region: 'eu' } })
     const { run_id } = await pulled(tenant, path)
     expect((await tenant.call('PATCH', path, { settings: {} })).body.connection.settings).toEqual({})
     await pulled(tenant, path, run_id)
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+    const elsewhere = await tenant.call('PATCH', path, { settings: { host: 'another.example' } })
+    expect([elsewhere.status, elsewhere.body.error.details[0].path]).toEqual([400, 'credentials'])
     const row = tenant.handle.db.updateTable('connections').set({ sealed: 'of another key' })
     await row.where('connection_id', '=', path.split('/').at(-1) ?? '').execute()
     const refused = await tenant.call('PATCH', path, { settings: { region: 'us' } })
