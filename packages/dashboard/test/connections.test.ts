@@ -178,6 +178,21 @@ describe.skipIf(!HAS_BROWSER)('the connected systems', () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('the settings change without the credentials', async () => {
+    const workspace = new HubSpotWorkspace(tenant)
+    await workspace.connect()
+    const page = await browser.signedIn(tenant, { path: `/connections/${workspace.connectionId}` })
+    await more(page, 'Change credentials or settings')
+    const dialog = page.getByRole('dialog', { name: 'Credentials and settings of HubSpot' })
+    await dialog.getByLabel('Contact properties').fill('plan')
+    expect(await checkPage(page, 'connection-settings')).toEqual([])
+    await dialog.getByRole('button', { name: 'Save changes' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await workspace.pulled()
+    expect(await workspace.read()).toMatchObject({ settings: { contact_properties: 'plan' }, error: null })
+    expect(browser.problems).toEqual([])
+  })
+
   test('what is written to a system is chosen, refused where that cannot be, and turned off', async () => {
     const ada = hubspot.records.create('contacts', { email: 'ada@example.com', jobtitle: 'Countess' })
     const workspace = new HubSpotWorkspace(tenant)

@@ -13,6 +13,8 @@ export interface SystemRequest {
   query: URLSearchParams
   headers: Record<string, string | string[] | undefined>
   body: string
+  /** When it arrived, in milliseconds. */
+  at: number
 }
 
 /** Its answer; an object or a list is sent as JSON. `null` cuts the connection. */
@@ -34,6 +36,7 @@ export async function startConnectedSystem(
 ): Promise<ConnectedSystem> {
   const system: ConnectedSystem = { url: '', requests: [], intercept: () => undefined, close: async () => {} }
   const server = createServer({ cert: certificate, key }, async (incoming, response) => {
+    const at = performance.now()
     const url = new URL(incoming.url ?? '/', 'https://system')
     const request = {
       method: incoming.method ?? 'GET',
@@ -41,6 +44,7 @@ export async function startConnectedSystem(
       query: url.searchParams,
       headers: incoming.headers,
       body: await text(incoming),
+      at,
     }
     system.requests.push(request)
     const intercepted = await system.intercept(request)
@@ -62,6 +66,11 @@ export async function startConnectedSystem(
     await once(server, 'close')
   }
   return system
+}
+
+/** The milliseconds between each request and the one before it. Clients wait at least as long as they should, so these are lower bounds. */
+export function pausesBetween(requests: readonly SystemRequest[]): number[] {
+  return requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? at))
 }
 
 /** A paused connection with a run and a failed record, of which no system is asked. @returns its id. */

@@ -154,19 +154,23 @@ export class HubSpotRecords {
   }
 
   /** A merge makes a new record of both, with the values of the first; both ids lead to it. */
-  merge(primary: string, other: string, at = this.now()): HubSpotRecord {
-    const [first, second] = [this.find('contacts', primary), this.find('contacts', other)]
-    if (!first || !second) throw new Refused('OBJECT_NOT_FOUND', 'One of the contacts does not exist')
-    this.archive('contacts', first.id, at)
-    this.archive('contacts', second.id, at)
+  merge(primary: string, other: string, at = this.now(), type: 'contacts' | 'companies' = 'contacts'): HubSpotRecord {
+    const [first, second] = [this.find(type, primary), this.find(type, other)]
+    if (!first || !second) throw new Refused('OBJECT_NOT_FOUND', 'One of the records does not exist')
+    this.archive(type, first.id, at)
+    this.archive(type, second.id, at)
     const { hs_object_id: _, createdate: __, ...values } = { ...second.properties, ...first.properties }
     const ids = [first, second].flatMap(({ id, properties }) => [
       ...(properties.hs_merged_object_ids?.split(';') ?? []),
       id,
     ])
-    const id = this.create('contacts', { ...values, hs_merged_object_ids: ids.join(';') }, at)
-    for (const each of ids) this.#merged.set(`contacts/${each}`, id)
-    return this.find('contacts', id) as HubSpotRecord
+    const id = this.create(type, { ...values, hs_merged_object_ids: ids.join(';') }, at)
+    for (const each of ids) this.#merged.set(`${type}/${each}`, id)
+    for (const contact of type === 'companies' ? this.of('contacts') : []) {
+      const isOfOne = !contact.archived && ids.includes(contact.properties.associatedcompanyid ?? '')
+      if (isOfOne) this.change('contacts', contact.id, { associatedcompanyid: id })
+    }
+    return this.find(type, id) as HubSpotRecord
   }
 
   /** A deletion for privacy leaves nothing, also not in the list of deleted records. */

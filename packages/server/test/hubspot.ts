@@ -24,6 +24,8 @@ export interface HubSpot extends ConnectedSystem {
   tokens: Set<string>
   /** Requests that are allowed in 10 seconds and, of searches, in one. */
   limits: { tenSecondly: number; searchesSecondly: number }
+  /** Requests that these limits refused. */
+  refused: number
   /** Requests that are left today. */
   remainingToday: number
   /** Whether a batch with a wrong input fails for this input only, if inputs have trace ids; otherwise as a whole. */
@@ -41,13 +43,16 @@ export async function startHubSpot(certificate: ReturnType<typeof makeCertificat
   const times: number[] = []
   const searches: number[] = []
   const system = await startConnectedSystem(certificate, (request) => {
-    const answer = limited(request) ?? answered(request)
+    const refusal = limited(request)
+    if (refusal) hubspot.refused++
+    const answer = refusal ?? answered(request)
     return answer && { ...answer, headers: { ...rateHeaders(), ...answer.headers } }
   })
   const hubspot: HubSpot = Object.assign(system, {
     records,
     tokens: new Set([TOKEN]),
     limits: { tenSecondly: 100, searchesSecondly: 5 },
+    refused: 0,
     remainingToday: 250_000,
     isMultiStatus: true,
     searchWindow: 10_000,

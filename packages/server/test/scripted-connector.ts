@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
@@ -16,8 +17,13 @@ const scripted: Connector = {
   kind: 'crm',
   credentials: { token: 'A token.' },
   oauth: { provider: 'google', scopes: ['people.read'] },
-  settings: {},
-  baseUrl: () => 'https://scripted.example',
+  settings: {
+    region: Type.Optional(Type.String()),
+    host: Type.Optional(Type.String()),
+    account_url: Type.Optional(Type.String({ readOnly: true })),
+  },
+  settingsOfAnswer: ({ account_url }) => (account_url === undefined ? {} : { account_url }),
+  baseUrl: ({ host = 'scripted.example' }) => `https://${host}`,
   headers: ({ token, access_token }) => ({ authorization: `Bearer ${token ?? access_token ?? ''}` }),
   pauseMs: 0,
   account: async (client) => {

@@ -597,7 +597,7 @@ export class Operations extends Caller {
   /**
    * Connect a system and start pulling its data.
    *
-   * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings. Needs the scope `settings:write`.
+   * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`.
    */
   createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResponse> {
     return this.call('POST /v1/connections', input, options)
@@ -2294,7 +2294,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * They are tested first. If the settings change, everything is read again. Another account needs another source, and so another connection. Needs the scope `settings:write`.
+   * They are tested first. Without credentials, the connection keeps its sign-in; settings that change the host need them. If the settings change, everything is read again. Another account needs another source, and so another connection. Needs the scope `settings:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)

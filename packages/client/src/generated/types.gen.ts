@@ -2632,7 +2632,7 @@ export type CompleteAuthorizationResponse = {
     status: 'success';
     provider: string;
     /**
-     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write.
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
      */
     purpose: {
         kind: 'mailbox' | 'connection';
@@ -7005,7 +7005,7 @@ export type StartAuthorizationInput = {
      */
     provider: string;
     /**
-     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write.
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
      */
     purpose: {
         kind: 'mailbox' | 'connection';
@@ -7263,7 +7263,7 @@ export type UpdateConnectionInput = {
     /**
      * The connector's secret fields. They are stored encrypted and never returned.
      */
-    credentials: {
+    credentials?: {
         [key: string]: string;
     };
     /**

@@ -79,7 +79,8 @@ export function createConnection(input: ConnectionInput & { connector: string; s
   return send<{ connection: Connection }>('POST', '/v1/connections', input)
 }
 
-export function updateConnection(id: string, input: ConnectionInput) {
+/** @param input without credentials, the connection keeps its sign-in. */
+export function updateConnection(id: string, input: Partial<ConnectionInput>) {
   return send<{ connection: Connection }>('PATCH', pathOf(id), input)
 }
 

@@ -20,7 +20,7 @@ import { ConfirmDialog } from '../ui/confirm-button.tsx'
 import { FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
-import { EditDialog } from './edit-dialog.tsx'
+import { EditDialog, isEditable } from './edit-dialog.tsx'
 import { text } from './text.ts'
 import { WriteBackDialog } from './write-back-dialog.tsx'
 
@@ -78,7 +78,7 @@ export function ConnectionActions({ connection, connector, label }: ConnectionAc
         </Menu.Target>
         <Menu.Dropdown>
           {isReadable ? <Menu.Item onClick={afterFocus(rereading.open)}>{text.actions.reread}</Menu.Item> : null}
-          {connector && connector.credentials.length > 0 ? (
+          {connector && isEditable(connector) ? (
             <Menu.Item onClick={afterFocus(editing.open)}>{text.actions.edit}</Menu.Item>
           ) : null}
           {connector?.can_write_back ? (

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Connection, type Connector, refreshConnections, updateConnection } from '../api/connections.ts'
 import { FormButtons, FormError } from '../ui/form.tsx'
-import { CredentialFields, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
+import { CredentialFields, credentialsOf, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
 import { text } from './text.ts'
 
 interface EditDialogProps {
@@ -14,7 +14,7 @@ interface EditDialogProps {
   onClose: () => void
 }
 
-/** Replaces the credentials and the settings. Credentials are never shown, so they are entered again. */
+/** Changes the settings, the credentials or both. Credentials are never shown; blank ones stay as they are. */
 export function EditDialog({ opened, onClose, label, ...form }: EditDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title={text.edit.title(label)}>
@@ -23,16 +23,23 @@ export function EditDialog({ opened, onClose, label, ...form }: EditDialogProps)
   )
 }
 
+/** Whether there is anything to enter. */
+export function isEditable(connector: Connector): boolean {
+  return connector.credentials.length > 0 || shownSettings(connector).length > 0
+}
+
 function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'opened' | 'label'>) {
   const queryClient = useQueryClient()
   const [secrets, setSecrets] = useState<Draft>({})
   const [settings, setSettings] = useState<Draft>(() => draftOf(connection, connector))
   const saving = useMutation({
-    mutationFn: () =>
-      updateConnection(connection.connection_id, {
-        credentials: Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, value.trim()])),
+    mutationFn: () => {
+      const credentials = credentialsOf(secrets)
+      return updateConnection(connection.connection_id, {
+        ...(Object.keys(credentials).length === 0 ? {} : { credentials }),
         settings: settingsOf(connector, settings, connection.settings),
-      }),
+      })
+    },
     onSuccess: async () => {
       await refreshConnections(queryClient)
       onClose()
@@ -44,8 +51,10 @@ function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'ope
   }
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
-      <Text size="sm">{text.edit.explanation}</Text>
-      <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} />
+      <Text size="sm">
+        {text.edit.explanation} {connector.credentials.length > 0 ? text.edit.keptHint : null}
+      </Text>
+      <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} isKept />
       <SettingFields connector={connector} draft={settings} onChange={setSettings} />
       <FormError error={saving.error} />
       <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />

@@ -29,14 +29,14 @@ interface FieldsProps {
   onChange: (draft: Draft) => void
 }
 
-/** The secret fields to sign in with. */
-export function CredentialFields({ connector, draft, onChange }: FieldsProps) {
+/** The secret fields to sign in with. @param isKept whether blank fields keep the sign-in. */
+export function CredentialFields({ connector, draft, onChange, isKept = false }: FieldsProps & { isKept?: boolean }) {
   return connector.credentials.map(({ name, description }) => (
     <PasswordInput
       key={name}
       label={fieldWords(name)}
       description={text.create.stored(description)}
-      required
+      required={!isKept}
       autoComplete="off"
       visibilityToggleButtonProps={{ 'aria-label': text.create.show(fieldWords(name)) }}
       value={draft[name] ?? ''}
@@ -88,6 +88,12 @@ export function SettingFields({ connector, draft, onChange }: FieldsProps) {
       />
     )
   })
+}
+
+/** The credentials of a form, without empty ones. */
+export function credentialsOf(draft: Draft): Record<string, string> {
+  const trimmed = Object.entries(draft).map(([name, value]) => [name, value.trim()] as const)
+  return Object.fromEntries(trimmed.filter(([, value]) => value !== ''))
 }
 
 /** The settings that people enter. */

@@ -8,7 +8,7 @@ import { SignInButton } from '../providers/sign-in-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
-import { CredentialFields, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
+import { CredentialFields, credentialsOf, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
 import { text } from './text.ts'
 
 const route = getRouteApi('/shell/connections/new/$connector')
@@ -47,14 +47,15 @@ function NewConnection({ connector }: { connector: Connector }) {
   const [secrets, setSecrets] = useState<Draft>({})
   const [start, setStart] = useState<'everything' | 'since'>('everything')
   const [since, setSince] = useState('')
+  const from = start === 'since' ? { read_since: since } : null
   const creating = useMutation({
     mutationFn: () =>
       createConnection({
         connector: name,
         source: source.trim(),
-        credentials: Object.fromEntries(Object.entries(secrets).map(([field, value]) => [field, value.trim()])),
+        credentials: credentialsOf(secrets),
         settings: settingsOf(connector, settings),
-        ...(start === 'since' ? { read_since: since } : {}),
+        ...from,
       }),
     onSuccess: async ({ connection }) => {
       await refreshConnections(queryClient)
@@ -76,6 +77,21 @@ function NewConnection({ connector }: { connector: Connector }) {
         onChange={(event) => setSource(event.currentTarget.value)}
         {...upTo(SOURCE_LENGTH_MAX)}
       />
+      <NativeSelect
+        label={text.create.start}
+        value={start}
+        onChange={(event) => setStart(event.currentTarget.value as typeof start)}
+        data={Object.entries(text.create.starts).map(([value, words]) => ({ value, label: words }))}
+      />
+      {start === 'since' ? (
+        <TextInput
+          type="date"
+          label={text.create.since}
+          required
+          value={since}
+          onChange={(event) => setSince(event.currentTarget.value)}
+        />
+      ) : null}
     </>
   )
   return (
@@ -98,7 +114,11 @@ function NewConnection({ connector }: { connector: Connector }) {
             </Title>
             <Text size="sm">{text.create.signInHint(label)}</Text>
             <Group>
-              <SignInButton provider={provider} purpose={purposeOf(connector, source, settings)} variant="filled">
+              <SignInButton
+                provider={provider}
+                purpose={{ ...purposeOf(connector, source, settings), ...from }}
+                variant="filled"
+              >
                 {text.create.signIn(label)}
               </SignInButton>
             </Group>
@@ -115,21 +135,6 @@ function NewConnection({ connector }: { connector: Connector }) {
             ) : null}
             <CredentialFields connector={connector} draft={secrets} onChange={setSecrets} />
             {provider ? null : fields}
-            <NativeSelect
-              label={text.create.start}
-              value={start}
-              onChange={(event) => setStart(event.currentTarget.value as typeof start)}
-              data={Object.entries(text.create.starts).map(([value, words]) => ({ value, label: words }))}
-            />
-            {start === 'since' ? (
-              <TextInput
-                type="date"
-                label={text.create.since}
-                required
-                value={since}
-                onChange={(event) => setSince(event.currentTarget.value)}
-              />
-            ) : null}
             {creating.isError ? (
               <Alert color="red" role="alert" title={text.create.failed}>
                 {messageOf(creating.error)}

@@ -171,7 +171,9 @@ export const text = {
   edit: {
     title: (label: string) => `Credentials and settings of ${label}`,
     explanation:
-      'They are tested before they are stored. If you change the settings, everything is read again. Connect another account separately, under another source.',
+      'Changes are tested before they are stored. If you change the settings, everything is read again. Connect another account separately, under another source.',
+    keptHint:
+      'Leave the credentials blank to keep the sign-in. Settings that change the host, such as a region, need them.',
     submit: 'Save changes',
   },
 }

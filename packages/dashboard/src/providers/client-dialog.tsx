@@ -10,6 +10,9 @@ import { text } from './text.ts'
 const GUIDES = new Map([
   ['google', '/docs/identities#google'],
   ['microsoft', '/docs/identities#microsoft'],
+  ['hubspot', '/docs/connectors-hubspot#connect'],
+  ['salesforce', '/docs/connectors-salesforce#sign-in'],
+  ['pipedrive', '/docs/connectors-pipedrive#sign-in'],
 ])
 
 interface ClientDialogProps {

@@ -24,8 +24,8 @@ export function fileProblem(operation: Declaration, values: Values): string | nu
  */
 export async function withContents(operation: Declaration, values: Values): Promise<Values> {
   const contents: Values = {}
-  for (const name of secretsOf(operation)) {
-    const secret = await readSecret(name, values)
+  for (const { name, isJson } of secretsOf(operation)) {
+    const secret = await readSecret(name, isJson, values)
     if (secret !== undefined) contents[name] = secret
   }
   const file = listOfFile(operation) === undefined ? undefined : values[FILE_OPTION]
@@ -35,23 +35,25 @@ export async function withContents(operation: Declaration, values: Values): Prom
   return { ...values, ...contents }
 }
 
-async function readSecret(name: string, values: Values): Promise<string | undefined> {
+async function readSecret(name: string, isJson: boolean, values: Values): Promise<string | undefined> {
   const given = [`${name}-file`, `${name}-env`].filter((option) => values[option] !== undefined)
   const [option] = given
   if (option === undefined) return undefined
   if (given.length > 1) throw invalid(`Give --${name}-file or --${name}-env, not both.`)
   const place = String(values[option])
-  const secret = option.endsWith('-env') ? process.env[place] : await firstLine(option, place, name)
+  const secret = option.endsWith('-env') ? process.env[place] : await contentOf(option, place, name, isJson)
   if (secret === undefined || secret === '') throw invalid(`--${option}: ${place} is empty or not set.`)
   return secret
 }
 
-async function firstLine(option: string, file: string, name: string): Promise<string | undefined> {
+/** The first line of a file; all of it if it is JSON. */
+async function contentOf(option: string, file: string, name: string, isJson: boolean): Promise<string | undefined> {
   if (file === STANDARD_INPUT && process.stdin.isTTY) {
     const [answer] = await askWithoutEcho({ input: process.stdin, output: process.stderr }, [`${name}: `])
     return answer
   }
-  return (await readText(option, file, SECRET_BYTES_MAX)).split(/\r?\n/)[0]
+  const text = await readText(option, file, SECRET_BYTES_MAX)
+  return isJson ? text.trim() : text.split(/\r?\n/)[0]
 }
 
 async function readText(option: string, file: string, bytesMax: number): Promise<string> {

@@ -41,7 +41,8 @@ test('an invalid call returns an error and stores nothing', async () => {
     code: 'validation_error',
     details: [{ path: 'credentials.access_token' }],
   })
-  await writeFile(file, '{"access_token": "a-token-of-intercom"}\n')
+  // The whole file is read, so the JSON may be formatted.
+  await writeFile(file, '{\n  "access_token": "a-token-of-intercom"\n}\n')
   await expect(run('connection create', { ...connection, settings: '{"region": "moon"}' })).rejects.toMatchObject({
     code: 'validation_error',
     details: [{ path: 'settings.region' }],
@@ -93,6 +94,17 @@ test('a suppression is removed with the consent of the owner of the address', as
   expect(await run('suppression list', {})).toMatchObject({ suppressions: [] })
 })
 
+test('an OAuth client is stored with the secret in the first line of a file', async () => {
+  const file = join(directory, 'secret.txt')
+  await writeFile(file, 'secret-of-the-client\n')
+  for (const provider of ['salesforce', 'pipedrive']) {
+    const options = { provider, 'client-id': 'KEY' }
+    await expect(run('oauth-client set', options)).rejects.toMatchObject({ code: 'invalid_option' })
+    const set = await run('oauth-client set', { ...options, 'client-secret-file': file })
+    expect(set).toMatchObject({ oauth_client: { provider, client_id: 'KEY', origin: 'workspace' } })
+  }
+})
+
 test('a connection is shown, paused and deleted', async () => {
   const later = new Date(Date.now() + 3_600_000)
   const id = newId()
@@ -117,6 +129,10 @@ test('a connection is shown, paused and deleted', async () => {
   const shown = { source: 'intercom', settings: { region: 'eu' }, account: 'Ours', error: null, last_run: null }
   expect(await run('connection get', options)).toMatchObject({
     connection: { ...shown, state: 'waiting', next_pull_at: later.toISOString() },
+  })
+  // The stored sign-in is used, which is none here.
+  await expect(run('connection update', { ...options, settings: '{"region": "us"}' })).rejects.toMatchObject({
+    code: 'connection_refused',
   })
   expect(await run('connection pause', options)).toMatchObject({ connection: { state: 'paused' }, changed: true })
   await expect(run('connection pull', options)).rejects.toMatchObject({ code: 'connection_paused' })

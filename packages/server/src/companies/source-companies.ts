@@ -17,6 +17,8 @@ const NAME_LENGTH_MAX = 1_000
 export interface SourceCompany {
   /** The system's id of the company. */
   externalId: string
+  /** The system's ids of the records that were merged into this one. */
+  mergedIds?: readonly string[]
   /** As sent; one that is no domain is left out. */
   domain: string | null
   name: string | null
@@ -30,8 +32,8 @@ export type CompanyResult = { status: 'created' | 'updated' | 'unchanged'; compa
 type Said = Record<string, Properties[string]>
 
 /**
- * Writes a source's companies. A company is found by the source's id, else by its domain, else created. Only what differs
- * from what the source said last is written, so that an old value never replaces what others have written since.
+ * Writes a source's companies. A company is found by the source's id, else by its domain, else by the ids that were merged
+ * into it, else created. Only what differs from what the source said last is written, so that an old value never replaces what others have written since.
  */
 export async function writeSourceCompanies(
   tenant: Tenant,
@@ -64,13 +66,14 @@ export async function companiesByKey(
     .select(['company_sources.external_id', 'company_sources.company_id'])
     .where('company_sources.source', '=', source)
     .where('company_sources.external_id', '=', sql<string>`any(${externalIds})`)
+    .where('company_sources.is_deleted', '=', false)
     .orderBy('company_sources.company_id')
     .forKeyShare('companies')
     .execute()
   return new Map(rows.map(({ external_id, company_id }) => [external_id, company_id]))
 }
 
-/** Those of some companies that a source knows. */
+/** Those of some companies that a source knows, or knew before it deleted them. */
 export async function companiesOfSource(
   tx: Tenant,
   source: string,
@@ -86,41 +89,49 @@ export async function companiesOfSource(
   return new Set(rows.map(({ company_id }) => company_id))
 }
 
-/** Forgets companies that a source deleted. The companies stay. @returns how many it knew. */
+/** Forgets what a source said of companies that it deleted. The companies stay. @returns how many it knew. */
 export async function forgetSourceCompanies(
   tenant: Tenant,
   source: string,
   externalIds: readonly string[],
 ): Promise<number> {
   if (externalIds.length === 0) return 0
-  const { numDeletedRows } = await tenant.db
-    .deleteFrom('company_sources')
+  const { numUpdatedRows } = await tenant.db
+    .updateTable('company_sources')
+    .set({ is_deleted: true, fields: '{}' })
     .where('source', '=', source)
     .where('external_id', '=', sql<string>`any(${externalIds})`)
+    .where('is_deleted', '=', false)
     .executeTakeFirst()
-  return Number(numDeletedRows)
+  return Number(numUpdatedRows)
 }
 
 async function writeCompany(
   tx: Tenant,
   source: string,
-  { externalId, domain: sentDomain, name: sentName, properties }: SourceCompany,
+  { externalId, mergedIds = [], domain: sentDomain, name: sentName, properties }: SourceCompany,
   now: Date,
 ): Promise<CompanyResult> {
   const problems = problemsOf(externalId, properties)
   if (problems.length > 0) return failure(validationError(problems))
   const domain = sentDomain === null ? null : parseCompanyDomain(sentDomain)
   const name = nameOf(sentName)
-  const known = await tx.db
+  const ids = [externalId, ...mergedIds]
+  const rows = await tx.db
     .selectFrom('company_sources')
-    .select(['company_id', 'fields'])
+    .select(['external_id', 'company_id', 'fields'])
     .where('source', '=', source)
-    .where('external_id', '=', externalId)
+    .where('external_id', '=', sql<string>`any(${ids})`)
+    .orderBy('external_id')
     .forUpdate()
-    .executeTakeFirst()
+    .execute()
+  const own = rows.find(({ external_id }) => external_id === externalId)
+  const ofDomain = own ? undefined : await lockCompany(tx, null, domain)
+  const merged = ids.flatMap((id) => rows.find(({ external_id }) => external_id === id) ?? [])
+  const known = own ?? merged.find(({ company_id }) => !ofDomain || company_id === ofDomain.company_id)
   const saidBefore = (known?.fields ?? {}) as Said
   const said: Said = { ...(properties as Properties), ...(name === null ? {} : { name }) }
-  const before = await lockCompany(tx, known?.company_id ?? null, domain)
+  const before = ofDomain ?? (known && (await lockCompany(tx, known.company_id, null)))
   try {
     const row = before
       ? await changeKnown(tx, before, { said, saidBefore, domain }, now)
@@ -204,7 +215,9 @@ async function remember(
   const fields = JSON.stringify(Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null)))
   await tx.db
     .insertInto('company_sources')
-    .values({ source, external_id: externalId, company_id: companyId, fields })
-    .onConflict((row) => row.columns(['source', 'external_id']).doUpdateSet({ company_id: companyId, fields }))
+    .values({ source, external_id: externalId, company_id: companyId, fields, is_deleted: false })
+    .onConflict((row) =>
+      row.columns(['source', 'external_id']).doUpdateSet({ company_id: companyId, fields, is_deleted: false }),
+    )
     .execute()
 }

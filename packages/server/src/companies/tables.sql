@@ -27,13 +27,15 @@ CREATE INDEX companies_newest ON companies (tenant_id, created_at, company_id);
 CREATE INDEX companies_name ON companies (tenant_id, sort_name, company_id);
 CREATE INDEX companies_search ON companies USING gin (tenant_id, facets, search_text gin_trgm_ops);
 
--- The companies of connected systems, by the system's ids. `fields` is what the system said last, name included.
+-- The companies of connected systems, by the system's ids. `fields` is what the system said last, name included. A company
+-- that was deleted or merged there is remembered, so that its contacts still follow the system to another company.
 CREATE TABLE company_sources (
   tenant_id uuid NOT NULL,
   source text NOT NULL,
   external_id text NOT NULL,
   company_id uuid NOT NULL,
   fields jsonb NOT NULL,
+  is_deleted boolean NOT NULL DEFAULT false,
   PRIMARY KEY (tenant_id, source, external_id),
   FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE CASCADE
 );

@@ -12,10 +12,10 @@ import { noteConnector } from '../sources/connectors.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { ApiRefused, openClient, problemOf, type SignIn } from './client.ts'
-import { change, findConnection, lockConnection, sealedPlace } from './connections.ts'
+import { type ConnectionRow, change, findConnection, lockConnection, sealedPlace } from './connections.ts'
 import type { Account, Connector, Credentials, Settings } from './connector.ts'
 import { startPosition } from './position.ts'
-import { enteredCredentials, type SignInServices, type StoredSecrets } from './sign-in.ts'
+import { enteredCredentials, openSignIn, type SignInServices, type StoredSecrets } from './sign-in.ts'
 
 const CREDENTIAL_LENGTH_MAX = 4_096
 /** Credentials become headers: no spaces, no line ends. */
@@ -38,6 +38,15 @@ export interface NewConnection {
   signIn: SignIn
   /** The first read includes changes since this time; null: everything. */
   since: Date | null
+}
+
+/** A change of a connection. */
+interface ConnectionChange {
+  connector: Connector
+  settings: Settings
+  /** null: the connection keeps its sign-in. */
+  stored: StoredSecrets | null
+  signIn: SignIn
 }
 
 /** @throws ServiceError 404 `unknown_connector`, 400 for settings or a name that are not valid. */
@@ -85,6 +94,41 @@ export function parseCredentials(
 
 export function entered(credentials: Credentials): Pick<NewConnection, 'stored' | 'signIn'> {
   return { stored: { kind: 'entered', credentials }, signIn: enteredCredentials(credentials) }
+}
+
+/**
+ * What a person changes: the credentials, the settings or both. Without credentials, the connection keeps its sign-in, and
+ * the settings that only a sign-in sets, such as the URL of the account's API.
+ * @throws ServiceError 400 for values that are not valid, 400 `connection_refused` if the kept sign-in cannot be used.
+ */
+export function parseChange(
+  tenant: Tenant,
+  services: ConnectServices,
+  { row, connector }: { row: ConnectionRow; connector: Connector },
+  sent: { credentials?: Record<string, unknown> | undefined; settings?: Record<string, unknown> | undefined },
+): ConnectionChange {
+  const before = row.settings as Record<string, unknown>
+  const settings = sent.settings ?? before
+  if (sent.credentials) {
+    return {
+      connector,
+      settings: parseSettings(connector, settings),
+      ...entered(parseCredentials(connector, sent.credentials)),
+    }
+  }
+  const isOfSignIn = (name: string) => (connector.settings[name] as { readOnly?: boolean } | undefined)?.readOnly
+  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => isOfSignIn(name)))
+  const parsed = parseSettings(connector, { ...settings, ...kept })
+  // Whoever may change the settings may not learn the secrets, so these go only to the hosts that they were given for.
+  if (!isDeepStrictEqual(urlsOf(connector, parsed), urlsOf(connector, row.settings as Settings))) {
+    const message = 'are required, because these settings change the host that they are sent to'
+    throw validationError([{ path: 'credentials', message }])
+  }
+  try {
+    return { connector, settings: parsed, stored: null, signIn: openSignIn(tenant, services, connector, row) }
+  } catch (error) {
+    throw refusalOf(connector, error)
+  }
 }
 
 /**
@@ -148,7 +192,7 @@ export async function connect(
 }
 
 /**
- * Changes the credentials or the settings of a connection, and starts a pull. If the settings changed, it reads from the start.
+ * Changes the sign-in or the settings of a connection, and starts a pull. If the settings changed, it reads from the start.
  * @throws ServiceError 404, 400 `connection_refused`, 409 `source_of_another_account`.
  */
 export async function reconnect(
@@ -156,7 +200,7 @@ export async function reconnect(
   services: ConnectServices,
   actor: Actor,
   connectionId: string,
-  connection: Omit<NewConnection, 'source' | 'since'>,
+  connection: ConnectionChange,
   now: Date,
 ): Promise<void> {
   const { connector, settings, stored } = connection
@@ -168,8 +212,8 @@ export async function reconnect(
     const state = before.state === 'paused' ? 'paused' : 'waiting'
     const changes = {
       settings: JSON.stringify(settings),
-      sealed: seal(tenant, services, connectionId, stored),
       account,
+      ...(stored === null ? {} : { sealed: seal(tenant, services, connectionId, stored) }),
       ...(isSame ? {} : { position: JSON.stringify(startPosition(connector, null)) }),
     }
     await change(tx, connectionId, { ...changes, state, error: null, failures: 0, next_pull_at: now }, now)
@@ -204,7 +248,7 @@ async function claimSource(
     .where('source', '=', source)
     .executeTakeFirstOrThrow()
   if (known.connector === connector && known.account_id === accountId) return
-  const message = `The source ${source} has what was read from another account, whose ids would mix with this one's. Connect this account under another source name.`
+  const message = `The source ${source} contains data from another account, and the ids of the two accounts would mix. Connect this account under another source name.`
   throw conflict('source_of_another_account', message)
 }
 
@@ -231,13 +275,24 @@ async function accountOf(
   })
   try {
     const { id, label } = await connector.account(client, settings)
-    if (id === null) throw new ApiRefused(0, `${connector.label} does not say which account this is.`)
+    if (id === null) {
+      const message = `${connector.label} did not return the id of this account. Check the permissions of the sign-in, then try again.`
+      throw new ApiRefused(0, message)
+    }
     return { id, label }
   } catch (error) {
-    const problem = problemOf(connector.label, error)
-    if (problem === null) throw error
-    throw new ServiceError(400, 'connection_refused', problem, { cause: error })
+    throw refusalOf(connector, error)
   }
+}
+
+function urlsOf({ baseUrl, otherUrls }: Connector, settings: Settings) {
+  return [baseUrl(settings), otherUrls?.(settings)]
+}
+
+/** 400 `connection_refused` for what the system refused; an unexpected error stays as it is. */
+function refusalOf({ label }: Connector, error: unknown): unknown {
+  const problem = problemOf(label, error)
+  return problem === null ? error : new ServiceError(400, 'connection_refused', problem, { cause: error })
 }
 
 function seal(tenant: Tenant, { secrets }: ConnectServices, connectionId: string, stored: StoredSecrets): string {

@@ -1,13 +1,16 @@
 import { validationError } from '../platform/errors.ts'
+import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { pathId } from '../platform/http/responses.ts'
+import { parseTimestamp } from '../platform/time.ts'
 import type { Authorized, Purpose, PurposeHandler } from '../providers/purpose.ts'
 import { type ConnectServices, connect, connectorOf, parseConnection, parseSettings, reconnect } from './connect.ts'
 import type { Connector, Settings } from './connector.ts'
 import { enteredCredentials } from './sign-in.ts'
 
 /**
- * Connects a system through a sign-in at its provider. The purpose contains `connector`, the connector's settings, and `source` if
- * it differs from the connector's name. To sign in again, it contains `connection_id` instead.
+ * Connects a system through a sign-in at its provider. The purpose contains `connector`, the connector's settings, `source` if
+ * it differs from the connector's name, and `read_since` if not everything is read. To sign in again, it contains
+ * `connection_id` instead.
  */
 export function connectionPurpose(services: ConnectServices): PurposeHandler {
   return {
@@ -32,9 +35,9 @@ export function connectionPurpose(services: ConnectServices): PurposeHandler {
         await reconnect(tenant, services, actor, connectionId, connection, now)
         return { path: `/connections/${connectionId}` }
       }
-      const { connector, source, settings: sent } = fromPurpose(purpose)
+      const { connector, source, settings: sent, since } = fromPurpose(purpose)
       const settings = settingsAfter(connector, sent, authorized)
-      const connection = { connector, source, settings, ...signInOf(authorized), since: null }
+      const connection = { connector, source, settings, ...signInOf(authorized), since }
       const connectionId = await connect(tenant, services, actor, connection, now)
       return { path: `/connections/${connectionId}` }
     },
@@ -48,11 +51,14 @@ async function known(tenant: Parameters<typeof connectorOf>[0], id: string) {
 }
 
 /** @throws ServiceError 404 `unknown_connector`, 400 without a connector or for other fields. */
-function fromPurpose({ kind: _, connector, source, ...settings }: Purpose) {
+function fromPurpose({ kind: _, connector, source, read_since: sinceSent, ...settings }: Purpose) {
   if (connector === undefined) {
     throw validationError([{ path: 'purpose.connector', message: 'is required for a connection' }])
   }
-  return parseConnection(connector, source, settings)
+  const since = sinceSent === undefined ? null : parseTimestamp(sinceSent)
+  if (sinceSent !== undefined && since === null)
+    throw validationError([{ path: 'purpose.read_since', message: `must be ${TIMESTAMP_FORM}` }])
+  return { ...parseConnection(connector, source, settings), since }
 }
 
 /** Adds the settings from the provider's response. @throws ServiceError 400 */

@@ -8,9 +8,9 @@ import {
   connect,
   connectorOf,
   entered,
+  parseChange,
   parseConnection,
   parseCredentials,
-  parseSettings,
   reconnect,
 } from './connect.ts'
 import { Connection, ConnectionError, ConnectionRun, ConnectorDescription } from './connection-object.ts'
@@ -80,7 +80,7 @@ export const CONNECTOR_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Connect a system and start pulling its data',
     description:
-      'The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}` and the settings.',
+      'The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`.',
     input: {
       connector: Type.String({ minLength: 1, maxLength: 50, examples: ['pipedrive'] }),
       source: Type.Optional(
@@ -144,17 +144,18 @@ export const CONNECTOR_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Replace the credentials or the settings of a connected system',
     description:
-      'They are tested first. If the settings change, everything is read again. Another account needs another source, and so another connection.',
-    input: { ...ConnectionPath, credentials: Credentials, settings: Settings },
+      'They are tested first. Without credentials, the connection keeps its sign-in; settings that change the host need them. If the settings change, everything is read again. Another account needs another source, and so another connection.',
+    input: { ...ConnectionPath, credentials: Type.Optional(Credentials), settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
     errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
     audit: 'own',
-    async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings: sent }) {
-      const { row, connector } = await connectorOf(tenant, connection_id)
-      const settings = parseSettings(connector, sent ?? (row.settings as Record<string, unknown>))
-      const signIn = entered(parseCredentials(connector, credentials))
-      await reconnect(tenant, connecting, actor, connection_id, { connector, settings, ...signIn }, now)
+    async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings }) {
+      const change = parseChange(tenant, connecting, await connectorOf(tenant, connection_id), {
+        credentials,
+        settings,
+      })
+      await reconnect(tenant, connecting, actor, connection_id, change, now)
       return { connection: await readConnection(tenant, connection_id) }
     },
   }),

@@ -217,6 +217,8 @@ describe('records of a connected system with the same email', () => {
     expect(await ids.execute()).toEqual([{ external_id: '2', contact_id }])
     await tenant.call('POST', '/v1/erasures', { contact_id })
     await expect.poll(() => ids.execute()).toEqual([])
+    // An erasure blocks nobody: the record that is read again creates the person again.
+    expect(await pull({ contacts: [contact] })).toEqual({ created: 1 })
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasDovecot, type Mailbox } from '../../test/dovecot.ts'
 import { type MailBench, mailTo, startMailBench } from '../../test/mail.ts'
+import { plainMail } from '../../test/mails.ts'
 import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { freePort } from '../../test/ports.ts'
@@ -67,6 +68,18 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
   const account = async () => (await tenant.call('GET', `${path()}/connections`)).body.connections.email_account
   const received = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes[0]
   const reads = () => expect.poll(async () => (await received())?.state, { timeout: 20_000 }).toBe('watching')
+  /** Of the mails with a contact that were read. */
+  const mailsWith = (contactId: string) =>
+    expect.poll(
+      async () => {
+        const { body } = await tenant.call('GET', `/v1/contacts/${contactId}/conversations?include_messages=true`)
+        const messages: { message_id: string }[] = body.conversations.flatMap(
+          (thread: { messages: object[] }) => thread.messages,
+        )
+        return messages.map(({ message_id }) => message_id).sort()
+      },
+      { timeout: 20_000 },
+    )
   const send = async () => {
     const contact = await tenant.contact(`${newId()}@example.com`)
     return sendMail(tenant.handle, bench.service.mail, mailTo({ identityId }, contact, 'grace@example.com'))
@@ -91,6 +104,8 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
       )
       if (name === 'google')
         expect(Object.fromEntries(url.searchParams)).toMatchObject({ access_type: 'offline', prompt: 'consent' })
+      const ada = await tenant.contact('ada@example.com')
+      await bench.servers.imap.deliver(mailbox, plainMail('first@example.com'))
       const completed = await signIn(name)
       expect([completed.status, completed.body.path]).toEqual([200, `/identities/${identityId}`])
       expect(await account()).toMatchObject({
@@ -102,6 +117,7 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
         renewal: { provider: name, client_id: providers[name].client.id },
       })
       await reads()
+      await mailsWith(ada).toEqual(['first@example.com'])
       const sent = bench.servers.smtp.accepted.length
       await send()
       // Renewed a minute before the end: another refresh token each time.
@@ -113,42 +129,43 @@ describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its p
       const renewals = providers[name].forms.filter((form) => form.get('grant_type') === 'refresh_token')
       expect(new Set(renewals.map((form) => form.get('refresh_token'))).size).toBe(renewals.length)
       expect(renewals.length).toBeGreaterThanOrEqual(2)
-      const reply = `From: grace@example.com\r\nTo: ${mailbox.user}\r\nSubject: Hi\r\n\r\nHello\r\n`
-      const before = (await received())?.synced_at
-      await bench.servers.imap.append(mailbox, reply)
-      await expect.poll(async () => (await received())?.synced_at).not.toBe(before)
+      await bench.servers.imap.deliver(mailbox, plainMail('second@example.com'))
+      await mailsWith(ada).toEqual(['first@example.com', 'second@example.com'])
     },
   )
 
-  test('a revoked access asks for another sign-in, which keeps the limits and names the account', async () => {
-    expect((await signIn('google')).status).toBe(200)
-    const { address, smtp, imap } = await account()
-    const limits = { daily_limit: 7, spacing_seconds: 1 }
-    const server = ({ host, port, security, user }: typeof smtp) => ({ host, port, security, user })
-    const settings = { address, smtp: server(smtp), imap: server(imap), ...limits }
-    expect((await tenant.call('PUT', `${path()}/email-account`, settings)).body.email_account).toMatchObject(limits)
-    await reads()
-    providers.google.revokeAll()
-    bench.pass(HOUR_MS)
-    await expect(send()).rejects.toMatchObject({ code: 'mail_unavailable' })
-    expect(await account()).toMatchObject({
-      connected: false,
-      needs_sign_in: true,
-      error: expect.stringContaining('invalid_grant'),
-    })
-    // The reader ends too, with the reason, and nobody asks the provider again.
-    await expect.poll(async () => (await received())?.error, { timeout: 30_000 }).toContain('invalid_grant')
-    const asked = providers.google.forms.length
-    await expect(send()).rejects.toMatchObject({ code: 'mail_unavailable' })
-    expect(providers.google.forms).toHaveLength(asked)
+  test.each(['google', 'microsoft'] as const)(
+    '%s: a revoked access asks for another sign-in, which keeps the limits and names the account',
+    async (name) => {
+      expect((await signIn(name)).status).toBe(200)
+      const { address, smtp, imap } = await account()
+      const limits = { daily_limit: 7, spacing_seconds: 1 }
+      const server = ({ host, port, security, user }: typeof smtp) => ({ host, port, security, user })
+      const settings = { address, smtp: server(smtp), imap: server(imap), ...limits }
+      expect((await tenant.call('PUT', `${path()}/email-account`, settings)).body.email_account).toMatchObject(limits)
+      await reads()
+      providers[name].revokeAll()
+      bench.pass(HOUR_MS)
+      await expect(send()).rejects.toMatchObject({ code: 'mail_unavailable' })
+      expect(await account()).toMatchObject({
+        connected: false,
+        needs_sign_in: true,
+        error: expect.stringContaining('invalid_grant'),
+      })
+      // The reader ends too, with the reason, and nobody asks the provider again.
+      await expect.poll(async () => (await received())?.error, { timeout: 30_000 }).toContain('invalid_grant')
+      const asked = providers[name].forms.length
+      await expect(send()).rejects.toMatchObject({ code: 'mail_unavailable' })
+      expect(providers[name].forms).toHaveLength(asked)
 
-    expect(new URL(await start('google')).searchParams.get('login_hint')).toBe(mailbox.user)
-    expect((await signIn('google')).status).toBe(200)
-    expect(await account()).toMatchObject({ connected: true, needs_sign_in: false, error: null, ...limits })
-    await reads()
-    bench.pass(2_000)
-    await send()
-  })
+      expect(new URL(await start(name)).searchParams.get('login_hint')).toBe(mailbox.user)
+      expect((await signIn(name)).status).toBe(200)
+      expect(await account()).toMatchObject({ connected: true, needs_sign_in: false, error: null, ...limits })
+      await reads()
+      bench.pass(2_000)
+      await send()
+    },
+  )
 
   test('a client whose secret was replaced goes on; without a client the account says so, and recovers', async () => {
     await signIn('google')

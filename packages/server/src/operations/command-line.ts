@@ -71,7 +71,8 @@ function optionsOfField(field: Field): [string, Option][] {
 }
 
 function secretOptions({ option, schema }: Field): [string, Option][] {
-  const place = 'The first line of this file; - reads standard input, or asks at a terminal.'
+  const part = isObject(schema) ? 'This JSON file' : 'The first line of this file'
+  const place = `${part}; - reads standard input, or asks at a terminal.`
   const description = schema.description === undefined ? place : `${schema.description} ${place}`
   return [
     [`${option}-file`, { type: 'string', hint: 'FILE', description }],
@@ -79,11 +80,11 @@ function secretOptions({ option, schema }: Field): [string, Option][] {
   ]
 }
 
-/** The names of the secrets, each of which has the options `--NAME-file` and `--NAME-env`. */
-export function secretsOf(operation: Declaration): string[] {
+/** The secrets, each of which has the options `--NAME-file` and `--NAME-env`. `isJson`: the file has several, as JSON. */
+export function secretsOf(operation: Declaration): { name: string; isJson: boolean }[] {
   return fieldsOf(operation)
     .filter(isSecret)
-    .map(({ option }) => option)
+    .map(({ option, schema }) => ({ name: option, isJson: isObject(schema) }))
 }
 
 /** The option of the list that may come from a file; undefined if there is none. */
@@ -189,6 +190,10 @@ function placeOf(fields: Field[], path: string): string {
 
 function isSecret({ schema }: Field): boolean {
   return schema.format === 'password'
+}
+
+function isObject(schema: JsonSchema): boolean {
+  return unlessNull(schema).type === 'object'
 }
 
 /** Means null for a field that is not a text. */

@@ -136,6 +136,42 @@ test('renewed tokens that could not be saved are saved before anything else, and
   expect(provider.forms).toHaveLength(1)
 })
 
+test('what one job renewed and could not save is saved by the next job, which does not send the old refresh token', async () => {
+  let isAway = true
+  const save: TokenStore['save'] = async (before, renewed) => {
+    if (isAway) throw new Error('the database is away')
+    return store.save(before, renewed)
+  }
+  const { tokens: first } = stored
+  if (!first) throw new Error('There are no tokens.')
+  const job = () => createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
+  await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
+  // A job that ends in the same way loses nothing either.
+  await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
+  isAway = false
+  const next = job()
+  expect(await next.renew(first.accessToken)).toBe(stored.tokens?.accessToken)
+  expect(stored.tokens?.refreshToken).not.toBe(first.refreshToken)
+  expect(provider.forms).toHaveLength(1)
+  // The kept tokens may have expired by then: they are saved, and renewed again.
+  shiftMs = 3_600_000
+  expect(await next.current()).toBe(stored.tokens?.accessToken)
+  expect(provider.forms).toHaveLength(2)
+  expect(stored.problem).toBeNull()
+})
+
+test('renewed tokens that expired before they could be saved are renewed with their own refresh token', async () => {
+  const save = () => Promise.reject(new Error('the database is away'))
+  const { tokens: first } = stored
+  if (!first) throw new Error('There are no tokens.')
+  const tokens = createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
+  await expect(tokens.renew(first.accessToken)).rejects.toThrow('the database is away')
+  shiftMs = 3_600_000
+  expect(await open().current()).toBe(stored.tokens?.accessToken)
+  expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
+  expect(stored.problem).toBeNull()
+})
+
 test('a revoked sign-in ends: no further request is made, in this process or after a restart', async () => {
   provider.revokeAll()
   const tokens = open()

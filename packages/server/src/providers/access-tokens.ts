@@ -4,8 +4,16 @@ import { requestTokens, type TokenClient, type TokenDependencies, TokenRefused, 
 
 /** A token is renewed early, so that it does not expire during a login. */
 const RENEWED_BEFORE_EXPIRY_MS = 60_000
-/** Before a save is repeated. The old refresh token may be worthless by then, so losing the new one would end the sign-in. */
+/** Pauses before a save is retried. The provider may already have revoked the old refresh token, so losing the new one would end the sign-in. */
 const SAVE_PAUSES_MS = [250, 1_000, 3_000]
+/** More renewals than can fail to be saved while the database is away. */
+const UNSAVED_MAX = 1_000
+
+/**
+ * Renewed tokens that could not be saved, by those that they replace and that are still stored. They belong to the process,
+ * because a job with its own access tokens ends with the failure, and the next one opens the stored tokens.
+ */
+const unsaved = new Map<string, Tokens>()
 
 /** Access tokens that are renewed when they expire. */
 export interface AccessTokens {
@@ -51,8 +59,6 @@ export function createAccessTokens(
   let tokens = first
   let ended = endedBefore
   let renewing: Promise<string> | null = null
-  /** Renewed tokens that could not be saved. The stored ones are older, and must not replace them. */
-  let unsaved: { before: Tokens; renewed: Tokens } | null = null
   const secrets = new Set<string>()
   const remember = (...texts: (string | null)[]) => {
     for (const text of texts) if (text !== null && text !== '') secrets.add(text)
@@ -65,11 +71,11 @@ export function createAccessTokens(
   if (typeof given === 'object') remember(given.clientSecret)
 
   async function save(before: Tokens, renewed: Tokens): Promise<Tokens> {
-    unsaved = { before, renewed }
+    keep(before, renewed)
     for (let attempt = 0; ; attempt++) {
       try {
         const kept = await store.save(before, renewed)
-        unsaved = null
+        unsaved.delete(keyOf(before))
         return kept
       } catch (error) {
         const pause = SAVE_PAUSES_MS[attempt]
@@ -80,15 +86,16 @@ export function createAccessTokens(
   }
 
   async function renewNow(rejected: string | null): Promise<string> {
-    if (unsaved) {
-      use(await save(unsaved.before, unsaved.renewed))
-      if (tokens.accessToken !== rejected && isValid(tokens, dependencies.clock)) return tokens.accessToken
-    }
-    const before = tokens
+    const isUsable = () => tokens.accessToken !== rejected && isValid(tokens, dependencies.clock)
     const stored = await store.load()
-    if (stored && !isSame(stored, before)) {
+    if (stored && !isSame(stored, tokens)) {
       use(stored)
-      if (stored.accessToken !== rejected && isValid(stored, dependencies.clock)) return stored.accessToken
+      if (isUsable()) return tokens.accessToken
+    }
+    const kept = unsaved.get(keyOf(tokens))
+    if (kept) {
+      use(await save(tokens, kept))
+      if (isUsable()) return tokens.accessToken
     }
     const old = tokens
     try {
@@ -126,6 +133,16 @@ export function createAccessTokens(
     latest: () => tokens,
     secrets: () => [...secrets],
   }
+}
+
+function keep(before: Tokens, renewed: Tokens): void {
+  unsaved.set(keyOf(before), renewed)
+  const [oldest] = unsaved.keys()
+  if (unsaved.size > UNSAVED_MAX && oldest !== undefined) unsaved.delete(oldest)
+}
+
+function keyOf({ accessToken, refreshToken }: Tokens): string {
+  return JSON.stringify([accessToken, refreshToken])
 }
 
 /** Whether both are the same tokens, which means that nobody renewed them in between. */

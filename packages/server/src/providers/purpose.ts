@@ -23,7 +23,7 @@ export const Purpose = Type.Unsafe<Purpose>({
   additionalProperties: { type: 'string', maxLength: 500 },
   maxProperties: 12,
   description:
-    'What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write.',
+    'What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.',
 })
 
 /** The scope of a purpose; null if the purpose does not exist, which is reported elsewhere. */

@@ -63,7 +63,7 @@ export async function readPage(client: Client, reading: ObjectReading, range: Ra
 }
 
 /**
- * Since when deleted records count in this run; null: not at all. HubSpot lists all of 90 days, and cannot be asked for the
+ * The time from which this run reads deleted records; null: it reads none. HubSpot lists all of 90 days, and cannot be asked for the
  * latest ones, so only the first run of every six hours reads the list. It covers what happened since the one before.
  */
 function deletedSince({ since, until, isHistory }: Range): number | null {

@@ -3,11 +3,11 @@ import type { CurrentRecord, WriteBackContact } from '../write-back/write-back.t
 import { type Item, readBatch, readTypes } from './api.ts'
 import { mergedIds, readValue, timeOf } from './map.ts'
 
-/** By these a contact is found: HubSpot answers with the record that another one was merged into. */
+/** The properties that identify a contact. For a merged contact, HubSpot returns the surviving record. */
 const KEYS = ['email', 'hs_additional_emails', 'hs_merged_object_ids', 'hs_calculated_merged_vids']
 
 /**
- * What HubSpot has of contacts now: known ones by their id, others by their email.
+ * Reads the current values of contacts: known contacts by id, others by email.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch
  */
 export async function readCurrent(

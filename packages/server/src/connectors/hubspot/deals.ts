@@ -49,7 +49,7 @@ function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>):
   const won = deals.filter(
     ({ properties }) => textOf(properties.hs_is_closed_won) === 'true' || properties.hs_is_closed_won === true,
   )
-  const latest = deals.reduce<Item | null>((a, b) => (a === null || createdAt(b) > createdAt(a) ? b : a), null)
+  const latest = deals.reduce<Item | null>((a, b) => (a === null || isNewer(b, a) ? b : a), null)
   const stage = textOf(latest?.properties.dealstage)
   const changes = deals.map(({ properties }) => timeOf(properties.hs_lastmodifieddate)?.getTime() ?? 0)
   return {
@@ -69,8 +69,10 @@ function summaryOf(deals: readonly Item[], stages: ReadonlyMap<string, string>):
 }
 
 /** Ids break ties, because HubSpot's ids increase. */
-function createdAt({ id, properties }: Item): number {
-  return (timeOf(properties.createdate)?.getTime() ?? 0) + Number(id) / 1e18
+function isNewer(one: Item, other: Item): boolean {
+  const createdAt = ({ properties }: Item) => timeOf(properties.createdate)?.getTime() ?? 0
+  const differenceMs = createdAt(one) - createdAt(other)
+  return differenceMs === 0 ? Number(one.id) > Number(other.id) : differenceMs > 0
 }
 
 function numberOf(value: unknown): number | null {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { pausesBetween } from '../../../test/connected-system.ts'
 import { type HubSpot, startHubSpot, TOKEN, tooMany } from '../../../test/hubspot.ts'
 import { HubSpotWorkspace } from '../../../test/hubspot-workspace.ts'
 import { freePort } from '../../../test/ports.ts'
@@ -14,6 +15,8 @@ import {
 
 const WITHIN = { timeout: 120_000, interval: 100 }
 const HOUR_MS = 3_600_000
+/** A timer may end this much early. */
+const TIMER_MS = 10
 const certificate = makeCertificate()
 
 let hubspot: HubSpot
@@ -55,15 +58,18 @@ const count = async () => (await workspace.tenant.call('GET', '/v1/contacts?coun
 describe("HubSpot's limits", () => {
   test('within seconds are waited for, as long as it says', async () => {
     contacts(1)
+    const interval = { 'x-hubspot-ratelimit-interval-milliseconds': '300' }
     const refusals = [
-      tooMany('TEN_SECONDLY_ROLLING', 'You have reached your ten_secondly_rolling limit.'),
-      tooMany('SECONDLY', 'You have reached your secondly limit.'),
+      { ...tooMany('TEN_SECONDLY_ROLLING', 'You have reached your ten_secondly_rolling limit.'), headers: interval },
+      { ...tooMany('SECONDLY', 'You have reached your secondly limit.'), headers: interval },
+      { ...tooMany('TEN_SECONDLY_ROLLING', 'Slow down.'), headers: { ...interval, 'retry-after': '2' } },
     ]
-    for (const refusal of refusals)
-      Object.assign(refusal ?? {}, { headers: { 'x-hubspot-ratelimit-interval-milliseconds': '300' } })
     hubspot.intercept = ({ path }) => (path.endsWith('/contacts') ? refusals.shift() : undefined)
     expect((await workspace.connect()).contacts).toEqual({ created: 1 })
     expect(refusals).toEqual([])
+    const tries = hubspot.requests.filter(({ path }) => path.endsWith('/objects/contacts')).slice(0, 4)
+    const waits = pausesBetween(tries).map((wait, index) => wait > ([300, 1_000, 2_000][index] ?? 0) - TIMER_MS)
+    expect(waits).toEqual([true, true, true])
   })
 
   test('of the day end the read, which continues an hour later where it stopped', async () => {

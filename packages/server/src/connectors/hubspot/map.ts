@@ -81,6 +81,7 @@ export const COMPANY_NAMES = [
   'domain',
   'hubspot_owner_id',
   'num_associated_deals',
+  'hs_merged_object_ids',
   'hs_lastmodifieddate',
 ]
 
@@ -201,16 +202,14 @@ export function contactOf(
   }
 }
 
-export function companyOf(
-  { id, properties: sent }: Item,
-  owners: ReadonlyMap<string, Owner>,
-  deals: Values,
-): SourceCompany {
+export function companyOf(item: Item, owners: ReadonlyMap<string, Owner>, deals: Values): SourceCompany {
+  const { id, properties: sent } = item
   const values = Object.entries(COMPANY_PROPERTIES).map(
     ([name, property]) => [property, readValue(name, sent[name], new Map())] as const,
   )
   return {
     externalId: id,
+    mergedIds: mergedIds(item),
     domain: textOf(sent.domain),
     name: textOf(sent.name),
     properties: {
@@ -233,7 +232,7 @@ function ownerValues(ownerId: unknown, owners: ReadonlyMap<string, Owner>): Valu
   return { hubspot_owner: owner?.name ?? owner?.email ?? null, hubspot_owner_email: owner?.email ?? null }
 }
 
-/** The ids that were merged into a contact. An older format is `id:time`, with the time of the merge. */
+/** The ids that were merged into a contact or a company. An older format is `id:time`, with the time of the merge. */
 export function mergedIds({ id, properties }: Item): string[] {
   const texts = [textOf(properties.hs_merged_object_ids), textOf(properties.hs_calculated_merged_vids)]
   const ids = texts.flatMap((text) => text?.split(';') ?? []).map((part) => part.replace(/:.*$/, '').trim())

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
@@ -10,8 +11,12 @@ let records: HubSpotRecords
 let workspace: HubSpotWorkspace
 
 beforeAll(async () => {
-  bench = await startHubSpotBench()
+  // Only the pulls that a test orders, because all tests share HubSpot's limits.
+  bench = await startHubSpotBench({ CDS_PULL_MINUTES: '1440' })
+  // Requests may arrive closer together than they are sent, here by the wait for the first one of six.
+  bench.hubspot.limits.searchesSecondly++
 })
+afterEach(() => expect(bench.hubspot.refused).toBe(0))
 afterAll(() => bench?.close())
 beforeEach(async () => {
   const { hubspot, service } = bench
@@ -83,6 +88,14 @@ describe('HubSpot', () => {
       hs_task_subject: 'Later',
       hs_task_status: 'NOT_STARTED',
     })
+    const done_task = records.create('tasks', {
+      hs_timestamp: AGO(80 * 1_440).toISOString(),
+      hs_task_completion_date: at,
+      hs_task_subject: 'Send the offer',
+      hs_task_status: 'COMPLETED',
+      hs_task_type: 'EMAIL',
+      hs_task_priority: 'HIGH',
+    })
     const meeting = records.create('meetings', {
       hs_timestamp: new Date(Date.now() + 86_400_000).toISOString(),
       hs_meeting_title: 'Tomorrow',
@@ -91,6 +104,7 @@ describe('HubSpot', () => {
       ['calls', call],
       ['notes', note],
       ['tasks', open_task],
+      ['tasks', done_task],
       ['meetings', meeting],
     ] as const)
       records.associate([type, id], ['contacts', ada])
@@ -102,7 +116,7 @@ describe('HubSpot', () => {
       calls: { accepted: 1 },
       notes: { accepted: 1 },
     })
-    expect([counts.tasks, counts.meetings]).toEqual([{}, {}])
+    expect([counts.tasks, counts.meetings]).toEqual([{ accepted: 1 }, {}])
     const contact = await workspace.contact('ada@example.com')
     expect(contact.properties).toMatchObject({
       firstname: 'Ada',
@@ -144,6 +158,13 @@ describe('HubSpot', () => {
       internal_contact_id: contact.contact_id,
       data: { title: 'Intro', direction: 'OUTBOUND', duration_ms: 90_000, hubspot_owner: 'Olive Owner' },
     })
+    expect(await workspace.events('hubspot_task')).toMatchObject([
+      {
+        timestamp: at,
+        internal_contact_id: contact.contact_id,
+        data: { title: 'Send the offer', type: 'EMAIL', priority: 'HIGH' },
+      },
+    ])
     expect((await workspace.events('hubspot_note'))[0].data.text).toBe('Likes tea & cake')
     const account = (await workspace.read()).account
     expect(account).toBe('HubSpot account 4711')
@@ -188,6 +209,39 @@ describe('HubSpot', () => {
       ({ path, query }) => path.endsWith('/contacts') && !query.has('archived'),
     )
     expect(listed).toHaveLength(0)
+    // Each request is sent 220 ms after the one before. The first one may have arrived as late as the second was sent.
+    const { requests } = bench.hubspot
+    const [first, last] = [requests[0]?.at ?? 0, requests.at(-1)?.at ?? 0]
+    expect(last - first).toBeGreaterThan((requests.length - 2) * 220 - 100)
+  })
+
+  test('counts no deal that was deleted there', async () => {
+    const ada = createAda()
+    const [company] = records.of('companies')
+    const deals = ['Engine 1', 'Engine 2'].map((dealname) => {
+      const id = records.create('deals', { dealname, dealstage: 'appointmentscheduled', amount: '5' })
+      records.associate(['deals', id], ['contacts', ada])
+      records.associate(['deals', id], ['companies', company?.id ?? ''])
+      return id
+    })
+    await workspace.connect()
+    const summaries = async () => {
+      const { properties, company_id } = await workspace.contact('ada@example.com')
+      const { company: read } = (await workspace.tenant.call('GET', `/v1/companies/${company_id}`)).body
+      return [properties, read.properties]
+    }
+    const two = { hubspot_deals: 2, hubspot_open_amount: 10, hubspot_latest_deal_name: 'Engine 2' }
+    expect(await summaries()).toMatchObject([two, two])
+    records.archive('deals', deals[1] ?? '')
+    await workspace.pull()
+    const one = { hubspot_deals: 1, hubspot_open_amount: 5, hubspot_latest_deal_name: 'Engine 1' }
+    expect(await summaries()).toMatchObject([one, one])
+    records.archive('deals', deals[0] ?? '')
+    await workspace.pull()
+    for (const values of await summaries()) {
+      expect(values).toMatchObject({ hubspot_deals: 0, hubspot_open_amount: 0 })
+      expect(values).not.toHaveProperty('hubspot_latest_deal_name')
+    }
   })
 
   test('finds more changes than one search returns, although all happened at the same moment', async () => {
@@ -240,6 +294,33 @@ describe('HubSpot', () => {
     expect((await workspace.pull()).contacts).not.toHaveProperty('deleted')
     expect((await workspace.contact('ada@example.com')).properties.jobtitle).toBe('Programmer')
   })
+
+  test.for([['engines.example'], [null]])(
+    'companies that were merged there, with the domain %s, are one with the contacts of both',
+    async ([domain]) => {
+      const [first, second] = [
+        records.create('companies', { name: 'Engines', domain: domain ?? null, phone: '1' }),
+        records.create('companies', { name: 'Looms', phone: '2' }),
+      ]
+      records.create('contacts', { email: 'ada@example.com', associatedcompanyid: first })
+      records.create('contacts', { email: 'grace@example.com', associatedcompanyid: second })
+      await workspace.connect()
+      const ofAda = (await workspace.contact('ada@example.com')).company_id
+      const path = `/v1/companies/${ofAda}`
+      await workspace.tenant.call('PUT', path, { properties: { phone: '3' } })
+      records.merge(first, second, AGO(2), 'companies')
+      // The records that were merged look deleted.
+      await lastReadWas(AGO(6 * 60))
+      expect((await workspace.pull()).companies).toMatchObject({ deleted: 2 })
+      for (const email of ['ada@example.com', 'grace@example.com']) {
+        expect((await workspace.contact(email)).company_id).toBe(ofAda)
+      }
+      const { body } = await workspace.tenant.call('GET', path)
+      expect(body.company).toMatchObject({ name: 'Engines', properties: { phone: '3' } })
+      // The other one stays, because nothing is deleted here.
+      expect((await workspace.tenant.call('GET', '/v1/companies')).body.pagination.total_items).toBe(2)
+    },
+  )
 
   test('a bad record fails alone, and a wrong address is left out', async () => {
     createAda()

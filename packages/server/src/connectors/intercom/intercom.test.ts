@@ -303,15 +303,22 @@ describe('a pull', () => {
 
   test('waits when it is rate-limited', async () => {
     intercom.contacts = [contact(1)]
-    let refusals = 2
+    /** When each window ends, and when the next request came. */
+    const windows: { end: number; nextAt?: number }[] = []
     intercom.intercept = ({ path }, response) => {
-      if (path === '/me' || refusals-- <= 0) return false
-      response.setHeader('x-ratelimit-reset', String(Math.ceil(Date.now() / 1000)))
+      if (path === '/me') return false
+      const last = windows.at(-1)
+      if (last) last.nextAt ??= Date.now()
+      if (windows.length === 2) return false
+      windows.push({ end: Math.ceil(Date.now() / 1_000) + 1 })
+      response.setHeader('x-ratelimit-reset', String(windows.at(-1)?.end))
       fail(response, 429, 'rate_limit_exceeded', 'Exceeded rate limit')
       return true
     }
     await pulled(await connect())
     expect(await byEmail('person1@example.com')).toBeDefined()
+    // A timer may end a moment early.
+    expect(windows.map(({ end, nextAt = 0 }) => nextAt > end * 1_000 - 10)).toEqual([true, true])
   })
 
   test.for([429, 200])('is rescheduled if the wait that status %d asks for is long', async (status) => {
@@ -407,6 +414,22 @@ describe('a pull', () => {
     const { errors } = (await tenant.call('GET', `${connection}/errors`)).body
     expect(errors).toMatchObject([{ object: 'conversations', external_id: '1001', code: 'conversation_not_readable' }])
     expect(errors[0].message).toContain('too many parts')
+  })
+
+  test.for([402, 403])('a %i refuses all conversations: they are read once it is gone', async (status) => {
+    intercom.conversations = [conversation(1), conversation(2)]
+    intercom.intercept = ({ path }, response) => {
+      if (!path.startsWith('/conversations/1')) return false
+      fail(response, status, 'api_plan_restricted', 'Active subscription needed.')
+      return true
+    }
+    const connection = await connect()
+    expect((await inState(connection, 'failed')).error).toContain('conversations: Intercom responded with status')
+    expect((await tenant.call('GET', `${connection}/errors`)).body.errors).toEqual([])
+    intercom.intercept = () => false
+    await tenant.call('POST', `${connection}/pull`)
+    const { last_run } = await pulled(connection)
+    expect(last_run.counts.conversations).toEqual({ recorded: 2 })
   })
 })
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
-import { ApiRefused, type Client, isObject, isRefusal, objectsOf, textOf } from '../client.ts'
+import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
 
@@ -112,7 +112,10 @@ async function search(
   return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
 }
 
-/** A conversation with its parts; null if it no longer exists; an error if Intercom never returns it, which must not stop the others. */
+/** The statuses of a conversation that Intercom never returns, which must not stop the others. A 402 or 403 refuses all. */
+const UNREADABLE = [400, 422]
+
+/** A conversation with its parts; null if it no longer exists; an error if Intercom never returns it. */
 async function readConversation(
   client: Client,
   id: string | null,
@@ -122,8 +125,9 @@ async function readConversation(
     return await client.call({ path: `/conversations/${encodeURIComponent(id)}` })
   } catch (error) {
     if (error instanceof ApiRefused && error.status === 404) return null
+    const isUnreadable = error instanceof ApiRefused && UNREADABLE.includes(error.status)
     const isTooLong = error instanceof OutboundError && error.code === 'too_long'
-    if (!isRefusal(error) && !isTooLong) throw error
+    if (!isUnreadable && !isTooLong) throw error
     return new ServiceError(422, 'conversation_not_readable', error.message)
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ConnectedSystem, startConnectedSystem } from '../../../test/connected-system.ts'
+import { type ConnectedSystem, pausesBetween, startConnectedSystem } from '../../../test/connected-system.ts'
 import {
   connectBySignIn,
   connectWith,
@@ -18,6 +18,9 @@ const SCORE = '2222222222222222222222222222222222222222'
 const PLAN = '3333333333333333333333333333333333333333'
 const BUDGET = '4444444444444444444444444444444444444444'
 const OWNER = '5555555555555555555555555555555555555555'
+
+/** A timer may end this much early. */
+const TIMER_MS = 10
 
 let account: PipedriveAccount
 let system: ConnectedSystem
@@ -208,6 +211,7 @@ describe('Pipedrive', () => {
     const connection = await connect()
     expect(await connection.pulled()).toMatchObject({ persons: { created: 1 } })
     expect(asked('/api/v2/persons').length).toBe(2)
+    expect(pausesBetween(asked('/api/v2/persons'))[0]).toBeGreaterThan(1_000 - TIMER_MS)
   })
 
   test('rate limit: without tokens for the day, it waits and asks again every hour', async () => {

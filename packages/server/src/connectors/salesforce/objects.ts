@@ -1,5 +1,6 @@
 import { ServiceError } from '../../platform/errors.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
+import { fieldsOf } from './fields.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
 import { type ObjectPlan, readObject } from './read.ts'
 
@@ -84,7 +85,8 @@ const TASKS: ObjectPlan = {
     'Owner.Name',
   ],
   isArchived: true,
-  where: whereVisible({ IsClosed: '= true', WhoId: '!= null' }),
+  required: ['IsClosed', 'WhoId'],
+  where: () => 'IsClosed = true AND WhoId != null',
   page: (records) => ({ calls: records.map(toTask) }),
 }
 
@@ -103,14 +105,22 @@ const EVENTS: ObjectPlan = {
   ],
   isArchived: true,
   timeField: 'StartDateTime',
-  where: whereVisible({ IsPrivate: '= false', WhoId: '!= null' }),
+  required: ['IsPrivate', 'WhoId'],
+  where: () => 'IsPrivate = false AND WhoId != null',
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
 const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
   name,
   overlapSeconds: OVERLAP_SECONDS,
-  read: async (client, range) => (await readObject(client, range, plan)) ?? notVisible(plan.sobject),
+  read: async (client, range) => {
+    const { sobject, required = [] } = plan
+    const fields = await fieldsOf(client, sobject)
+    if (fields === null) return notVisible(sobject, sobject)
+    const hidden = required.find((field) => !fields.types.has(field))
+    if (hidden !== undefined) return notVisible(sobject, `${sobject}.${hidden}`)
+    return readObject(client, range, plan, fields)
+  },
 })
 
 /** Contacts come before the leads that were converted into them, and both come before their tasks and events. */
@@ -122,18 +132,10 @@ export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('events', EVENTS),
 ]
 
-/** The conditions on fields that the user can see. Salesforce refuses a query that names any other field. */
-function whereVisible(conditions: Readonly<Record<string, string>>): ObjectPlan['where'] {
-  return ({ types }) => {
-    const visible = Object.entries(conditions).filter(([field]) => types.has(field))
-    return visible.map(([field, condition]) => `${field} ${condition}`).join(' AND ') || null
-  }
-}
-
-/** An error for the list, so that the missing records are noticed. */
-function notVisible(sobject: string): RecordsPage {
-  const message = `The user who signed in cannot see ${sobject}. Add the permission to the user's profile, or ignore this error.`
-  return { calls: [{ id: sobject, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
+/** An error for the list, so that the missing records are noticed. @param hidden the object, or a field of it. */
+function notVisible(sobject: string, hidden: string): RecordsPage {
+  const message = `The user who signed in cannot see ${hidden}, so no ${sobject} records were read. Add the permission to the user's profile, then read everything again, or ignore this error.`
+  return { calls: [{ id: hidden, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
 }
 
 function isBefore(time: unknown, until: Date): boolean {

@@ -14,7 +14,14 @@ beforeAll(async () => {
   server = createServer(async (incoming, response) => {
     const { pathname, searchParams: query } = new URL(incoming.url ?? '/', 'http://peer')
     const { method = 'GET', headers } = incoming
-    const answer = organization.answer({ method, path: pathname, query, headers, body: await text(incoming) })
+    const answer = organization.answer({
+      method,
+      path: pathname,
+      query,
+      headers,
+      body: await text(incoming),
+      at: performance.now(),
+    })
     const { status = 200, headers: more = {}, body } = answer ?? {}
     response.writeHead(status, { 'content-type': 'application/json;charset=UTF-8', ...more })
     response.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body))

@@ -1,7 +1,7 @@
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
-import { fieldsOf, type ObjectFields } from './fields.ts'
+import type { ObjectFields } from './fields.ts'
 import { query, type SalesforceRecord, soqlTime } from './query.ts'
 
 /** Larger increments are read by a job. */
@@ -19,6 +19,11 @@ export interface ObjectPlan {
   sobject: string
   /** The standard fields to read, if the user may see them. Custom fields are read too. */
   fields: readonly string[]
+  /**
+   * Fields that the condition needs. If the user may not see one of them, no records are read: Salesforce refuses a condition
+   * on a hidden field, and without it, private events would be read.
+   */
+  required?: readonly string[]
   /** A condition on the records; null: all records. */
   where(fields: ObjectFields): string | null
   /** Whether Salesforce archives old records. Only `queryAll` finds those. */
@@ -51,10 +56,13 @@ type Cursor = {
   done?: string
 }
 
-/** Reads the next page of an object. @returns null if the user may not see it. */
-export async function readObject(client: Client, range: ReadRange, plan: ObjectPlan): Promise<RecordsPage | null> {
-  const fields = await fieldsOf(client, plan.sobject)
-  if (fields === null) return null
+/** Reads the next page of an object. */
+export async function readObject(
+  client: Client,
+  range: ReadRange,
+  plan: ObjectPlan,
+  fields: ObjectFields,
+): Promise<RecordsPage> {
   const cursor = cursorOf(range.cursor)
   if (cursor.phase === 'deleted') return readDeleted(client, range, plan, fields, cursor)
   if (cursor.job === undefined) return readQuery(client, range, plan, fields, cursor)

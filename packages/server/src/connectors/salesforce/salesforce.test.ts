@@ -344,12 +344,23 @@ describe('Salesforce', () => {
     expect(await connection.pulled()).toMatchObject({ contacts: { created: 2 } })
   })
 
-  test('a field that is hidden from the user is not part of a condition, which Salesforce would refuse', async () => {
-    organization.hiddenFields = ['Event.IsPrivate']
+  test.for([
+    ['Event.IsPrivate', 'events'],
+    ['Task.IsClosed', 'tasks'],
+    ['Task.WhoId', 'tasks'],
+  ] as const)('without %s, which says what may be read, no %s are read', async ([field, object]) => {
+    organization.hiddenFields = [field]
     of('Contact').push(contact(1))
-    const visit = { Subject: 'Visit', StartDateTime: '2026-01-06T09:00:00.000Z', WhoId: idOf('003', 1) }
-    of('Event').push(record(idOf('00U', 1), visit))
-    expect(await (await connect()).pulled()).toMatchObject({ contacts: { created: 1 }, events: { accepted: 1 } })
+    const visit = { StartDateTime: '2026-01-06T09:00:00.000Z', WhoId: idOf('003', 1) }
+    of('Event').push(record(idOf('00U', 1), { ...visit, Subject: 'Dentist', IsPrivate: true }))
+    of('Event').push(record(idOf('00U', 2), { ...visit, Subject: 'Visit', IsPrivate: false }))
+    of('Task').push(record(idOf('00T', 1), { Subject: 'Open', IsClosed: false, WhoId: idOf('003', 1) }))
+    const connection = await connect()
+    expect((await connection.pulled())[object]).toEqual({ failed: 1 })
+    expect(await connection.errors()).toMatchObject([{ object, external_id: field, code: 'object_not_visible' }])
+    const { contact: person } = await whole('person1@example.com')
+    const subjects = (await eventsOf(tenant, person.contact_id)).map(({ data }: { data: object }) => data)
+    expect(subjects).toMatchObject(object === 'events' ? [] : [{ subject: 'Visit' }])
   })
 
   test('bad record: it is listed, and the others are written', async () => {

@@ -196,6 +196,7 @@ export interface CompanySources {
   company_id: string;
   external_id: string;
   fields: Json;
+  is_deleted: Generated<boolean>;
   source: string;
   tenant_id: string;
 }
