@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
 
@@ -310,7 +309,7 @@ describe('HubSpot', () => {
       await workspace.tenant.call('PUT', path, { properties: { phone: '3' } })
       records.merge(first, second, AGO(2), 'companies')
       // The records that were merged look deleted.
-      await lastReadWas(AGO(6 * 60))
+      await workspace.lastReadWas(AGO(6 * 60))
       expect((await workspace.pull()).companies).toMatchObject({ deleted: 2 })
       for (const email of ['ada@example.com', 'grace@example.com']) {
         expect((await workspace.contact(email)).company_id).toBe(ofAda)
