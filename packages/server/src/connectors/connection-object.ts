@@ -105,7 +105,7 @@ export const Connection = Type.Object(
         is_reading: Type.Boolean(),
         error: Nullable(
           Type.String(),
-          'Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.',
+          'Why it was not read: the system refuses it, or records that it refers to. The others were read, and this one is tried again. null: it was read.',
         ),
       }),
     ),

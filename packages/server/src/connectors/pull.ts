@@ -7,7 +7,17 @@ import { connectorNamed } from './all-connectors.ts'
 import { type Client, isRefusal, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
 import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
-import { afterPage, afterRefusal, objectPosition, type Position, refusedIn, withoutRun, withRun } from './position.ts'
+import {
+  afterPage,
+  afterRefusal,
+  endOfRead,
+  missingFor,
+  objectPosition,
+  type Position,
+  refusedIn,
+  withoutRun,
+  withRun,
+} from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
@@ -153,7 +163,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
       if (performance.now() > endsAt) return 'time is up'
       await untilJournalHasRoom(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
-      const until = new Date(read?.until ?? position.runAt ?? clock())
+      const until = endOfRead(position, object, clock())
       const pages = object.read(client, {
         since: since === null ? null : new Date(Date.parse(since) - (isHistory ? 0 : object.overlapSeconds * 1_000)),
         until,
@@ -179,6 +189,15 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
     return 'read'
   }
   for (const object of connector.objects) {
+    const missing = missingFor(position, object)
+    if (missing !== null) {
+      // Its records would fail for good, because the next read begins after them.
+      await store(
+        afterRefusal(position, object.name, `Waits for ${missing}, which its records refer to.`),
+        async () => {},
+      )
+      continue
+    }
     try {
       if ((await readAll(object)) === 'time is up') return position
     } catch (error) {

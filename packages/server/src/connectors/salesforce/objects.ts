@@ -1,4 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
+import { ApiRefused } from '../client.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
 import { type ObjectPlan, readObject } from './read.ts'
@@ -107,19 +108,20 @@ const EVENTS: ObjectPlan = {
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
-const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
+const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = []): ConnectorObject => ({
   name,
+  needs,
   overlapSeconds: OVERLAP_SECONDS,
-  read: async (client, range) => (await readObject(client, range, plan)) ?? notVisible(plan.sobject),
+  read: async (client, range) => (await readObject(client, range, plan)) ?? notVisible(plan),
 })
 
 /** Contacts come before the leads that were converted into them, and both come before their tasks and events. */
 export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('accounts', ACCOUNTS),
   objectOf('contacts', CONTACTS),
-  objectOf('leads', LEADS),
-  objectOf('tasks', TASKS),
-  objectOf('events', EVENTS),
+  objectOf('leads', LEADS, ['contacts']),
+  objectOf('tasks', TASKS, ['contacts', 'leads']),
+  objectOf('events', EVENTS, ['contacts', 'leads']),
 ]
 
 /** The conditions on fields that the user can see. Salesforce refuses a query that names any other field. */
@@ -130,9 +132,15 @@ function whereVisible(conditions: Readonly<Record<string, string>>): ObjectPlan[
   }
 }
 
-/** An error for the list, so that the missing records are noticed. */
-function notVisible(sobject: string): RecordsPage {
-  const message = `The user who signed in cannot see ${sobject}. Add the permission to the user's profile, or ignore this error.`
+/**
+ * An error for the list, so that the missing records are noticed. Contacts are refused instead: the other records refer to
+ * them, and must wait until they are visible.
+ */
+function notVisible(plan: ObjectPlan): RecordsPage {
+  const { sobject } = plan
+  const problem = `The user who signed in cannot see ${sobject}. Add the permission to the user's profile`
+  if (plan === CONTACTS) throw new ApiRefused(403, `${problem}.`)
+  const message = `${problem}, or ignore this error.`
   return { calls: [{ id: sobject, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
 }
 
