@@ -131,6 +131,19 @@ test('after a refusal in the middle of people, activities are read up to where p
   expect([await events(), await errors(path)]).toEqual([2, []])
 })
 
+test('what the system refuses does not slow the rest down: the next pull is on schedule, however often it was refused', async () => {
+  const path = await connect(tenant)
+  let before: string | undefined
+  for (let run = 0; run < 3; run++) {
+    before = (await pulled(tenant, path, before)).run_id
+    const { state, error, next_pull_at } = await inState(tenant, path, 'failed')
+    expect([state, error]).toEqual(['failed', expect.stringContaining('people: Scripted responded with status 403')])
+    const waitMs = Date.parse(next_pull_at) - Date.now()
+    expect([waitMs > (PULL_MINUTES - 5) * MINUTE_MS, waitMs <= PULL_MINUTES * MINUTE_MS]).toEqual([true, true])
+    await pull(path)
+  }
+})
+
 test('every connector reads what an object needs before the object', () => {
   for (const { name, objects } of CONNECTORS) {
     for (const [index, { name: object, needs = [] }] of objects.entries()) {
