@@ -4,8 +4,10 @@ import {
   inState,
   person,
   pulled,
+  readConnection,
   type ScriptedSystem,
   startScriptedSystem,
+  WITHIN,
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
@@ -15,7 +17,7 @@ import type { ConnectorObject, RecordsPage } from './connector.ts'
 const MINUTE_MS = 60_000
 const PULL_MINUTES = 30
 
-/** Activities are about people, and comments about activities. */
+/** Activities are about people, and comments about activities. Tickets are about nobody. */
 const objectOf = (name: string, needs: readonly string[]): ConnectorObject => ({
   name,
   overlapSeconds: 0,
@@ -31,6 +33,9 @@ let service: TestService
 let tenant: TestTenant
 /** The first page of people that is refused; null: none. */
 let refusedCursor: string | null | undefined
+/** Resolves once tickets may be answered. */
+let ticketsReleased: Promise<void>
+let refusal: string
 let activities: { id: string; contact: string; at: Date }[]
 
 const callOf = ({ id, contact, at }: (typeof activities)[number]) => {
@@ -39,7 +44,11 @@ const callOf = ({ id, contact, at }: (typeof activities)[number]) => {
 }
 
 beforeAll(async () => {
-  system = await startScriptedSystem([objectOf('activities', ['people']), objectOf('comments', ['activities'])])
+  system = await startScriptedSystem([
+    objectOf('activities', ['people']),
+    objectOf('comments', ['activities']),
+    objectOf('tickets', []),
+  ])
   service = await startTestService({ CDS_PULL_MINUTES: String(PULL_MINUTES) }, system.options)
 })
 beforeEach(async () => {
@@ -47,14 +56,17 @@ beforeEach(async () => {
   system.reset()
   Object.assign(system, { pages: [{ contacts: [person(1)] }, { contacts: [person(2)] }] })
   refusedCursor = null
+  refusal = 'no permission'
+  ticketsReleased = Promise.resolve()
   activities = [{ id: 'a1', contact: '1', at: new Date() }]
-  system.intercept = ({ path, query }) => {
+  system.intercept = async ({ path, query }) => {
     if (path === '/people') {
       return refusedCursor !== undefined && query.get('cursor') === refusedCursor
-        ? { status: 403, body: { message: 'no permission' } }
+        ? { status: 403, body: { message: refusal } }
         : undefined
     }
     if (path === '/me') return undefined
+    if (path === '/tickets') await ticketsReleased
     const [since, until] = [Date.parse(query.get('since') ?? '1970'), Date.parse(query.get('until') ?? '')]
     const changed = activities.filter(({ at }) => at.getTime() >= since && at.getTime() <= until)
     return { body: { calls: path === '/activities' ? changed.map(callOf) : [], next: null } }
@@ -73,7 +85,7 @@ const asked = (path: string) => system.requests.filter((request) => request.path
 test('records that refer to refused ones are not read past, and nothing is missing once those are allowed', async () => {
   const path = await connect(tenant)
   const failed = await inState(tenant, path, 'failed')
-  expect(failed.objects).toEqual([
+  expect(failed.objects).toMatchObject([
     {
       name: 'people',
       read_until: null,
@@ -92,6 +104,7 @@ test('records that refer to refused ones are not read past, and nothing is missi
       is_reading: false,
       error: 'Waits for activities, which its records refer to.',
     },
+    { name: 'tickets', read_until: expect.any(String), is_reading: false, error: null },
   ])
   expect(failed.error).toContain('people: Scripted responded with status 403')
   expect([...asked('/activities'), ...asked('/comments')]).toEqual([])
@@ -140,8 +153,29 @@ test('what the system refuses does not slow the rest down: the next pull is on s
     expect([state, error]).toEqual(['failed', expect.stringContaining('people: Scripted responded with status 403')])
     const waitMs = Date.parse(next_pull_at) - Date.now()
     expect([waitMs > (PULL_MINUTES - 5) * MINUTE_MS, waitMs <= PULL_MINUTES * MINUTE_MS]).toEqual([true, true])
-    await pull(path)
+    if (run < 2) await pull(path)
   }
+})
+
+test('erasing a person during a pull: the reason of a refusal that names them does not come back', async () => {
+  const { email } = person(1)
+  const { body } = await tenant.call('POST', '/v1/contacts', { email })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  Object.assign(system, { pages: [{ contacts: [person(2)] }] })
+  refusal = `${email} has too many records`
+  ticketsReleased = promise
+  const path = await connect(tenant)
+  await expect.poll(() => asked('/tickets'), WITHIN).toHaveLength(1)
+  expect((await readConnection(tenant, path)).objects[0].error).toContain(email)
+  const erasure = await tenant.call('POST', '/v1/erasures', { contact_id: body.contact.contact_id })
+  const receipt = `/v1/erasures/${erasure.body.receipt.erasure_id}`
+  await expect.poll(async () => (await tenant.call('GET', receipt)).body.receipt.status, WITHIN).not.toBe('running')
+  resolve()
+  const failed = await inState(tenant, path, 'failed')
+  expect(failed.objects[0].error).toBe('It was not read. The reason named a person who was erased.')
+  expect(failed.error).toContain('people: It was not read.')
+  expect(JSON.stringify(failed)).not.toContain(email)
+  expect(failed.last_run).toMatchObject({ finished_at: expect.any(String) })
 })
 
 test('every connector reads what an object needs before the object', () => {

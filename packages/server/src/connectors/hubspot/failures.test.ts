@@ -138,7 +138,7 @@ test('a permission that is missing for emails stops no other records, and the em
 test('a permission that is missing for contacts holds back what refers to them, and nothing is missing once it is granted', async () => {
   contacts(1)
   const times = { hs_timestamp: '2026-01-02T03:04:05Z' }
-  for (const type of ['calls', 'emails', 'meetings', 'notes']) {
+  for (const type of ['calls', 'emails', 'meetings', 'notes'] as const) {
     const id = hubspot.records.create(type, times)
     hubspot.records.associate([type, id], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
   }
