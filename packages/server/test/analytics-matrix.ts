@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type AnalyticsBench, type AnalyticsPeer, daysAgo, deviceId, threeDays } from './analytics.ts'
+import type { SystemRequest } from './connected-system.ts'
 
 /** What a run did with events; a system without profiles reads what it knows of people with the events. */
 function eventsOf({ counts }: { counts: Record<string, Record<string, number>> }): Record<string, number> {
@@ -144,10 +145,11 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
 
     test('restart in the middle: a cut connection continues after the last page', async () => {
       await peer.add(...threeDays())
-      let cuts = 0
+      let cut: SystemRequest | undefined
       bench.system.intercept = (request) => {
-        if (!peer.readsEvents(request)) return undefined
-        return eventRequests() >= 3 && cuts++ === 0 ? null : undefined
+        if (cut || !peer.readsEvents(request) || eventRequests() < 3) return undefined
+        cut = request
+        return null
       }
       const connection = await bench.connect()
       await expect
@@ -161,6 +163,12 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
         )
         .not.toBeNull()
       expect(await bench.countEvents()).toBe(9)
+      // The first request after the cut asks for the page that was cut, which is not the first page.
+      const asked = bench.system.requests.filter((request) => peer.readsEvents(request))
+      const pages = asked.map(({ path, query, body }) => `${path}?${query} ${body}`)
+      const cutAt = asked.indexOf(cut as SystemRequest)
+      expect(pages[cutAt + 1]).toBe(pages[cutAt])
+      expect(pages[cutAt + 1]).not.toBe(pages[0])
     })
 
     test('deletion: a person of whom the system no longer says anything stays until it is erased here', async () => {

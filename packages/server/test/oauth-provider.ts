@@ -49,8 +49,8 @@ export interface OAuthProvider {
   issued: string[]
   /** Its clock. */
   now: () => Date
-  /** Called with each access token, which replaces the account's one before. */
-  onIssued: (email: string, accessToken: string) => void
+  /** Called with each access token, which replaces the account's one before. The answer waits for it. */
+  onIssued: (email: string, accessToken: string) => unknown
   /** Ends every sign-in. */
   revokeAll(): void
   close(): Promise<void>
@@ -77,10 +77,10 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     if (provider.fault === 'drop') response.destroy()
     else if (provider.fault) json(response, provider.fault.status, provider.fault.body)
     else if (!isClient(request, form)) json(response, 401, { error: 'invalid_client' })
-    else issue(form, response)
+    else await issue(form, response)
   }
 
-  function issue(form: URLSearchParams, response: ServerResponse): void {
+  async function issue(form: URLSearchParams, response: ServerResponse): Promise<void> {
     const isCode = form.get('grant_type') === 'authorization_code'
     const asked = isCode ? redeem(form) : renew(form)
     if (!asked) {
@@ -93,7 +93,7 @@ export async function startOAuthProvider(options: OAuthProviderOptions): Promise
     const scope = (provider.allowed ?? asked.scopes).join(' ')
     const idToken = isCode && asked.scopes.includes('openid') ? { id_token: idTokenFor(asked) } : {}
     const answer = { ...tokens, expires_in: provider.expiresIn, token_type: 'Bearer', scope, ...idToken }
-    provider.onIssued(provider.account.email, tokens.access_token)
+    await provider.onIssued(provider.account.email, tokens.access_token)
     json(response, 200, { ...answer, ...provider.more })
   }
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { expect } from 'vitest'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { textOf } from '../src/connectors/client.ts'
-import type { Connector, RecordsPage } from '../src/connectors/connector.ts'
+import type { Connector, ConnectorObject, RecordsPage } from '../src/connectors/connector.ts'
 import { type ConnectedSystem, type SystemAnswer, startConnectedSystem } from './connected-system.ts'
 import { makeCertificate } from './receiver.ts'
 import type { TestTenant } from './service.ts'
@@ -57,8 +57,12 @@ export interface ScriptedSystem extends ConnectedSystem {
   reset(): void
 }
 
-/** Starts the system, and lists its connector until it is closed. */
-export async function startScriptedSystem(): Promise<ScriptedSystem> {
+/**
+ * Starts the system, and lists its connector until it is closed.
+ * @param further is read after the people; the test answers its requests.
+ */
+export async function startScriptedSystem(further: readonly ConnectorObject[] = []): Promise<ScriptedSystem> {
+  const connector = { ...scripted, objects: [...scripted.objects, ...further] }
   const certificate = makeCertificate()
   let held: { cursor: string | null; reached: () => void; released: Promise<void> } | null = null
   const system = await startConnectedSystem(certificate, async ({ path, query, headers }): Promise<SystemAnswer> => {
@@ -74,7 +78,7 @@ export async function startScriptedSystem(): Promise<ScriptedSystem> {
     return { body: { ...page, next: next < self.pages.length ? String(next) : null } }
   })
   const listed = CONNECTORS as Connector[]
-  listed.push(scripted)
+  listed.push(connector)
   const self: ScriptedSystem = Object.assign(system, {
     options: {
       outbound: { allowPrivate: true, ca: certificate.certificate },
@@ -100,7 +104,7 @@ export async function startScriptedSystem(): Promise<ScriptedSystem> {
   })
   const { close } = system
   self.close = async () => {
-    listed.splice(listed.indexOf(scripted), 1)
+    listed.splice(listed.indexOf(connector), 1)
     await close()
   }
   return self

@@ -63,7 +63,7 @@ export async function startWebhookBench(environment: Record<string, string> = {}
 }
 
 /** Waits until the service has emptied its caches, which it does a moment after the commit of a change. */
-async function changesAreKnown(service: TestService): Promise<void> {
+export async function changesAreKnown(service: TestService): Promise<void> {
   const { database } = service.stores
   const tenantId = await createTenant(database, 'Announced', new Date())
   const host = `${newId()}.example`

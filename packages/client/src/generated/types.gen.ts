@@ -541,7 +541,7 @@ export type Connection = {
         [key: string]: unknown;
     };
     /**
-     * `waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason, and the pull is retried. `signed_out`: sign in again. `paused`: until you resume it.
+     * `waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason. The pull is retried, or the system refuses some objects, which the next pull asks for again. `signed_out`: sign in again. `paused`: until you resume it.
      */
     state: 'waiting' | 'pulling' | 'failed' | 'signed_out' | 'paused';
     error: string | null;
@@ -553,7 +553,7 @@ export type Connection = {
         read_until: string | null;
         is_reading: boolean;
         /**
-         * Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.
+         * Why it was not read: the system refuses it, or records that it refers to. The others were read, and this one is tried again. null: it was read.
          */
         error: string | null;
     }>;

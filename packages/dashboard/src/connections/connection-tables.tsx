@@ -43,7 +43,7 @@ export function Objects({ connection: { objects, last_run: run } }: { connection
           {isReading ? <Badge color="yellow">{text.objects.reading}</Badge> : null}
           {error === null ? null : (
             <Wrapped>
-              <Badge color="red">{text.objects.refused}</Badge> <Foreign max={500}>{error}</Foreign>
+              <Badge color="red">{text.objects.notRead}</Badge> <Foreign max={500}>{error}</Foreign>
             </Wrapped>
           )}
         </Stack>

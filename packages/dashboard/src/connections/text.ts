@@ -99,7 +99,7 @@ export const text = {
     until: 'Read up to',
     notYet: 'not yet',
     reading: 'in progress',
-    refused: 'refused',
+    notRead: 'not read',
     counts: 'Latest run',
   },
 

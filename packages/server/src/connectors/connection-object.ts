@@ -95,7 +95,7 @@ export const Connection = Type.Object(
     settings: Type.Record(Type.String(), Type.Unknown()),
     state: Type.Enum(['waiting', 'pulling', 'failed', 'signed_out', 'paused'], {
       description:
-        '`waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason, and the pull is retried. `signed_out`: sign in again. `paused`: until you resume it.',
+        '`waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason. The pull is retried, or the system refuses some objects, which the next pull asks for again. `signed_out`: sign in again. `paused`: until you resume it.',
     }),
     error: Nullable(Type.String()),
     objects: Type.Array(
@@ -105,7 +105,7 @@ export const Connection = Type.Object(
         is_reading: Type.Boolean(),
         error: Nullable(
           Type.String(),
-          'Why the system refused to let it be read; the others were read, and this one is tried again. null: it was not refused.',
+          'Why it was not read: the system refuses it, or records that it refers to. The others were read, and this one is tried again. null: it was read.',
         ),
       }),
     ),

@@ -74,6 +74,11 @@ export interface ConnectorObject {
   /** How far each read goes back before the previous one, because a search may find a change late. */
   overlapSeconds: number
   /**
+   * Earlier objects without whose records this one's are lost, such as the contacts of activities. While the system refuses
+   * one of them, this object waits too. Absent: its records stand on their own.
+   */
+  needs?: readonly string[]
+  /**
    * Reads the next page. Its writes may be repeated, because the position is stored after them. If one response contains
    * many pages, such as a file, yield them. Each page's `next` is where to continue after it, and the read is closed early
    * if its time is up. If the last page has a `next`, `read` is called again with it.

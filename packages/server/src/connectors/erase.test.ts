@@ -54,6 +54,16 @@ test('erasing a contact removes the errors about its ids in every system, and of
     .where('connection_id', '=', analytics)
     .execute()
 
+  const at = '2026-01-01T00:00:00.000Z'
+  const place = { since: at, isHistory: false, read: null, isDone: true }
+  const persons = { ...place, error: 'Status 400: Ada@example.com' }
+  const deals = { ...place, error: 'Status 400: bada@example.com' }
+  const position = { runId: null, runAt: null, objects: { persons, organizations: place, deals } }
+  await tenant.handle.db
+    .updateTable('connections')
+    .set({ position: JSON.stringify(position) })
+    .execute()
+
   const erased = await tenant.call('POST', '/v1/erasures', { contact_id: contactId })
   expect(erased.status).toBe(202)
   const left = async () => {
@@ -77,5 +87,12 @@ test('erasing a contact removes the errors about its ids in every system, and of
   await expect.poll(shown, WITHIN).toEqual([
     { source: 'crm', error: 'Grace is unknown.', write_back_error: null },
     { source: 'mixpanel', error: null, write_back_error: 'bada@example.com is not valid.' },
+  ])
+  // Refusals stay refusals, so that nothing is read past them.
+  const { objects } = (await tenant.call('GET', `/v1/connections/${crm}`)).body.connection
+  expect(objects.slice(0, 3)).toMatchObject([
+    { name: 'organizations', error: null, read_until: at },
+    { name: 'persons', error: 'It was not read. The reason named a person who was erased.', read_until: at },
+    { name: 'deals', error: 'Status 400: bada@example.com', read_until: at },
   ])
 })

@@ -3,6 +3,9 @@ import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
+/** Takes the place of a refusal: without one, objects that need the refused one would be read past it. */
+const ERASED = 'It was not read. The reason named a person who was erased.'
+
 /**
  * Erases a contact from the errors of connections: errors of its records, by our id or those of the systems, and
  * whatever a system answered about its address. Its outbox entries are deleted with the contact's row.
@@ -35,6 +38,13 @@ export async function eraseFromConnections(
       ]),
     )
     .executeTakeFirst()
+  const objects = tx.db.selectFrom(sql<object>`jsonb_each(position -> 'objects')`.as<'object'>('object'))
+  const isNamed = sql<boolean>`object.value ->> 'error' ~* ${pattern}`
+  const isInPosition = sql<boolean>`EXISTS (${objects.select(sql`1`.as('one')).where(isNamed)})`
+  const cleaned = objects.select(
+    sql`jsonb_object_agg(object.key, CASE WHEN ${isNamed}
+      THEN object.value || jsonb_build_object('error', ${ERASED}::text) ELSE object.value END)`.as('objects'),
+  )
   const shown = await tx.db
     .updateTable('connections')
     .set({
@@ -42,8 +52,11 @@ export async function eraseFromConnections(
       write_back_error: sql<
         string | null
       >`CASE WHEN write_back_error ~* ${pattern} THEN NULL ELSE write_back_error END`,
+      position: sql<string>`CASE WHEN ${isInPosition} THEN jsonb_set(position, '{objects}', ${cleaned}) ELSE position END`,
+      // A pull in progress would store the reason again. The next one continues from here.
+      revision: sql<number>`revision + CASE WHEN ${isInPosition} THEN 1 ELSE 0 END`,
     })
-    .where(sql<boolean>`error ~* ${pattern} OR write_back_error ~* ${pattern}`)
+    .where(sql<boolean>`error ~* ${pattern} OR write_back_error ~* ${pattern} OR ${isInPosition}`)
     .executeTakeFirst()
   return { connection_errors: Number(errors.numDeletedRows) + Number(shown.numUpdatedRows) }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { retryAfter } from './client.ts'
 import { notePage, startRun } from './runs.ts'
 
 let system: ScriptedSystem
@@ -78,9 +79,18 @@ describe('a pull', () => {
   ] as const)('waits at most a day for a rate limit: a Retry-After of %s', async ([sent, seconds]) => {
     system.pages = [{ contacts: [person(1)] }]
     refuse(429, { 'retry-after': sent }, 1)
+    const answers = system.intercept
+    const askedAt: number[] = []
+    system.intercept = (request) => {
+      if (request.path === '/people') askedAt.push(performance.now())
+      return answers(request)
+    }
     const path = await connect(tenant)
     if (seconds < 60) {
       await pulled(tenant, path)
+      const [first = 0, second = 0] = askedAt
+      // Timers may end a little early.
+      expect(second - first).toBeGreaterThan(seconds * 1_000 - 100)
       return
     }
     await expect.poll(async () => (await read(path)).error, WITHIN).toContain('The rate limit of Scripted is exceeded.')
@@ -91,6 +101,13 @@ describe('a pull', () => {
     await post(`${path}/pull`)
     await pulled(tenant, path)
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+  })
+
+  test('takes a time in the past for now', () => {
+    const now = new Date('2026-01-01T12:00:00Z')
+    for (const sent of ['-5', '0']) {
+      expect([sent, retryAfter({ status: 429, headers: { 'retry-after': sent }, body: {} }, now)]).toEqual([sent, now])
+    }
   })
 
   test('shows a server error, backs off, and recovers', async () => {

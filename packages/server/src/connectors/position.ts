@@ -1,4 +1,4 @@
-import type { Connector, Json } from './connector.ts'
+import type { Connector, ConnectorObject, Json } from './connector.ts'
 
 /** The progress of a connection, by object. */
 export interface Position {
@@ -18,7 +18,7 @@ interface ObjectPosition {
   read: { until: string; cursor: Json } | null
   /** Whether this run has read the object. */
   isDone: boolean
-  /** Why the system refused to let it be read. */
+  /** Why it was not read: the system refused it, or an object that it needs. */
   error?: string
 }
 
@@ -54,13 +54,32 @@ export function afterPage(position: Position, name: string, until: Date, next: J
   return { ...position, objects: { ...position.objects, [name]: after } }
 }
 
-/** The position after the system refused an object. The next run asks again from where this one was. */
+/**
+ * An object that this one needs and that was not read in this run; null if it can be read. The needed objects come before
+ * it, so this run has read them or was refused.
+ */
+export function missingFor(position: Position, { needs = [] }: ConnectorObject): string | null {
+  return needs.find((name) => objectPosition(position, name).error !== undefined) ?? null
+}
+
+/**
+ * The time up to which an object is read: when this run began, but not later than what it needs was read up to. A read of
+ * contacts that continues after a refusal ends at the time of its own run.
+ */
+export function endOfRead(position: Position, { name, needs = [] }: ConnectorObject, now: Date): Date {
+  const { read } = objectPosition(position, name)
+  if (read !== null) return new Date(read.until)
+  const times = [position.runAt, ...needs.map((need) => objectPosition(position, need).since)]
+  return new Date(Math.min(...times.map((time) => (time === null ? now.getTime() : Date.parse(time)))))
+}
+
+/** The position after an object was not read. The next run asks again from where this one was. */
 export function afterRefusal(position: Position, name: string, error: string): Position {
   const after: ObjectPosition = { ...objectPosition(position, name), isDone: true, error }
   return { ...position, objects: { ...position.objects, [name]: after } }
 }
 
-/** The objects that the system refuses, with the reasons; null for none. */
+/** The objects that were not read, with the reasons; null for none. */
 export function refusedIn(position: Position, { objects }: Connector): string | null {
   const refused = objects.flatMap(({ name }) => {
     const { error } = objectPosition(position, name)

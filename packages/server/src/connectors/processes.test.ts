@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import {
   connect,
@@ -48,6 +49,55 @@ test('a pull that a restart interrupts continues at its page, and doubles nothin
     await second.close()
   }
 })
+
+/** Does the work of a queue until it dies: it takes a job, and sends no heartbeats. */
+async function dieWith(queue: string, data: { tenantId: string; connectionId: string }): Promise<void> {
+  const boss = new PgBoss({
+    connectionString: environment.DATABASE_URL ?? '',
+    supervise: false,
+    schedule: false,
+    max: 1,
+  })
+  await boss.start()
+  try {
+    await boss.send(queue, data, { singletonKey: `${data.tenantId}/${data.connectionId}` })
+    expect(await boss.fetch(queue)).toHaveLength(1)
+    // A minute has passed.
+    await boss.getDb().executeSql(
+      `UPDATE pgboss.job SET started_on = started_on - interval '1 minute', heartbeat_on = heartbeat_on - interval '1 minute'
+        WHERE name = $1 AND state = 'active'`,
+      [queue],
+    )
+    await boss.supervise()
+    const { rows } = await boss.getDb().executeSql('SELECT state FROM pgboss.job WHERE name = $1', [queue])
+    expect(rows).toContainEqual({ state: 'failed' })
+  } finally {
+    await boss.stop({ graceful: false, close: true })
+  }
+}
+
+test.for(['connection-pull', 'connection-write-back'])(
+  'a process that died within the last minute does not hold up %s',
+  async (queue) => {
+    const first = await start()
+    const tenant = await createTestTenant(first)
+    const path = await connect(tenant)
+    const { run_id } = await pulled(tenant, path)
+    const connectionId = path.split('/').at(-1) ?? ''
+    await tenant.handle.db
+      .updateTable('connections')
+      .set({ state: 'pulling', next_pull_at: new Date(Date.now() - 1) })
+      .execute()
+    await first.close()
+    await dieWith(queue, { tenantId: tenant.id, connectionId })
+    const second = await start()
+    try {
+      await pulled(new TestTenant(second, tenant.id, tenant.key, tenant.site), path, run_id)
+    } finally {
+      await second.close()
+    }
+  },
+)
 
 test('two processes pull a connection once', async () => {
   const services: TestService[] = [await start(), await start()]

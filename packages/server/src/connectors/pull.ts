@@ -7,7 +7,17 @@ import { connectorNamed } from './all-connectors.ts'
 import { type Client, isRefusal, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
 import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
-import { afterPage, afterRefusal, objectPosition, type Position, refusedIn, withoutRun, withRun } from './position.ts'
+import {
+  afterPage,
+  afterRefusal,
+  endOfRead,
+  missingFor,
+  objectPosition,
+  type Position,
+  refusedIn,
+  withoutRun,
+  withRun,
+} from './position.ts'
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
@@ -66,11 +76,14 @@ export async function pullConnection(
     const position = await read(tenant, services, { connector, connection, client, signal })
     const isDone = position.runId === null
     const refused = refusedIn(position, connector)
-    if (isDone && refused !== null) throw new ObjectsRefused(refused)
     const now = clock()
-    const nextPullAt = isDone ? new Date(now.getTime() + services.pullMinutes * 60_000) : now
-    const recovered = refused === null ? { error: null, failures: 0 } : {}
-    await store({ state: 'waiting', next_pull_at: nextPullAt, ...recovered })
+    await store({
+      // A refusal is shown, but it is no failure of the run: a permission may be left out on purpose, and the next run asks.
+      state: isDone && refused !== null ? 'failed' : 'waiting',
+      error: refused,
+      failures: 0,
+      next_pull_at: isDone ? new Date(now.getTime() + services.pullMinutes * 60_000) : now,
+    })
   } catch (error) {
     const now = clock()
     if (error instanceof RateLimited) {
@@ -84,8 +97,7 @@ export async function pullConnection(
     if (error instanceof SignedOut) return store({ state: 'signed_out', error: error.message })
     const failures = connection.failures + 1
     const retryMs = Math.min(RETRY_MS_FIRST * 2 ** (failures - 1), RETRY_MS_MAX)
-    const isExplained = error instanceof RefusedAddress || error instanceof ObjectsRefused
-    const problem = problemOf(connector.label, error) ?? (isExplained ? error.message : null)
+    const problem = problemOf(connector.label, error) ?? (error instanceof RefusedAddress ? error.message : null)
     const next_pull_at = new Date(now.getTime() + retryMs)
     await store({ state: 'failed', error: problem ?? INTERNAL, failures, next_pull_at })
     if (problem === null) throw error
@@ -94,9 +106,6 @@ export async function pullConnection(
 
 /** A person changed the connection during the pull. The next pull uses their changes. */
 class Replaced extends Error {}
-
-/** A run has read every object that the system let be read. */
-class ObjectsRefused extends Error {}
 
 type Changes = Partial<{ state: string; error: string | null; failures: number; next_pull_at: Date; position: string }>
 
@@ -153,7 +162,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
       if (performance.now() > endsAt) return 'time is up'
       await untilJournalHasRoom(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
-      const until = new Date(read?.until ?? position.runAt ?? clock())
+      const until = endOfRead(position, object, clock())
       const pages = object.read(client, {
         since: since === null ? null : new Date(Date.parse(since) - (isHistory ? 0 : object.overlapSeconds * 1_000)),
         until,
@@ -179,6 +188,15 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
     return 'read'
   }
   for (const object of connector.objects) {
+    const missing = missingFor(position, object)
+    if (missing !== null) {
+      // Its records would fail for good, because the next read begins after them.
+      await store(
+        afterRefusal(position, object.name, `Waits for ${missing}, which its records refer to.`),
+        async () => {},
+      )
+      continue
+    }
     try {
       if ((await readAll(object)) === 'time is up') return position
     } catch (error) {

@@ -167,14 +167,29 @@ function activity(id: string, contact: string, timestamp = '2026-01-05T10:00:00Z
 
 const tasks = async () => (await tenant.call('GET', '/v1/events?event_type=task')).body.events.length
 
+async function forgetIds(): Promise<void> {
+  for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const) {
+    await tenant.handle.db.deleteFrom(table).execute()
+  }
+}
+
+test('an activity of a contact that was merged is not recorded again for the survivor', async () => {
+  const pull = await source()
+  const visit = (contact: string) => activity('v', contact)
+  await pull({ contacts: [person(1), person(2)], calls: [visit('1')] })
+  await pull({ merged: [{ from: '1', into: '2' }] })
+  await forgetIds()
+  // The system moves a converted lead's activities to the contact that it became.
+  expect(await pull({ calls: [visit('2'), visit('1')] })).toEqual({ unchanged: 2 })
+  expect(await tasks()).toBe(1)
+})
+
 test('an activity that was moved to another day is not recorded again, also after its id was forgotten', async () => {
   const pull = await source()
   const visit = activity('v', '1', '2026-03-20T09:00:00Z')
   expect(await pull({ contacts: [person(1)], calls: [visit] })).toMatchObject({ accepted: 1 })
   await expect.poll(tasks).toBe(1)
-  for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const) {
-    await tenant.handle.db.deleteFrom(table).execute()
-  }
+  await forgetIds()
   const moved = activity('v', '1', '2026-01-02T09:00:00Z')
   expect(await pull({ calls: [moved, activity('w', '1')] })).toEqual({ unchanged: 1, accepted: 1 })
   await expect.poll(tasks).toBe(2)

@@ -89,6 +89,34 @@ describe('a sign-in at a provider', () => {
     for (const issued of google.issued) expect(shown).not.toContain(issued)
   })
 
+  test('keeps a renewal during which a person pauses the connection', async () => {
+    const { id, secret } = google.client
+    await tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret: secret })
+    google.onIssued = (_, token) => Object.assign(system, { token })
+    const purpose = { kind: 'connection', connector: 'scripted' }
+    const started = await post('/v1/authorizations', { provider: 'google', purpose })
+    const completed = await post('/v1/authorizations/complete', await signInAt(started.body.authorization_url))
+    const path = `/v1${completed.body.path}`
+    let { run_id } = await pulled(tenant, path)
+    google.onIssued = async (_, token) => {
+      system.token = token
+      await post(`${path}/pause`)
+    }
+    const renewals = google.forms.length + 1
+    system.token = 'expired'
+    await post(`${path}/pull`)
+    await expect.poll(() => google.forms, WITHIN).toHaveLength(renewals)
+    await inState(tenant, path, 'paused')
+    google.onIssued = (_, token) => Object.assign(system, { token })
+    await post(`${path}/resume`)
+    run_id = (await pulled(tenant, path, run_id)).run_id
+    // The provider ends a sign-in that renews with an old refresh token.
+    system.token = 'expired'
+    await post(`${path}/pull`)
+    await pulled(tenant, path, run_id)
+    expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
+  })
+
   test('a renewal that the provider does not answer is repeated, and signs nobody out', async () => {
     const { id, secret } = google.client
     const setClient = (client_secret: string) =>

@@ -21,7 +21,7 @@ export function openSignIn(
   tenant: Tenant,
   { secrets, providers }: SignInServices,
   connector: Connector,
-  { connection_id, sealed, revision }: ConnectionRow,
+  { connection_id, sealed }: ConnectionRow,
 ): SignIn {
   const stored = open(tenant, secrets, connector, connection_id, sealed)
   if (stored.kind === 'entered') return enteredCredentials(stored.credentials)
@@ -29,7 +29,7 @@ export function openSignIn(
   const access = createAccessTokens(providers, {
     client: renewalClient(tenant, providers, provider, providerSettings),
     tokens,
-    store: tokenStoreOf(tenant, secrets, connector, { connectionId: connection_id, revision }),
+    store: tokenStoreOf(tenant, secrets, connector, connection_id),
   })
   const credentials = async (token: Promise<string>): Promise<Credentials> => {
     try {
@@ -69,20 +69,17 @@ function open(
   }
 }
 
-/** Renewed tokens are stored with the connection, unless a person has signed in again in the meantime. */
-function tokenStoreOf(
-  tenant: Tenant,
-  secrets: SecretBox,
-  connector: Connector,
-  { connectionId, revision }: { connectionId: string; revision: number },
-): TokenStore {
+/**
+ * Renewed tokens are stored with the connection, unless a person has signed in again in the meantime. Other changes, such as
+ * a pause, do not matter: the tokens before are worth nothing, so losing the renewed ones would end the sign-in.
+ */
+function tokenStoreOf(tenant: Tenant, secrets: SecretBox, connector: Connector, connectionId: string): TokenStore {
   const place = sealedPlace(tenant.id, connectionId)
   const lockStored = async (tx: Tenant) => {
     const row = await tx.db
       .selectFrom('connections')
       .select('sealed')
       .where('connection_id', '=', connectionId)
-      .where('revision', '=', revision)
       .forUpdate()
       .executeTakeFirst()
     const stored = row ? open(tenant, secrets, connector, connectionId, row.sealed) : null

@@ -9,14 +9,17 @@ import { writeBackConnection } from './write-back/run.ts'
 const EVERY_MS = 5_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
-/** A job whose process died is restarted after this time, which exceeds two slices of reading with a download in between. */
+/** A job whose process stopped sending heartbeats for this long ends, so that another process can continue its work. */
+const HEARTBEAT_SECONDS = 30
+/** A job that hangs ends after this time, which exceeds two slices of reading with a download in between. */
 const EXPIRES_SECONDS = 1_200
-/** A running pull is not queued again before this. */
-const SENT_AGAIN_SECONDS = 60
+/** While a job exists, no other is queued. This is how often it is tried, in case the job's process died. */
+const SENT_AGAIN_SECONDS = 20
 
 /** Pulls of connected systems, one at a time per connection. */
 const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
   policy: 'exclusive',
+  heartbeatSeconds: HEARTBEAT_SECONDS,
   expireInSeconds: EXPIRES_SECONDS,
   // `next_pull_at` schedules the retry.
   retryLimit: 0,
@@ -26,6 +29,7 @@ const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
 /** Writes to connected systems, one at a time per connection. */
 const WRITE_QUEUE = jobQueue<{ connectionId: string }>('connection-write-back', {
   policy: 'exclusive',
+  heartbeatSeconds: HEARTBEAT_SECONDS,
   expireInSeconds: EXPIRES_SECONDS,
   // Unwritten contacts stay in the outbox.
   retryLimit: 0,

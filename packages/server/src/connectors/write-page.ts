@@ -2,7 +2,7 @@ import { forgetSourceCompanies, writeSourceCompanies } from '../companies/source
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
-import { unknownEventIds } from '../events/read.ts'
+import { knownEventIds, type Whereabouts } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -156,13 +156,8 @@ async function record(
   isHistory: boolean,
   result: PageResult,
 ): Promise<void> {
-  const ids = sent.flatMap(({ call }) => (call instanceof ServiceError ? [] : (call.event?.sentId ?? [])))
-  const unknown = await unknownEventIds(tenant, ids, timesOf(sent))
-  const isRepeated = ({ call }: SourceCall) => {
-    const id = call instanceof ServiceError ? null : (call.event?.sentId ?? null)
-    return id !== null && !unknown.has(id)
-  }
-  const calls = sent.filter((each) => !isRepeated(each))
+  const known = await knownIds(tenant, sent)
+  const calls = sent.filter((each) => !known.has(idOf(each) ?? ''))
   if (calls.length < sent.length) add(result, 'unchanged', sent.length - calls.length)
   if (calls.length === 0) return
   const sender: CallSender = { sourceId, trust: 'verified', page: null }
@@ -180,18 +175,45 @@ async function record(
 }
 
 /**
- * The time range of the events; null if an event has no time, or is an activity of a contact: a meeting may have been moved
- * by months, and there are few of them.
+ * The ids of events that were recorded before. An activity is looked for among the events of its contact, because a meeting
+ * may have been moved by months; other events by their times.
  */
-function timesOf(sent: readonly SourceCall[]): [from: Date, to: Date] | null {
-  const times = sent.flatMap(({ call }) => {
-    if (call instanceof ServiceError || !call.event) return []
-    if (call.contactId !== null) return Number.NaN
-    const { timestamp = '', clockCorrection } = call.event
-    return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
+async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Set<string>> {
+  const events = sent.filter((each) => idOf(each) !== null)
+  const groups = Map.groupBy(events, (each) => {
+    if (contactOf(each) !== null) return 'of contacts'
+    return Number.isNaN(timeOf(each)) ? 'without a time' : 'at a time'
   })
-  if (times.length === 0 || times.some(Number.isNaN)) return null
-  return [new Date(Math.min(...times) - TIME_CHANGE_MS_MAX), new Date(Math.max(...times) + TIME_CHANGE_MS_MAX)]
+  const known = new Set<string>()
+  for (const [kind, group] of groups) {
+    const ids = group.flatMap((each) => idOf(each) ?? [])
+    for (const id of await knownEventIds(tenant, ids, whereaboutsOf(kind, group))) known.add(id)
+  }
+  return known
+}
+
+function whereaboutsOf(kind: string, group: readonly SourceCall[]): Whereabouts | null {
+  if (kind === 'of contacts') return { contactIds: group.flatMap((each) => contactOf(each) ?? []) }
+  if (kind === 'without a time') return null
+  const times = group.map(timeOf)
+  return {
+    between: [new Date(Math.min(...times) - TIME_CHANGE_MS_MAX), new Date(Math.max(...times) + TIME_CHANGE_MS_MAX)],
+  }
+}
+
+function idOf({ call }: SourceCall): string | null {
+  return call instanceof ServiceError ? null : (call.event?.sentId ?? null)
+}
+
+function contactOf({ call }: SourceCall): string | null {
+  return call instanceof ServiceError ? null : call.contactId
+}
+
+/** In milliseconds since 1970; NaN if the event has no time. */
+function timeOf({ call }: SourceCall): number {
+  if (call instanceof ServiceError || !call.event) return Number.NaN
+  const { timestamp = '', clockCorrection } = call.event
+  return (parseTimestamp(timestamp)?.getTime() ?? Number.NaN) + clockCorrection
 }
 
 type Written = { status: string; error?: { code: string; message: string } }

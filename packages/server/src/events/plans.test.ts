@@ -19,7 +19,7 @@ import { firstAndLastEvent } from './first-and-last.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { compactEventsOfContact } from './of-contact.ts'
 import { eventPages } from './pages.ts'
-import { listEventTypes, readEvent } from './read.ts'
+import { knownEventIds, listEventTypes, readEvent } from './read.ts'
 import { eventStatistics } from './stats.ts'
 import { listTimeline, listVisits } from './visits.ts'
 
@@ -143,6 +143,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['activity', () => activityOfContacts(tenant, contacts, {}, 5)],
   ["an agent's summary", () => summariseEvents(tenant, contacts)],
   ['an export', () => Array.fromAsync(eventPages(tenant, { contact_id }))],
+  ['a look-up of 500 ids', () => knownEventIds(tenant, Array.from({ length: 500 }, newId), { contactIds: contacts })],
 ])('%s of contacts is read from the projection by owner', async (_name, work) => {
   const plans = await plansOf(work)
   expect(plans).not.toEqual([])

@@ -1,4 +1,6 @@
+import { ownersOf, queryableGroups } from '../owners/owners.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { timeOfId } from '../platform/ids.ts'
@@ -75,33 +77,39 @@ export async function listEventTypes(
   return { types: [], total: Number(counted?.total ?? 0) }
 }
 
+/** What is known of some events: their times, or the contacts that they belong to. The table is sorted by both. */
+export type Whereabouts = { between: readonly [from: Date, to: Date] } | { contactIds: readonly string[] }
+
 /**
- * Those of some event ids, in lower case, that no event of the tenant has.
- * @param between the times of the events, if known: the table is sorted by them.
+ * Those of some event ids, in lower case, that an event of the tenant has.
+ * @param whereabouts null: unknown. The index of ids then reads a large part of the tenant's events for hundreds of ids.
  */
-export async function unknownEventIds(
+export async function knownEventIds(
   tenant: Tenant,
   eventIds: readonly string[],
-  between: readonly [from: Date, to: Date] | null,
-): Promise<Set<string>> {
-  const unknown = new Set(eventIds)
-  if (unknown.size === 0) return unknown
-  const time = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
-  const rows = await tenant.events.select<{ event_id: string }>({
-    name: 'events.known_ids',
-    lane: 'light',
-    columns: 'DISTINCT event_id',
-    where: [
-      'event_id IN {event_ids: Array(UUID)}',
-      ...(between === null
-        ? []
-        : ['is_system = 0', `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`]),
-    ],
-    parameters: {
-      event_ids: [...unknown],
-      ...(between === null ? {} : { first_ms: between[0].getTime(), last_ms: between[1].getTime() }),
-    },
-  })
-  for (const { event_id } of rows) unknown.delete(event_id)
-  return unknown
+  whereabouts: Whereabouts | null,
+): Promise<string[]> {
+  if (eventIds.length === 0) return []
+  const find = async (where: string[], parameters: QueryParameters) => {
+    const rows = await tenant.events.select<{ event_id: string }>({
+      name: 'events.known_ids',
+      lane: 'light',
+      columns: 'DISTINCT event_id',
+      where: [...where, 'event_id IN {event_ids: Array(UUID)}'],
+      parameters: { event_ids: [...eventIds], ...parameters },
+    })
+    return rows.map(({ event_id }) => event_id)
+  }
+  if (whereabouts === null) return find([], {})
+  if ('between' in whereabouts) {
+    const [first, last] = whereabouts.between
+    const time = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
+    const isBetween = `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`
+    return find(['is_system = 0', isBetween], { first_ms: first.getTime(), last_ms: last.getTime() })
+  }
+  const known: string[] = []
+  for (const group of await queryableGroups(tenant, [...new Set(whereabouts.contactIds)])) {
+    known.push(...(await find([isOwnedBy('owners')], { owners: await ownersOf(tenant, group) })))
+  }
+  return known
 }

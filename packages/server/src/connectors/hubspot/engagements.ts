@@ -83,6 +83,7 @@ export function engagementObjects(overlapSeconds: number): ConnectorObject[] {
     return {
       name: type,
       overlapSeconds,
+      needs: ['contacts'],
       read: async (client, range) => {
         const { items, next } = await readPage(client, reading, range)
         return { calls: await callsOf(client, engagement, items, range.until), next }

@@ -120,6 +120,44 @@ test('a permission that is missing for emails stops no other records, and the em
   expect(await workspace.events('hubspot_email')).toHaveLength(1)
 })
 
+test('a permission that is missing for contacts holds back what refers to them, and nothing is missing once it is granted', async () => {
+  contacts(1)
+  const times = { hs_timestamp: '2026-01-02T03:04:05Z' }
+  for (const type of ['calls', 'emails', 'meetings', 'notes'] as const) {
+    const id = hubspot.records.create(type, times)
+    hubspot.records.associate([type, id], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
+  }
+  const body = { message: 'This app has no scope [crm.objects.contacts.read]' }
+  hubspot.intercept = ({ path }) => (/\/contacts(\/search)?$/.test(path) ? { status: 403, body } : undefined)
+  await workspace.begin()
+  await expect.poll(state, WITHIN).toBe('failed')
+  const { error, objects } = await workspace.read()
+  expect(error).toContain('contacts: HubSpot responded with status 403')
+  const unread = objects.filter(({ read_until }: { read_until: string | null }) => read_until === null)
+  expect(unread.map(({ name }: { name: string }) => name)).toEqual([
+    'contacts',
+    'deals',
+    'calls',
+    'emails',
+    'meetings',
+    'notes',
+    'tasks',
+  ])
+  expect(unread[2].error).toBe('Waits for contacts, which its records refer to.')
+  hubspot.intercept = () => undefined
+  await workspace.tenant.call('POST', `${workspace.path}/pull`)
+  await expect.poll(state, WITHIN).toBe('waiting')
+  const accepted = { accepted: 1 }
+  expect((await workspace.read()).last_run.counts).toMatchObject({
+    contacts: { created: 1 },
+    calls: accepted,
+    emails: accepted,
+    meetings: accepted,
+    notes: accepted,
+  })
+  expect((await workspace.tenant.call('GET', `${workspace.path}/errors`)).body.errors).toEqual([])
+})
+
 describe('a sign-in at HubSpot', () => {
   test('with OAuth is renewed when HubSpot no longer accepts the access token', async () => {
     contacts(1)

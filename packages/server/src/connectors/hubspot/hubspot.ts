@@ -66,7 +66,7 @@ export const hubspot: Connector = {
   objects: [
     { name: 'companies', overlapSeconds: OVERLAP_SECONDS, read: readCompanies },
     { name: 'contacts', overlapSeconds: OVERLAP_SECONDS, read: readContacts },
-    { name: 'deals', overlapSeconds: OVERLAP_SECONDS, read: readDeals },
+    { name: 'deals', overlapSeconds: OVERLAP_SECONDS, needs: ['contacts'], read: readDeals },
     ...engagementObjects(OVERLAP_SECONDS),
   ],
   writeBack: hubspotWriteBack,

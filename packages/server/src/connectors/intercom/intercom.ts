@@ -68,6 +68,7 @@ export const intercom: Connector = {
     {
       name: 'conversations',
       overlapSeconds: CONVERSATIONS_OVERLAP_SECONDS,
+      needs: ['contacts'],
       read: async (client, range) => {
         const { items, next } = await search(client, 'conversations', CONVERSATIONS_PER_PAGE, range)
         const conversations: SourceMessage[][] = []

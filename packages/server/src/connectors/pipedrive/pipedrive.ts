@@ -18,8 +18,9 @@ const PAUSE_MS = 125
 /** The daily budget is renewed at midnight, in a time zone that Pipedrive does not report. */
 const DAILY_RETRY_MS = 3_600_000
 
-const objectOf = (name: string, read: ConnectorObject['read']): ConnectorObject => ({
+const objectOf = (name: string, read: ConnectorObject['read'], needs: readonly string[] = []): ConnectorObject => ({
   name,
+  needs,
   overlapSeconds: OVERLAP_SECONDS,
   read,
 })
@@ -77,8 +78,8 @@ export const pipedrive: Connector = {
       const fields = await fieldsOf(client, 'person', current)
       return { contacts: current.map((item) => toContact(item, fields)), deleted, next }
     }),
-    objectOf('deals', readDeals),
-    objectOf('activities', readActivities),
+    objectOf('deals', readDeals, ['persons']),
+    objectOf('activities', readActivities, ['persons']),
     objectOf('deletions', readDeletions),
   ],
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../platform/errors.ts'
+import { ApiRefused } from '../client.ts'
 import type { ConnectorObject, RecordsPage } from '../connector.ts'
 import { fieldsOf } from './fields.ts'
 import { toAccount, toContact, toEvent, toLead, toTask } from './map.ts'
@@ -110,15 +111,16 @@ const EVENTS: ObjectPlan = {
   page: (records) => ({ calls: records.map(toEvent) }),
 }
 
-const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
+const objectOf = (name: string, plan: ObjectPlan, needs: readonly string[] = []): ConnectorObject => ({
   name,
+  needs,
   overlapSeconds: OVERLAP_SECONDS,
   read: async (client, range) => {
     const { sobject, required = [] } = plan
     const fields = await fieldsOf(client, sobject)
-    if (fields === null) return notVisible(sobject, sobject)
+    if (fields === null) return notVisible(plan, sobject)
     const hidden = required.find((field) => !fields.types.has(field))
-    if (hidden !== undefined) return notVisible(sobject, `${sobject}.${hidden}`)
+    if (hidden !== undefined) return notVisible(plan, `${sobject}.${hidden}`)
     return readObject(client, range, plan, fields)
   },
 })
@@ -127,14 +129,21 @@ const objectOf = (name: string, plan: ObjectPlan): ConnectorObject => ({
 export const OBJECTS: readonly ConnectorObject[] = [
   objectOf('accounts', ACCOUNTS),
   objectOf('contacts', CONTACTS),
-  objectOf('leads', LEADS),
-  objectOf('tasks', TASKS),
-  objectOf('events', EVENTS),
+  objectOf('leads', LEADS, ['contacts']),
+  objectOf('tasks', TASKS, ['contacts', 'leads']),
+  objectOf('events', EVENTS, ['contacts', 'leads']),
 ]
 
-/** An error for the list, so that the missing records are noticed. @param hidden the object, or a field of it. */
-function notVisible(sobject: string, hidden: string): RecordsPage {
-  const message = `The user who signed in cannot see ${hidden}, so no ${sobject} records were read. Add the permission to the user's profile, then read everything again, or ignore this error.`
+/**
+ * An error for the list, so that the missing records are noticed. Contacts are refused instead: the other records refer to
+ * them, and must wait until they are visible.
+ * @param hidden the object, or a field of it
+ */
+function notVisible(plan: ObjectPlan, hidden: string): RecordsPage {
+  const { sobject } = plan
+  const problem = `The user who signed in cannot see ${hidden}, so no ${sobject} records were read. Add the permission to the user's profile`
+  if (plan === CONTACTS) throw new ApiRefused(403, `${problem}.`)
+  const message = `${problem}, then read everything again, or ignore this error.`
   return { calls: [{ id: hidden, call: new ServiceError(403, 'object_not_visible', message) }], next: null }
 }
 

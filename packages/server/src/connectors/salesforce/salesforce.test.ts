@@ -392,6 +392,28 @@ describe('Salesforce', () => {
     )
   })
 
+  test('contacts that the user may not see: what refers to them waits, and nothing is missing once they are visible', async () => {
+    organization.hidden = ['Contact']
+    of('Contact').push(contact(1))
+    of('Lead').push(record(idOf('00Q', 1), { LastName: 'Lead', Email: 'lead@example.com', IsConverted: false }))
+    of('Task').push(record(idOf('00T', 1), { IsClosed: true, WhoId: idOf('003', 1), CompletedDateTime: '2026-01-01' }))
+    const connection = await connect()
+    expect((await connection.reaches('failed')).error).toBe(
+      [
+        "contacts: The user who signed in cannot see Contact. Add the permission to the user's profile.",
+        'leads: Waits for contacts, which its records refer to.',
+        'tasks: Waits for contacts, which its records refer to.',
+        'events: Waits for contacts, which its records refer to.',
+      ].join(' '),
+    )
+    organization.hidden = []
+    await connection.order()
+    await expect.poll(async () => (await connection.read()).error, WITHIN).toBeNull()
+    const { counts } = (await connection.read()).last_run
+    expect(counts).toMatchObject({ contacts: { created: 1 }, leads: { created: 1 }, tasks: { accepted: 1 } })
+    expect(await connection.errors()).toEqual([])
+  })
+
   test('restart in the middle of a job: another process continues with the next part of its results', async () => {
     const { second, connection } = await restartedInTheMiddle(() => {})
     try {

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import {
+  connect,
+  inState,
+  person,
+  pulled,
+  readConnection,
+  type ScriptedSystem,
+  startScriptedSystem,
+  WITHIN,
+} from '../../test/scripted-connector.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { changesAreKnown, deliveriesOf } from '../../test/webhooks.ts'
+import { EMPTY_CALL } from '../sites/ingestion/call.ts'
+import { createSubscription } from '../webhooks/subscriptions.ts'
+
+const MINUTE_MS = 60_000
+const PULL_MINUTES = 45
+
+let system: ScriptedSystem
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  system = await startScriptedSystem()
+  const environment = { CDS_PULL_MINUTES: String(PULL_MINUTES), CDS_WEBHOOK_ALLOW_PRIVATE: '1' }
+  service = await startTestService(environment, system.options)
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  system.reset()
+})
+afterAll(async () => {
+  await service?.close()
+  await system?.close()
+})
+
+function met(id: string) {
+  const event = { event: 'met', data: {}, sentId: null, sessionId: null, context: {}, clockCorrection: 0 }
+  return { id, contact: '1', call: { ...EMPTY_CALL, event: { ...event, timestamp: '2026-01-05T10:00:00Z' } } }
+}
+
+test('after a run, the next one begins by itself when its time has come', async () => {
+  system.pages = [{ contacts: [person(1)] }]
+  const path = await connect(tenant)
+  let before: string | undefined
+  for (const runs of [1, 2]) {
+    before = (await pulled(tenant, path, before)).run_id
+    const { state, next_pull_at } = await readConnection(tenant, path)
+    const waitMs = Date.parse(next_pull_at) - Date.now()
+    expect([state, waitMs > (PULL_MINUTES - 10) * MINUTE_MS, waitMs <= PULL_MINUTES * MINUTE_MS]).toEqual([
+      'waiting',
+      true,
+      true,
+    ])
+    expect(system.asked()).toHaveLength(runs)
+    const due = { next_pull_at: new Date(Date.now() - 1) }
+    if (runs === 1) await tenant.handle.db.updateTable('connections').set(due).execute()
+  }
+})
+
+test('the first read and a reread are history, which causes no webhook deliveries; an increment causes them', async () => {
+  const settings = { event: 'met', url: 'https://127.0.0.1:9/hook' }
+  const { subscriptionId } = await createSubscription(tenant.handle, service, settings, new Date())
+  await changesAreKnown(service)
+  const deliveries = async () => (await deliveriesOf(tenant.handle, subscriptionId)).length
+  system.pages = [{ contacts: [person(1)], calls: [met('a'), met('b')] }]
+  const path = await connect(tenant)
+  let run = await pulled(tenant, path)
+  expect([run.counts.people.accepted, await deliveries()]).toEqual([2, 0])
+  for (const [order, id, expected] of [
+    ['pull', 'c', 1],
+    ['reread', 'd', 1],
+    ['pull', 'e', 2],
+  ] as const) {
+    system.pages = [{ calls: [met('a'), met(id)] }]
+    await tenant.call('POST', `${path}/${order}`, {})
+    run = await pulled(tenant, path, run.run_id)
+    expect([id, run.counts.people, await deliveries()]).toEqual([id, { accepted: 1, unchanged: 1 }, expected])
+  }
+})
+
+test('while more than 64 rows of the journal wait for ClickHouse, a pull waits too', async () => {
+  system.pages = [{ contacts: [person(1)] }]
+  const rows = async () => {
+    const found = await service.postgres.pool.query('SELECT count(*)::integer AS count FROM journal')
+    return found.rows[0].count
+  }
+  const client = await service.postgres.pool.connect()
+  try {
+    // Without this lock, no rows are taken from the journal.
+    await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('journal', 0))")
+    for (let sent = 0; (await rows()) <= 64; sent++) {
+      const events = [{ event: 'seen', email: `user${sent}@example.com` }]
+      expect((await tenant.call('POST', '/v1/events', { events })).body.error).toBeUndefined()
+    }
+    const path = await connect(tenant)
+    await inState(tenant, path, 'pulling')
+    await expect.poll(async () => (await readConnection(tenant, path)).last_run, WITHIN).not.toBeNull()
+    await sleep(2_000)
+    expect(system.asked()).toEqual([])
+    await client.query('ROLLBACK')
+    expect((await pulled(tenant, path)).counts).toEqual({ people: { created: 1 } })
+    expect(system.asked()).toEqual([null])
+  } finally {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+})
