@@ -553,7 +553,7 @@ export type Connection = {
         read_until: string | null;
         is_reading: boolean;
         /**
-         * Why it was not read: the system refuses it, or records that it refers to. The others were read, and this one is tried again. null: it was read.
+         * Why these records were not read: the system refused them, or records that they refer to. Other objects are still read, and this one is retried. null: read.
          */
         error: string | null;
     }>;

@@ -6,7 +6,8 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
-const EVERY_MS = 5_000
+/** A person who orders a pull waits this long at most. */
+const EVERY_MS = 1_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
 /** A job whose process stopped sending heartbeats for this long ends, so that another process can continue its work. */

@@ -400,7 +400,7 @@ describe('Salesforce', () => {
     const connection = await connect()
     expect((await connection.reaches('failed')).error).toBe(
       [
-        "contacts: The user who signed in cannot see Contact. Add the permission to the user's profile.",
+        "contacts: The user who signed in cannot see Contact, so no Contact records were read. Add the permission to the user's profile.",
         'leads: Waits for contacts, which its records refer to.',
         'tasks: Waits for contacts, which its records refer to.',
         'events: Waits for contacts, which its records refer to.',
