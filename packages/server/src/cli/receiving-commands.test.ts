@@ -130,9 +130,12 @@ test('a connection is shown, paused and deleted', async () => {
   expect(await run('connection get', options)).toMatchObject({
     connection: { ...shown, state: 'waiting', next_pull_at: later.toISOString() },
   })
-  // The stored sign-in is used, which is none here.
-  await expect(run('connection update', { ...options, settings: '{"region": "us"}' })).rejects.toMatchObject({
+  // The stored sign-in is used, which is none here; another region is another host, which it must not be sent to.
+  await expect(run('connection update', { ...options, settings: '{"region": "eu"}' })).rejects.toMatchObject({
     code: 'connection_refused',
+  })
+  await expect(run('connection update', { ...options, settings: '{"region": "us"}' })).rejects.toMatchObject({
+    code: 'validation_error',
   })
   expect(await run('connection pause', options)).toMatchObject({ connection: { state: 'paused' }, changed: true })
   await expect(run('connection pull', options)).rejects.toMatchObject({ code: 'connection_paused' })
