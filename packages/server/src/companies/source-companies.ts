@@ -33,7 +33,8 @@ type Said = Record<string, Properties[string]>
 
 /**
  * Writes a source's companies. A company is found by the source's id, else by its domain, else by the ids that were merged
- * into it, else created. Only what differs from what the source said last is written, so that an old value never replaces what others have written since.
+ * into it, else created. Only what differs from what the source said last is written, so that an old value never replaces
+ * what others have written since.
  */
 export async function writeSourceCompanies(
   tenant: Tenant,

@@ -156,15 +156,7 @@ async function moveBack(
   now: Date,
 ): Promise<void> {
   const { contact_id: to, into_contact_id: from } = merge
-  const {
-    visitors,
-    owners,
-    notes,
-    mails,
-    sourceIds = [],
-    sourceDeletions = [],
-    merged,
-  } = merge.moved as unknown as Moved
+  const { visitors, owners, notes, mails, sourceIds, sourceDeletions, merged } = merge.moved as unknown as Moved
   await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
   await tx.db
     .updateTable('notes')
