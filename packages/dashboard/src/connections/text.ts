@@ -173,7 +173,7 @@ export const text = {
     explanation:
       'Changes are tested before they are stored. If you change the settings, everything is read again. Connect another account separately, under another source.',
     keptHint:
-      'Leave the credentials blank to keep the sign-in. Settings that change the host, such as a region, need them.',
+      'Leave the credentials blank to keep the sign-in. If you change the host, such as the region, enter them again.',
     submit: 'Save changes',
   },
 }

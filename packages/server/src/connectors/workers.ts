@@ -6,7 +6,7 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
-/** A person who orders a pull waits this long at most. */
+/** How long a pull that a person starts waits at most before it is queued. */
 const EVERY_MS = 1_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
