@@ -1,5 +1,12 @@
 import { METHODS } from 'node:http'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaCompiler,
+  HTTPMethods,
+} from 'fastify'
 import type { TSchema } from 'typebox'
 import { boundLoading, toAnswer } from '../answer-size.ts'
 import { ServiceError, validationError } from '../errors.ts'
@@ -32,7 +39,7 @@ export function requestIdOf(header: string | string[] | undefined): string {
 
 /**
  * Conventions of every route: request ids, strict validation, warnings, one error shape, 404 and 405. Call it before
- * any route is added, and `answerOtherMethods` after the last.
+ * any route is added, and `refuseOtherMethods` after the last.
  */
 export function applyConventions(app: FastifyInstance): void {
   app.decorateRequest('warnings')
@@ -66,19 +73,34 @@ export function applyConventions(app: FastifyInstance): void {
   const others: UnknownPath[] = []
   app.decorate('unknownPaths', others)
   app.setNotFoundHandler(async (request, reply) => {
-    for (const answer of others) if (await answer(request, reply)) return reply
-    return sendError(routeNotFound(request), null, request, reply)
+    const error = missingRoute(app, request)
+    if (error.status === 404) for (const answer of others) if (await answer(request, reply)) return reply
+    return sendError(error, null, request, reply)
   })
-  // The body is not read, because the route is unknown anyway. Requests without one may be for a page.
+  // The body is not read, because there is no route for it anyway. Requests without one may be for a page.
   app.addHook('preParsing', (request, _reply, payload, next) => {
     const canHaveBody = request.method !== 'GET' && request.method !== 'HEAD'
-    next(request.is404 && canHaveBody ? routeNotFound(request) : null, payload)
+    next(request.is404 && canHaveBody ? missingRoute(app, request) : null, payload)
   })
 }
 
-function routeNotFound({ method, url }: FastifyRequest): ServiceError {
+/** A 405 if the path has a route for another method, or else a 404. */
+function missingRoute(app: FastifyInstance, { method, url }: FastifyRequest): ServiceError {
+  const allowed = methodsOf(app, url)
+  if (allowed.length > 0 && !allowed.includes(method)) return methodNotAllowed(method, allowed)
   const message = `There is no route ${method} ${url.split('?')[0]?.slice(0, 200)}. See /docs/api for all routes.`
   return new ServiceError(404, 'route_not_found', message)
+}
+
+/** The methods for which a path has a route. */
+function methodsOf(app: FastifyInstance, url: string): string[] {
+  return app.supportedMethods.filter((method) => app.findRoute({ method: method as HTTPMethods, url }) !== null)
+}
+
+function methodNotAllowed(method: string, allowed: string[]): ServiceError {
+  const allow = allowed.join(', ')
+  const message = `${method} is not allowed here. Use ${allow}.`
+  return new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
 }
 
 /** Answers a request for a path without a route, or returns false. */
@@ -89,35 +111,30 @@ export function answerUnknownPaths(app: FastifyInstance, answer: UnknownPath): v
   app.unknownPaths.push(answer)
 }
 
-/** Answers 405 with `Allow` for the missing methods of every path. */
-export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
-  const methodsByUrl = new Map<string, Set<string>>()
-  // Methods without any route are included. CONNECT is for proxies and never gets here.
-  for (const method of METHODS) {
-    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
-  }
-  app.addHook('onRoute', ({ url, method, config }) => {
-    // Routes of a plugin handle this themselves.
-    if (config?.access === undefined) return
-    const methods = methodsByUrl.get(url) ?? new Set()
-    for (const name of [method].flat()) methods.add(name)
-    methodsByUrl.set(url, methods)
+/**
+ * Answers 405 for the other methods of a path such as /v1/agents/runs, of which the router would take some for another
+ * path's, such as DELETE /v1/agents/:agent_id.
+ */
+export function refuseOtherMethods(app: FastifyInstance): { done: () => void } {
+  const methodsByUrl = new Map<string, string[]>()
+  app.addHook('onRoute', ({ url, method }) => {
+    methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), ...[method].flat()])
   })
   return {
     done: () => {
-      for (const [url, allowed] of [...methodsByUrl]) {
-        const allow = [...allowed].join(', ')
-        const others = app.supportedMethods.filter((name) => !allowed.has(name))
-        if (others.length === 0) continue
+      const shadowed = [...methodsByUrl].filter(([url, own]) => methodsOf(app, url).some((name) => !own.includes(name)))
+      // CONNECT is for proxies and never gets here.
+      const methods = METHODS.filter((name) => name !== 'CONNECT')
+      for (const name of methods) if (!app.supportedMethods.includes(name)) app.addHttpMethod(name, { hasBody: true })
+      for (const [url, allowed] of shadowed) {
         app.route({
-          method: others,
+          method: methods.filter((name) => !allowed.includes(name)),
           url,
           schema: { hide: true } as object,
           config: { access: 'public', refuses: true },
           // The body is not read, because the method is wrong anyway.
-          onRequest: async (request) => {
-            const message = `${request.method} is not allowed here. Use ${allow}.`
-            throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
+          onRequest: async ({ method }) => {
+            throw methodNotAllowed(method, allowed)
           },
           handler: async () => {},
         })

@@ -9,7 +9,7 @@ import type { Clock } from '../time.ts'
 import type { App } from './app-types.ts'
 import { answerClientError } from './client-errors.ts'
 import { watchClosing } from './closing.ts'
-import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './conventions.ts'
+import { answerFrameworkError, applyConventions, refuseOtherMethods, requestIdOf } from './conventions.ts'
 import { describeApi } from './openapi.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
@@ -63,7 +63,7 @@ export async function createServer({
   warnOfIgnoredHeader(app, config.trustedProxies)
   applyConventions(app)
   const isClosing = watchClosing(app)
-  const otherMethods = answerOtherMethods(app)
+  const otherMethods = refuseOtherMethods(app)
   observeRequests(app, metrics)
   // An Expect header other than 100-continue is no reason to refuse a request.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
