@@ -41,9 +41,18 @@ export async function createDatabase(): Promise<string> {
   await client.connect()
   // One copy at a time, because a template must not be in use.
   await client.query('SELECT pg_advisory_lock(1)')
-  await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds`)
+  // Copied as files, which takes a fifth of the time of copying through the log.
+  await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds STRATEGY FILE_COPY`)
   await client.end()
   return databaseUrl(name)
+}
+
+/** Removes a test's database, which would cost the other tests time: PostgreSQL looks after each one it has. */
+async function dropDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl('postgres') })
+  await client.connect()
+  await client.query(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`)
+  await client.end()
 }
 
 /** Makes every update of the matching rows (a condition on `old`) fail. @returns a function that ends this. */
@@ -114,11 +123,12 @@ export async function startTestService(
     | 'beforeListen'
   > = {},
 ): Promise<TestService> {
+  const ownDatabase = environment.DATABASE_URL === undefined ? { DATABASE_URL: await createDatabase() } : null
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
     CDS_DATA_DIR: await mkdtemp(join(inject('runDirectory'), 'data-')),
-    DATABASE_URL: await createDatabase(),
+    ...ownDatabase,
     CDS_RATE_LIMITS: 'off',
     ...environment,
   })
@@ -132,7 +142,11 @@ export async function startTestService(
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
   const connectorUrls = { ...UNREACHABLE, ...options.connectorUrls }
   const service = await startService({ config, log, ...clickhouse, ...options, connectorUrls, beforeListen })
-  return { ...service, config, clock: options.clock ?? systemClock, logged, log }
+  const close = async () => {
+    await service.close()
+    if (ownDatabase) await dropDatabase(ownDatabase.DATABASE_URL)
+  }
+  return { ...service, close, config, clock: options.clock ?? systemClock, logged, log }
 }
 
 /** No test calls a real system: without a peer of its own, every connector finds nobody. */
