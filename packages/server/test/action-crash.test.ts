@@ -18,13 +18,14 @@ import type { ReadLanes } from '../src/platform/read-lanes.ts'
 import { openTenant } from '../src/platform/tenant.ts'
 import { systemClock } from '../src/platform/time.ts'
 import { actionOf, insertAgent, MAIL, NOTE, propose } from './actions.ts'
+import { createDatabase } from './databases.ts'
 import { hasDovecot } from './dovecot.ts'
 import { KillableService, moveDatabaseClock, superviseJobs } from './killable.ts'
 import { settingsOf, TESTER } from './mail.ts'
 import { startMailServers } from './mail-servers.ts'
 import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { createDatabase, insertTenant } from './service.ts'
+import { insertTenant } from './service.ts'
 
 /** When the process dies, relative to the mail server's steps. */
 const DEATHS = ['before the mail', 'after it, in Sent', 'after it', 'a moment later'] as const

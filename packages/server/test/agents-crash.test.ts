@@ -2,10 +2,11 @@ import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
-import { type Answer, call, createDatabase, insertTenant } from './service.ts'
+import { type Answer, call, insertTenant } from './service.ts'
 
 const CONTACTS = 24
 /** Contacts evaluated at once: at most this many responses of the model are lost with the process. */

@@ -10,10 +10,11 @@ import { isOwnedBy } from '../src/platform/clickhouse/tenant-events.ts'
 import { requireVersion } from '../src/platform/clickhouse/version.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { CommandLine } from './command-line.ts'
+import { createDatabase } from './databases.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
-import { call, createDatabase, createTestTenant, startTestService, type TestService } from './service.ts'
+import { call, createTestTenant, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {

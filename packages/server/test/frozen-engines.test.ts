@@ -8,19 +8,12 @@ import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { newId } from '../src/platform/ids.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { CommandLine } from './command-line.ts'
+import { createDatabase } from './databases.ts'
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
 import { Browser, signedIn } from './people.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
-import {
-  type Answer,
-  call,
-  createDatabase,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from './service.ts'
+import { type Answer, call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from './webhooks.ts'
 
 /** The documented limit: no request waits longer for a database that does not respond. */

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock, superviseJobs } from './killable.ts'
 import { openDirectory } from './process.ts'
-import { call, createDatabase, insertTenant } from './service.ts'
+import { call, insertTenant } from './service.ts'
 
 /** Longer than a job's heartbeats may be missing. */
 const AHEAD_A_KILL_MS = 600_000

@@ -2,9 +2,9 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { CommandLine } from './command-line.ts'
+import { createDatabase } from './databases.ts'
 import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
-import { createDatabase } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -5,6 +5,7 @@ import { afterEach, expect, inject, test } from 'vitest'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService } from './killable.ts'
 import {
   contactOf,
@@ -20,7 +21,7 @@ import {
 } from './owners-model.ts'
 import { openDirectory, startProcess } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { type Answer, call, createDatabase, insertTenant } from './service.ts'
+import { type Answer, call, insertTenant } from './service.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 const TENANTS = 3

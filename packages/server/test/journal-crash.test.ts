@@ -5,10 +5,11 @@ import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory, startProcess } from './process.ts'
-import { createDatabase, insertTenant } from './service.ts'
+import { insertTenant } from './service.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 

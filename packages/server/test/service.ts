@@ -1,7 +1,6 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
-import pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
@@ -16,6 +15,7 @@ import type { App } from '../src/platform/http/app-types.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { type Clock, systemClock } from '../src/platform/time.ts'
+import { createDatabase } from './databases.ts'
 import { recordAnswers } from './interface-coverage.ts'
 
 export interface TestService extends Service {
@@ -26,33 +26,6 @@ export interface TestService extends Service {
   log: Logger
   /** Whether other files use it too. */
   isShared?: true
-}
-
-/** URL of a database of this run's PostgreSQL. */
-export function databaseUrl(database: string): string {
-  const parameters = new URLSearchParams({ host: inject('postgresHost'), port: '5432', user: 'cds' })
-  return `postgres://localhost/${database}?${parameters}`
-}
-
-/** A fresh, migrated database. */
-export async function createDatabase(): Promise<string> {
-  const name = `test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
-  const client = new pg.Client({ connectionString: databaseUrl('postgres') })
-  await client.connect()
-  // One copy at a time, because a template must not be in use.
-  await client.query('SELECT pg_advisory_lock(1)')
-  // Copied as files, which takes a fifth of the time of copying through the log.
-  await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds STRATEGY FILE_COPY`)
-  await client.end()
-  return databaseUrl(name)
-}
-
-/** Removes a test's database, which would cost the other tests time: PostgreSQL looks after each one it has. */
-async function dropDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl('postgres') })
-  await client.connect()
-  await client.query(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`)
-  await client.end()
 }
 
 /** Makes every update of the matching rows (a condition on `old`) fail. @returns a function that ends this. */
@@ -98,11 +71,13 @@ let shared: Promise<TestService> | undefined
  * with the worker; its log is cleared.
  */
 export async function sharedService(): Promise<TestService> {
-  shared ??= startTestService().then((service) => ({
-    ...service,
-    isShared: true,
-    close: () => Promise.reject(new Error('Other files use this service.')),
-  }))
+  shared ??= createDatabase({ isKept: true })
+    .then((database) => startTestService({ DATABASE_URL: database }))
+    .then((service) => ({
+      ...service,
+      isShared: true,
+      close: () => Promise.reject(new Error('Other files use this service.')),
+    }))
   const service = await shared
   service.logged.length = 0
   return service
@@ -123,12 +98,11 @@ export async function startTestService(
     | 'beforeListen'
   > = {},
 ): Promise<TestService> {
-  const ownDatabase = environment.DATABASE_URL === undefined ? { DATABASE_URL: await createDatabase() } : null
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
     CDS_DATA_DIR: await mkdtemp(join(inject('runDirectory'), 'data-')),
-    ...ownDatabase,
+    DATABASE_URL: environment.DATABASE_URL ?? (await createDatabase()),
     CDS_RATE_LIMITS: 'off',
     ...environment,
   })
@@ -142,11 +116,7 @@ export async function startTestService(
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
   const connectorUrls = { ...UNREACHABLE, ...options.connectorUrls }
   const service = await startService({ config, log, ...clickhouse, ...options, connectorUrls, beforeListen })
-  const close = async () => {
-    await service.close()
-    if (ownDatabase) await dropDatabase(ownDatabase.DATABASE_URL)
-  }
-  return { ...service, close, config, clock: options.clock ?? systemClock, logged, log }
+  return { ...service, config, clock: options.clock ?? systemClock, logged, log }
 }
 
 /** No test calls a real system: without a peer of its own, every connector finds nobody. */

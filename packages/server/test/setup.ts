@@ -8,8 +8,10 @@ cacheCompiledCode()
 // Requests of the file's hooks would otherwise be recorded under the last test of the worker's previous file.
 expect.setState({ currentTestName: undefined })
 
-// After every file, because the worker continues with others.
-afterAll(() => {
+// After every file and its own hooks, because the worker continues with others.
+afterAll(async () => {
+  const { dropDatabasesOfFile } = await import('./databases.ts')
+  await dropDatabasesOfFile()
   writeRecords()
   writeCompiledCode()
 })

@@ -8,8 +8,8 @@ import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { openTenant, type Stores } from '../src/platform/tenant.ts'
+import { createDatabase } from './databases.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
-import { createDatabase } from './service.ts'
 import { until } from './webhooks.ts'
 
 /** When stopped under load, the service answers every accepted request and leaves nothing in the journal. */

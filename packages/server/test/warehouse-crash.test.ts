@@ -6,9 +6,10 @@ import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
-import { call, createDatabase, insertTenant } from './service.ts'
+import { call, insertTenant } from './service.ts'
 import { type Manifest, readerOfFolder } from './warehouse.ts'
 
 /** Longer than a lease and than the pause after a failure. */

@@ -12,11 +12,12 @@ import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { listDeliveries } from '../src/webhooks/deliveries.ts'
 import type { WebhookDelivery } from '../src/webhooks/schema.ts'
 import { createSubscription } from '../src/webhooks/subscriptions.ts'
+import { createDatabase } from './databases.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { makeCertificate, startReceiver } from './receiver.ts'
 import { seededRandom } from './seed.ts'
-import { createDatabase, insertTenant } from './service.ts'
+import { insertTenant } from './service.ts'
 
 /** The moments of the kills are random; the seed that the run prints reproduces them. */
 const KILLS = 8

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDatabase } from '../../test/databases.ts'
 import {
   connect,
   person,
@@ -9,7 +10,7 @@ import {
   type ScriptedSystem,
   startScriptedSystem,
 } from '../../test/scripted-connector.ts'
-import { createDatabase, createTestTenant, startTestService, type TestService, TestTenant } from '../../test/service.ts'
+import { createTestTenant, startTestService, type TestService, TestTenant } from '../../test/service.ts'
 
 let system: ScriptedSystem
 let environment: Record<string, string>

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
+import { createDatabase } from '../../test/databases.ts'
 import { openDirectory } from '../../test/process.ts'
-import { createDatabase } from '../../test/service.ts'
 
 let directory: string
 let commandLine: CommandLine

@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { createDatabase } from '../../test/databases.ts'
 import { type FreezingProxy, startFreezingProxy } from '../../test/freezing-proxy.ts'
 import { bodiesOf, createHook, order, send } from '../../test/hooks.ts'
-import {
-  createDatabase,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from '../../test/service.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 
 let proxy: FreezingProxy

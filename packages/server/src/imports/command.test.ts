@@ -5,8 +5,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
+import { createDatabase } from '../../test/databases.ts'
 import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
-import { call, createDatabase } from '../../test/service.ts'
+import { call } from '../../test/service.ts'
 
 let directory: string
 let tenantId: string

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { afterEach, expect, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
+import { createDatabase } from '../../test/databases.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
-import { createDatabase } from '../../test/service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pausesBetween } from '../../../test/connected-system.ts'
+import { createDatabase } from '../../../test/databases.ts'
 import { type HubSpot, startHubSpot, TOKEN, tooMany } from '../../../test/hubspot.ts'
 import { HubSpotWorkspace } from '../../../test/hubspot-workspace.ts'
 import { freePort } from '../../../test/ports.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
-import {
-  createDatabase,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  TestTenant,
-} from '../../../test/service.ts'
+import { createTestTenant, startTestService, type TestService, TestTenant } from '../../../test/service.ts'
 
 const WITHIN = { timeout: 120_000, interval: 100 }
 const HOUR_MS = 3_600_000

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../test/databases.ts'
 import { openDirectory } from '../../../test/process.ts'
 import { type Certificate, makeCertificate } from '../../../test/receiver.ts'
 import {
-  createDatabase,
   createTestTenant,
   refuseUpdates,
   startTestService,

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { databaseUrl } from '../../../test/service.ts'
+import { databaseUrl } from '../../../test/databases.ts'
 import { MIGRATIONS } from '../../assembly/migrations.ts'
 import { connectPostgres } from './connect.ts'
 import { withSessionLock } from './locks.ts'
