@@ -19,6 +19,30 @@ test('a process that has caught up has forgotten what any committed transaction 
   }
 })
 
+test('changes that are answered at the same time do not ask more of a connection than it allows', async () => {
+  const warnings: string[] = []
+  const warned = ({ message }: Error) => warnings.push(message)
+  process.on('warning', warned)
+  const { postgres, stores, log } = await sharedService()
+  const invalidation = await listenForChanges(postgres.address, log)
+  let forgotten = 0
+  invalidation.onChange(() => forgotten++)
+  try {
+    await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        await stores.database.transaction().execute(announceChange)
+        await invalidation.caughtUp()
+      }),
+    )
+    expect(forgotten).toBe(50)
+    await new Promise(setImmediate)
+    expect(warnings).toEqual([])
+  } finally {
+    process.off('warning', warned)
+    await invalidation.close()
+  }
+})
+
 test('a process that cannot hear of changes does not wait for them', async () => {
   const { postgres, log } = await sharedService()
   const invalidation = await listenForChanges(postgres.address, log)

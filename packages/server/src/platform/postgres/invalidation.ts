@@ -11,6 +11,8 @@ const CONNECT_WITHIN_MS = 8_000
 /** An answer waits no longer than this for a connection that is stuck. */
 const ROUND_TRIP = { text: 'SELECT 1', query_timeout: 1_000 }
 
+const ignore = () => {}
+
 /** Notifies every process of changes to data that it may have cached. */
 export interface Invalidation {
   /** Whether notifications are currently received; otherwise no cache may be used. */
@@ -38,6 +40,8 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
   let listening = false
   let closed = false
   let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let waiting: Promise<void> | undefined
 
   const forgetAll = () => {
     for (const forget of listeners) forget()
@@ -86,6 +90,16 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     timer.unref()
   }
 
+  /** One query that starts after the call; all that wait for the one before share it. */
+  function roundTrip(): Promise<void> {
+    waiting ??= running.then(() => {
+      waiting = undefined
+      running = listening && client ? client.query(ROUND_TRIP).then(ignore, ignore) : Promise.resolve()
+      return running
+    })
+    return waiting
+  }
+
   await connect()
   return {
     get listening() {
@@ -94,10 +108,10 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     onChange: (forget) => {
       listeners.push(forget)
     },
+    // PostgreSQL sends a connection its notifications before the end of a query. If the connection is lost, the caches
+    // are empty.
     caughtUp: async () => {
-      // PostgreSQL sends a connection its notifications before the end of a query. If the connection is lost, the caches
-      // are empty.
-      if (listening) await client?.query(ROUND_TRIP).catch(() => {})
+      if (listening) await roundTrip()
     },
     onWork: (wake) => {
       workers.push(wake)
