@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createAccessTokens, isSame, type TokenStore } from './access-tokens.ts'
-import { requestTokens, TokenRefused, type Tokens } from './token-request.ts'
+import { requestTokens, TokenRefused, type Tokens, TokenUnavailable } from './token-request.ts'
 
 const REDIRECT_URI = 'http://127.0.0.1/authorized'
 
@@ -95,6 +95,18 @@ test('a process uses what another one has renewed, so that a replaced refresh to
   expect(provider.forms).toHaveLength(2)
   expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
   expect(stored.problem).toBeNull()
+})
+
+test.each([429, 503])('an endpoint that answers %i is asked again, and the sign-in has not ended', async (status) => {
+  const tokens = open()
+  const first = await tokens.current()
+  // Even if the body says that the sign-in has ended.
+  provider.fault = { status, body: { error: 'invalid_grant', error_description: 'too many requests' } }
+  await expect(tokens.renew(first)).rejects.toThrow(TokenUnavailable)
+  expect(stored).toMatchObject({ problem: null, isEnded: false, tokens: { accessToken: first } })
+  provider.fault = null
+  expect(await tokens.renew(first)).toBe(stored.tokens?.accessToken)
+  expect(stored.tokens?.accessToken).not.toBe(first)
 })
 
 test('a token is not used if its refresh token cannot be stored', async () => {
