@@ -2,8 +2,8 @@
  * Generates docs/interface-coverage.md from the requests and answers of the last full test run: for each endpoint the tests
  * of its success, parameters, errors, scope and tenancy. Exits 1 if an endpoint lacks one, or if its declared errors are
  * not the ones that were answered.
- * `--check` leaves the page as it is, and checks that it has each endpoint and that the run shows what it says. A run may
- * show more: a new test need not stand on the page, and a slow machine answers errors that a fast one does not.
+ * `--check` leaves the page as it is. It checks that the page has each endpoint and that the run shows what it says. A run
+ * may show more: a new test does not have to be on the page, and a slow machine answers errors that a fast one does not.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'

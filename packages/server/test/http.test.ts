@@ -61,6 +61,16 @@ describe('routes', () => {
     expect(headers.get('allow')?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PUT'])
   })
 
+  test.each([
+    ['DELETE', '/v1/agents/dry-run', 'POST'],
+    ['PUT', '/v1/contacts/bulk', 'POST'],
+    ['PUT', '/v1/contacts/export.csv', 'GET'],
+    ['PROPFIND', '/v1/contacts/bulk', 'POST'],
+  ])('%s of %s is 405, although its last part could be an id', async (method, path, allowed) => {
+    const { status, body, headers } = await call(service, method, path, { body: '{' })
+    expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', allowed])
+  })
+
   test.each(['/v1/contacts/%zz', '/v1/contacts/%'])('the path %s is 400', async (path) => {
     const { status, body } = await call(service, 'GET', path, { headers: auth() })
     expect([status, body.error.code]).toEqual([400, 'invalid_url'])

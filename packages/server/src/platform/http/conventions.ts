@@ -112,8 +112,8 @@ export function answerUnknownPaths(app: FastifyInstance, answer: UnknownPath): v
 }
 
 /**
- * Answers 405 for the other methods of a path such as /v1/agents/runs, of which the router would take some for another
- * path's, such as DELETE /v1/agents/:agent_id.
+ * Answers 405 for the other methods of paths such as POST /v1/agents/dry-run. Without it, DELETE /v1/agents/dry-run would
+ * reach DELETE /v1/agents/:agent_id.
  */
 export function refuseOtherMethods(app: FastifyInstance): { done: () => void } {
   const methodsByUrl = new Map<string, string[]>()
