@@ -2,8 +2,8 @@
  * Generates docs/interface-coverage.md from the requests and answers of the last full test run: for each endpoint the tests
  * of its success, parameters, errors, scope and tenancy. Exits 1 if an endpoint lacks one, or if its declared errors are
  * not the ones that were answered.
- * `--check` leaves the page as it is. It checks that the page has each endpoint and that the run shows what it says. A run
- * may show more: a new test does not have to be on the page, and a slow machine answers errors that a fast one does not.
+ * `--check` leaves the page as it is. It checks that the page has each endpoint and that the run confirms what the page
+ * says. A run may show more: a new test does not have to be on the page, and a slow machine answers errors that a fast one does not.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'
@@ -13,7 +13,7 @@ const RECORDS = 'node_modules/.cache/interface-coverage'
 const PAGE = 'docs/interface-coverage.md'
 const COLUMNS = ['success', 'parameters', 'errors', 'scope', 'tenancy']
 const FILES_SHOWN = 4
-/** Answers of a machine under load, which a test may get by chance. */
+/** Errors of a busy machine, which a test may get by chance. */
 const BY_CHANCE = ['429 rate_limited', '429 too_many_reads', '499 client_closed_request']
 /** Their requests are random, or those of a browser, so they prove nothing. */
 const NO_EVIDENCE = /interleavings|\.property\.test|^packages\/(dashboard|tracker)\/test|demo\/site|test\/browser/
@@ -103,7 +103,7 @@ function isAnswered(error: string): boolean {
   return seen.some(({ operation, status, code }) => sharing.has(operation) && `${status} ${code}` === error)
 }
 
-/** Notes what the tests of an endpoint lack. @returns what they show */
+/** Reports what the tests of an endpoint lack. @returns what they show */
 function proofsOf(name: string, operation: Operation): Endpoint {
   const own = seen.filter(({ operation: id }) => id === operation.operationId)
   const successes = own.filter(({ status }) => status < 300)
@@ -146,7 +146,7 @@ function pageOf(proven: Endpoint[]): string {
   return `# Interface coverage
 
 Made by \`npm run coverage\` from what the tests asked a running service and what it answered. \`npm test\` fails if an endpoint
-lacks a test of one of these kinds, and if the run does not show what this page says. Every answer of every test is
+lacks a test of one of these kinds, or if the run does not confirm what this page says. Every answer of every test is
 checked against the endpoint's schema in openapi.json.
 
 | Endpoint | Success | Every parameter and field used | Errors | Scope or domain | Tenancy |
@@ -161,7 +161,7 @@ function cellText({ said, tests }: Cell): string {
   return [said.join(', '), links.join(', ')].filter((part) => part !== '').join(': ')
 }
 
-/** Notes what the page says and the run does not show. */
+/** Reports what the page says but the run does not show. */
 function checkPage(page: string): void {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   const named = rows.map((row) => row.split('`')[1] ?? '')
@@ -173,13 +173,13 @@ function checkPage(page: string): void {
 
 function differencesOf(row: string, name: string): string[] {
   const endpoint = endpoints.find((one) => one.name === name)
-  if (endpoint === undefined) return [`${name} is no endpoint`]
+  if (endpoint === undefined) return [`${name} is not an endpoint`]
   const cells = row.slice(0, -' |'.length).split(' | ').slice(1)
   return endpoint.cells.flatMap(({ said, tests }, at) => {
     const cell = cells[at] ?? ''
     const files = [...cell.matchAll(/\(\.\.\/([^)]+)\)/g)].map(([, file = '']) => file)
     const words = cell.startsWith('[') ? [] : (cell.split(': [')[0] ?? '').split(', ').filter((word) => word !== '')
-    // A test that waits for a record is answered 404 or not, as it comes; each code also has a test that asks for it.
+    // A test that polls for a record may or may not get a 404, so only the codes of errors are compared.
     const unshown = COLUMNS[at] === 'errors' ? [] : files.filter((file) => !tests.includes(file))
     return [...words.filter((word) => !said.includes(word)), ...unshown].map(
       (claim) => `${name}: the run does not show ${claim} (${COLUMNS[at]})`,

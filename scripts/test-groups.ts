@@ -6,13 +6,9 @@ const GROUPS: { name: string; has: (path: string, source: string) => boolean }[]
   { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full|npm-scripts)\.test/.test(path) },
   // Embedded and external databases.
   { name: 'engines', has: (path) => /\/embedded\/|(external-engines|frozen-engines|installation)\.test/.test(path) },
-  // Other files that start a service, a demo or commands as processes, each of which takes seconds to load.
-  {
-    name: 'process',
-    has: (_, source) =>
-      /\b(startProcess|runProgram)\(|new CommandLine\(/.test(source) && !source.includes('HAS_BROWSER'),
-  },
   { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
+  // Files that start the service, the demo or the command line as processes, each of which takes seconds to load.
+  { name: 'process', has: (_, source) => /\b(startProcess|runProgram)\(|new CommandLine\(/.test(source) },
   // Files that start their own service, mostly to move its clock.
   { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },
   // Files that share the worker's service.

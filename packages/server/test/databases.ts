@@ -17,13 +17,13 @@ export async function createDatabase({ isKept = false } = {}): Promise<string> {
   await client.connect()
   // One copy at a time, because a template must not be in use.
   await client.query('SELECT pg_advisory_lock(1)')
-  // Copied as files, which takes a fifth of the time of copying through the log.
+  // Copying the files takes about a tenth of the time of copying through the write-ahead log.
   await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds STRATEGY FILE_COPY`)
   await client.end()
   return databaseUrl(name)
 }
 
-/** Removes the databases of a file that has ended. They would cost the others time: PostgreSQL vacuums each one it has. */
+/** Removes the databases of a file that has ended: PostgreSQL vacuums every database, which slows down the other tests. */
 export async function dropDatabasesOfFile(): Promise<void> {
   if (databasesOfFile.size === 0) return
   const client = new pg.Client({ connectionString: databaseUrl('postgres') })

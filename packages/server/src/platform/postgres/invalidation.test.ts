@@ -19,7 +19,7 @@ test('a process that has caught up has forgotten what any committed transaction 
   }
 })
 
-test('changes that are answered at the same time do not ask more of a connection than it allows', async () => {
+test('callers that catch up at the same time do not run two queries at once on one connection', async () => {
   const warnings: string[] = []
   const warned = ({ message }: Error) => warnings.push(message)
   process.on('warning', warned)

@@ -90,7 +90,7 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     timer.unref()
   }
 
-  /** One query that starts after the call; all that wait for the one before share it. */
+  /** Waits for a query that starts after the call. Callers that wait for the running query to end share the next one. */
   function roundTrip(): Promise<void> {
     waiting ??= running.then(() => {
       waiting = undefined
