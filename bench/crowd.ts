@@ -58,5 +58,6 @@ export async function measureCrowd(target: Target): Promise<void> {
     limit: `${rate(alone.perSecond)}/s, ${latency(alone)} alone`,
     ratio: readers.p95Ms / alone.p95Ms,
     aim: 'at most 3 (p95)',
+    cost: readers.p95Ms,
   })
 }

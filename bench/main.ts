@@ -39,7 +39,7 @@ const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
   agents: measureAgents,
 }
 /** Groups that do not depend on the amount of data. */
-const WITHOUT_GROWTH: readonly Group[] = ['crowd', 'agents']
+const WITHOUT_GROWTH: readonly Group[] = ['agents']
 
 const chosen = chosenGroups()
 const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))

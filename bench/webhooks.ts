@@ -47,8 +47,8 @@ interface WebhookFigures {
 }
 
 /**
- * Measures how fast bursts are delivered, alternating with undici alone with the same bytes, and the latency of a single
- * event to its receiver.
+ * Measures the latency of a single event to its receiver, then how fast bursts are delivered, alternating with undici alone
+ * with the same bytes.
  */
 async function measureWebhooks(options: Options): Promise<WebhookFigures> {
   const { directory, burst, samples, seconds } = options
@@ -86,6 +86,8 @@ async function measureWebhooks(options: Options): Promise<WebhookFigures> {
   const measureBare = () => runBare(directory, `${url}/bare`, message, seconds, environment)
   try {
     await drain(WARM_UP)
+    // Before the bursts, after which PostgreSQL is still cleaning up.
+    const latencies = await measureLatency(service.output(), samples, liveAt)
     const rounds: Round[] = []
     let before = await measureBare()
     while (rounds.length < ROUNDS) {
@@ -94,7 +96,6 @@ async function measureWebhooks(options: Options): Promise<WebhookFigures> {
       rounds.push({ ...figures, barePerSecond: (before + after) / 2 })
       before = after
     }
-    const latencies = await measureLatency(service.output(), samples, liveAt)
     const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0
     return { rounds, latencyP50Ms: at(0.5), latencyP99Ms: at(0.99) }
   } finally {

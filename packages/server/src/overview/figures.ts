@@ -70,7 +70,7 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
 
 /** The number of contacts with events in each range. */
 export async function identifiedContacts(tenant: Tenant, range: Range, before: Range) {
-  const { where, parameters } = ofPeople(range, before)
+  const { where, parameters } = ofPeople(range, before, { identified_only: true })
   const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
     name: 'dashboard.contacts',
     lane: 'heavy',
@@ -89,8 +89,8 @@ export async function identifiedContacts(tenant: Tenant, range: Range, before: R
   return { now: of(true), before: of(false) }
 }
 
-function ofPeople({ to }: Range, before: Range): EventConditions {
-  return eventConditions({ date_after: before.from, date_before: to, is_bot: false })
+function ofPeople({ to }: Range, before: Range, others: { identified_only?: boolean } = {}): EventConditions {
+  return eventConditions({ date_after: before.from, date_before: to, is_bot: false, ...others })
 }
 
 function timestampParameter(name: string): string {

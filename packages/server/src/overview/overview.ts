@@ -1,5 +1,4 @@
 import { eventConditions } from '../events/filters.ts'
-import { EVENT_ID_ORDER } from '../events/table.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -50,6 +49,12 @@ async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['
   return rows.map((row) => ({ url_path: row.url_path, views: Number(row.views), visitors: Number(row.visitors) }))
 }
 
+/**
+ * The order of pages by time. A number, because ClickHouse compares tuples many times slower; its lowest bits make the
+ * first of two pages of the same millisecond always the same one.
+ */
+const FIRST = 'toUnixTimestamp64Milli(timestamp) * 65536 + cityHash64(referring_domain) % 65536'
+
 /** The source of a visit is the referrer of its first page; later pages are referred by the site itself. */
 async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview['sources']> {
   const filters = { event_type: 'page_view', date_after: from, date_before: to, is_bot: false }
@@ -57,12 +62,12 @@ async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview
   const rows = await tenant.events.select<{ source: string; visitors: number }>({
     name: 'dashboard.sources',
     lane: 'heavy',
-    columns: `visitor_id, argMin(referring_domain, (timestamp, ${EVENT_ID_ORDER})) AS source`,
+    columns: `any(visitor_id) AS visitor, argMin(referring_domain, ${FIRST}) AS source`,
     where: [...where, "visitor_id != ''"],
     parameters,
-    groupBy: 'visitor_id, session_id',
+    groupBy: 'cityHash64(visitor_id, session_id)',
     outer: {
-      columns: 'source, uniq(visitor_id) AS visitors',
+      columns: 'source, uniq(visitor) AS visitors',
       groupBy: 'source',
       orderBy: 'visitors DESC, source',
       limit: SOURCES_MAX,

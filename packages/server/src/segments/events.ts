@@ -4,7 +4,7 @@ import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
-import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
+import { type EventSelect, IS_IDENTIFIED } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
@@ -171,7 +171,7 @@ async function ownersAmong(tenant: Tenant, contactSet: ContactSet): Promise<Even
   if ('contactIds' in contactSet)
     return conditionsOf(tenant, { contact_ids: [...contactSet.contactIds], includeSystem: true })
   return {
-    where: [],
+    where: [IS_IDENTIFIED],
     parameters: { after: contactSet.after, ...(isLast(contactSet) ? {} : { up_to: contactSet.upTo }) },
   }
 }
