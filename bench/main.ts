@@ -50,7 +50,6 @@ const environment = {
   PORT: String(PORT),
   HOST: '127.0.0.1',
   CDS_RATE_LIMITS: 'off',
-  CDS_LOG_LEVEL: 'warn',
 }
 try {
   await measure()

@@ -1,4 +1,4 @@
-import { idsInOrder, newId } from '../platform/ids.ts'
+import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import {
   EMPTY_RECORD,
@@ -49,20 +49,15 @@ function journalRow({ id }: Tenant, table_name: JournalTable, row_count: number,
 
 /** The system events of one change as they are stored: they share a timestamp, so their ids keep them in order. */
 export function toRecords(tenantId: string, events: readonly SystemEvent[]): EventRecord[] {
-  const nextId = idsInOrder()
-  return events.map((event) => toRecord(tenantId, event, nextId()))
+  return events.map((event) => toRecord(tenantId, event))
 }
 
 /** A system event as it is stored. */
-export function toRecord(
-  tenantId: string,
-  { event, at, contactId, data }: SystemEvent,
-  eventId = newId(),
-): EventRecord {
+export function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
   return {
     ...EMPTY_RECORD,
     tenant_id: tenantId,
-    event_id: eventId,
+    event_id: newId(),
     event,
     is_system: true,
     timestamp: at.getTime(),

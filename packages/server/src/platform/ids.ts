@@ -1,11 +1,18 @@
-import { randomFillSync, randomInt } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A new identifier: a UUIDv7, so that ids made later sort later and land at the right edge of an index. */
+/** The millisecond of the last id, and its number within it. The number starts in the lower half of its range. */
+const last = { msecs: 0, seq: 0 }
+
+/** A new identifier: a UUIDv7 that sorts after all earlier ones of this process, and so lands at the right edge of an index. */
 export function newId(): string {
-  return asOwnId(v7())
+  const random = randomBytes()
+  const msecs = Date.now()
+  if (msecs > last.msecs) Object.assign(last, { msecs, seq: random.readUInt32BE() >>> 1 })
+  else last.seq++
+  return asOwnId(v7({ ...last, random }))
 }
 
 /** Five hexadecimal digits: one in a million other ids looks like one of the service's. */
@@ -38,21 +45,11 @@ export function timeOfId(id: string): number | null {
 
 const MOMENT = /^(?<high>[0-9a-f]{8})-(?<low>[0-9a-f]{4})-7/
 
-/** Half of the sequence's range; the rest is for counting up. */
-const SEQUENCE_MAX = 2 ** 31
-
-/** Generates ids that sort in the order of generation, also across milliseconds. */
-export function idsInOrder(): () => string {
-  const msecs = Date.now()
-  let seq = randomInt(SEQUENCE_MAX)
-  return () => asOwnId(v7({ msecs, seq: seq++, random: randomBytes() }))
-}
-
 const BYTES_AN_ID = 16
 const pool = Buffer.alloc(256 * BYTES_AN_ID)
 let used = pool.length
 
-/** Random bytes are requested in blocks, because requesting a few takes longer than generating an id. */
+/** Random bytes are requested in blocks, because requesting those of one id takes longer than the rest of it. */
 function randomBytes(): Buffer {
   if (used === pool.length) {
     randomFillSync(pool)

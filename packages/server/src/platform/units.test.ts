@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseEmail } from './email.ts'
-import { idsInOrder } from './ids.ts'
 import { redact } from './log.ts'
 import { parseTimestamp } from './time.ts'
 
@@ -57,11 +56,4 @@ test('no text makes an address slow to parse', () => {
 test('log lines are redacted: keys, passwords and addresses, and nothing else', () => {
   const line = 'Key (email)=(ada@example.com) cds_0123456789abcdef postgres://cds:s3cret@db.example:5432/x kept'
   expect(redact(line)).toBe('Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept')
-})
-
-test('ids sort in the order of their generation, also across milliseconds', () => {
-  const nextId = idsInOrder()
-  const ids = Array.from({ length: 50_000 }, nextId)
-  expect(new Set(ids).size).toBe(50_000)
-  expect(ids.toSorted()).toEqual(ids)
 })

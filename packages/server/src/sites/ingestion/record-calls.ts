@@ -7,7 +7,7 @@ import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../../platform/errors.ts'
 import { type Failure, failure } from '../../platform/http/records.ts'
-import { idsInOrder } from '../../platform/ids.ts'
+import { newId } from '../../platform/ids.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
 import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
@@ -65,9 +65,8 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
     // Only pages can sign. A hook whose senders are unverified has its own signature, or a secret URL.
     const isPage = sender.trust === 'unverified' && sender.page !== null
     const isUnsigned = isPage && (await findIdentificationKeys(tenant.id)).requiresSignature
-    const nextId = idsInOrder()
     const checked = calls.map((call) =>
-      call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, nextId, at),
+      call instanceof ServiceError ? call : checkCall(tenant, sender, isUnsigned ? unsigned(call) : call, at),
     )
     const placed = checked.flatMap((each, index) => (each instanceof ServiceError ? [] : [{ index, ...each }]))
     const found = await findPeople(tenant, placed)
@@ -110,20 +109,14 @@ function unsigned(call: Call): Call {
 }
 
 /** Checks what the sender's own format does not. @returns the call with its event as it will be stored, or why it fails. */
-function checkCall(
-  tenant: Tenant,
-  sender: CallSender,
-  call: Call,
-  nextId: () => string,
-  at: Date,
-): Checked | ServiceError {
+function checkCall(tenant: Tenant, sender: CallSender, call: Call, at: Date): Checked | ServiceError {
   if (!isNamed(call) && call.visitorId === null) {
     const message = 'needs a person: contact_id, user_id, email or visitor_id'
     return validationError([{ path: 'the record', message }])
   }
   if (call.event === null) return { call, record: null }
   const details: ErrorDetail[] = []
-  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', nextId(), at, (path, message) =>
+  const record = toEvent(tenant.id, sender, call.event, call.visitorId ?? '', newId(), at, (path, message) =>
     details.push({ path, message }),
   )
   return details.length > 0 ? validationError(details) : { call, record }

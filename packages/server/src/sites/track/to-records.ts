@@ -1,7 +1,7 @@
 import type { EventRecord, SentId } from '../../journal/event-record.ts'
 import { canBeEventId } from '../../journal/sent-ids.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
-import { idsInOrder } from '../../platform/ids.ts'
+import { newId } from '../../platform/ids.ts'
 import { parseTimestamp } from '../../platform/time.ts'
 import { dataOf, type Received, readContext, TIMESTAMP_FORM, timestampOf, toRecord } from '../ingestion/event-fields.ts'
 import type { TrackBody } from './requests.ts'
@@ -17,15 +17,14 @@ export function toRecords(body: TrackBody, received: Received): { events: EventR
   const details: ErrorDetail[] = []
   const correction = clockCorrection(body.sent_at, received.at, details)
   const context = readContext(body.context ?? {})
-  // Events without a timestamp share one; their ids preserve the order in which they were sent.
-  const nextId = idsInOrder()
   const sentIds: SentId[] = []
   const events = (body.events ?? []).map((event, index) => {
     const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)
     const sentId = event.event_id?.toLowerCase()
-    const id = sentId !== undefined && canBeEventId(sentId, received.at) ? sentId : nextId()
+    // Events without a timestamp share one; their ids preserve the order in which they were sent.
+    const id = sentId !== undefined && canBeEventId(sentId, received.at) ? sentId : newId()
     const record = toRecord(event, { id, timestamp, data, context, received })
     if (sentId !== undefined) sentIds.push({ event: record, id: sentId })
     return record
