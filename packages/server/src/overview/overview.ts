@@ -65,6 +65,7 @@ async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview
     columns: `any(visitor_id) AS visitor, argMin(referring_domain, ${FIRST}) AS source`,
     where: [...where, "visitor_id != ''"],
     parameters,
+    // Grouping by both texts takes twice as long.
     groupBy: 'cityHash64(visitor_id, session_id)',
     outer: {
       columns: 'source, uniq(visitor) AS visitors',
