@@ -65,20 +65,18 @@ function withClickHouse(clickhouse: Partial<ClickHouse>) {
   return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
 }
 
-/** Records the service's queries of event conditions of the tenant's contacts, until the test ends. */
-function recordEventQueries(): string[] {
+/** Runs `work` before each query by which the service checks contacts of the tenant, until the test ends. */
+function beforeEventQueries(work: () => Promise<void>): void {
   const { clickhouse } = service.stores
   const { query } = clickhouse
-  const queries: string[] = []
-  const recording: ClickHouse['query'] = (sql, parameters = {}, bounds = {}) => {
-    if (sql.startsWith('/* segments.events */') && parameters.tenant_id === tenant.id) queries.push(sql)
+  const watched: ClickHouse['query'] = async (sql, parameters = {}, bounds = {}) => {
+    if (sql.startsWith('/* segments.events */') && parameters.tenant_id === tenant.id) await work()
     return query(sql, parameters, bounds)
   }
-  Object.assign(clickhouse, { query: recording })
+  Object.assign(clickhouse, { query: watched })
   onTestFinished(() => {
     Object.assign(clickhouse, { query })
   })
-  return queries
 }
 
 test('a write updates memberships from the stored results of event conditions while ClickHouse is down', async () => {
@@ -122,21 +120,24 @@ test('a write queues a check only if it records an event that a segment asks for
 test('the events of fifty contacts cost a few queries of ClickHouse, and later writes to the contacts none', async () => {
   const buyers = await define(did('purchase'), LEAD)
   const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => tenant.contact(`p${n}@example.com`)))
-  const queries = recordEventQueries()
+  let queries = 0
+  beforeEventQueries(async () => {
+    queries++
+  })
   const events = ids.map((contact_id) => ({ event: 'purchase', contact_id }))
   expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
   await eventually(async () => expect((await met()).contactIds).toEqual([...ids].sort()))
   await checksAreDone()
-  expect(queries.length).toBeGreaterThan(0)
-  expect(queries.length).toBeLessThanOrEqual(ids.length / 10)
+  expect(queries).toBeGreaterThan(0)
+  expect(queries).toBeLessThanOrEqual(ids.length / 10)
 
-  queries.length = 0
+  queries = 0
   for (const properties of [{ city: 'Oslo' }, { lifecyclestage: 'lead' }]) {
     const put = (contactId: string) => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
     expect(new Set((await Promise.all(ids.map(put))).map(({ status }) => status))).toEqual(new Set([200]))
   }
   await checksAreDone()
-  expect(queries).toEqual([])
+  expect(queries).toBe(0)
   expect((await tenant.call('GET', `/v1/segments/${buyers}`)).body.segment.contact_count).toBe(ids.length)
 })
 
@@ -207,6 +208,25 @@ test('the results of a deleted contact are deleted, and an evaluation does not r
   await evaluateNow(tenant.handle, segmentId)
   expect((await met()).contactIds).toEqual([bob])
 })
+
+test('a contact can be deleted while its check waits for ClickHouse, and its results are not stored then', async () => {
+  await define(did('purchase'))
+  const ids = await Promise.all(['ada', 'bob'].map((name) => tenant.contact(`${name}@example.com`)))
+  const [ada, bob] = ids
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  onTestFinished(() => answered.resolve())
+  beforeEventQueries(() => {
+    asked.resolve()
+    return answered.promise
+  })
+  const events = ids.map((contact_id) => ({ event: 'purchase', contact_id }))
+  expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
+  await asked.promise
+  expect((await tenant.call('DELETE', `/v1/contacts/${ada}`)).status).toBe(200)
+  answered.resolve()
+  await checksAreDone()
+  expect(await met()).toEqual({ contactIds: [bob], matches: 1 })
+}, 240_000)
 
 test('an evaluation queries ClickHouse once for all event conditions of a segment, and not at all without any', async () => {
   await person('ada')
