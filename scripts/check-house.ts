@@ -43,6 +43,26 @@ const UNSCOPED = [
   'demo',
   'assembly',
 ]
+/**
+ * The files that use the connection to ClickHouse, and why. All others read events through the tenant's handle, whose
+ * barrier makes every read see what was acknowledged before it.
+ */
+const USES_CLICKHOUSE: Record<string, string> = {
+  'assembly/engines.ts': 'opens and closes it',
+  'cli/doctor.ts': 'reports its version',
+  'cli/session.ts': 'replaces it while the service has the embedded engine',
+  'erasure/erase-events.ts': 'deletes events, after the barrier',
+  'journal/insert-again.ts': 'looks up the rows that an interrupted insertion may have stored',
+  'journal/projector.ts': 'inserts the rows that the barrier waits for',
+  'platform/clickhouse/installation.ts': 'checks at the start whose events it has',
+  'platform/clickhouse/tables.ts': 'creates tables',
+  'platform/clickhouse/tenant-events.ts': "is the tenant's handle",
+  'platform/clickhouse/version.ts': 'reads its version',
+  'platform/operations-routes.ts': 'only names a field of a response like it',
+  'platform/read-lanes.ts': 'reads how many threads it uses',
+  'platform/readiness.ts': 'pings it',
+  'platform/tenant.ts': 'declares it',
+}
 /** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS is a list of words.) */
 const CALLS_OUT =
   /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
@@ -155,6 +175,7 @@ for (const [file, text] of texts) {
   if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) {
     for (const imported of importsOf(file, text)) checkImport(file, imported)
     checkTables(file, text)
+    checkClickHouse(file, text)
     // The scripts of the documentation run in the browser.
     const mayCall = file.startsWith(`${SERVER}platform/outbound/`) || file.startsWith(`${SERVER}docs/browser/`)
     if (CALLS_OUT.test(text) && !mayCall) {
@@ -302,7 +323,7 @@ function filesLike(pattern: string): string[] {
 /** A folder queries its own tables; it uses others through the functions of their folders. */
 function checkTables(file: string, text: string): void {
   const [folder = ''] = file.slice(SERVER.length).split('/')
-  const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const code = withoutComments(text)
   const written = code.matchAll(
     /(?:insertInto|updateTable|deleteFrom)\('(\w+)|\b(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/g,
   )
@@ -318,6 +339,24 @@ function checkTables(file: string, text: string): void {
   }
   check(written, 'writes', MAY_WRITE[folder])
   check(read, 'reads', { ...MAY_READ[folder], ...MAY_WRITE[folder] })
+}
+
+/** Whoever uses the connection to ClickHouse must name it, wherever it comes from. */
+function checkClickHouse(file: string, text: string): void {
+  const code = withoutComments(text).replace(/"[^"\n]*"|'[^'\n]*'/g, '')
+  const uses = /\bclickhouse\b/.test(code)
+  const isListed = Object.hasOwn(USES_CLICKHOUSE, file.slice(SERVER.length))
+  if (uses && !isListed) {
+    problems.push(
+      `${file} uses ClickHouse directly: read events through the tenant's handle, or give a reason in USES_CLICKHOUSE of check-house.ts`,
+    )
+  } else if (!uses && isListed)
+    problems.push(`${file}: no longer uses ClickHouse directly; remove it from USES_CLICKHOUSE`)
+}
+
+/** Removes the lines that are comments. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
 }
 
 /** Folders import one another in one direction. */

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type QueryId, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocking, commitEvents } from '../../test/journal.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
 import { createEventEraser } from '../erasure/erase-events.ts'
@@ -14,7 +15,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { episodeId } from './episodes.ts'
-import { EMPTY_RECORD, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
+import { NOBODY, serializeRows } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
 let service: TestService
@@ -27,12 +28,8 @@ beforeAll(async () => {
 afterAll(() => service?.close())
 
 /** Commits a row of events to the journal. */
-async function commit(names: readonly string[], to = tenant, columns?: (rows: string) => string): Promise<string> {
-  const record = { ...EMPTY_RECORD, tenant_id: to.id, timestamp: Date.now(), received_at: Date.now() }
-  const rows = serializeEvents(names.map((event) => ({ ...record, event_id: newId(), event })))
-  const row = { journal_id: newId(), tenant_ids: [to.id], row_count: names.length, rows: columns?.(rows) ?? rows }
-  await service.stores.database.insertInto('journal').values(row).execute()
-  return row.journal_id
+async function commit(names: readonly string[], to = tenant, change?: (rows: string) => string): Promise<void> {
+  await commitEvents(service.stores.database, to.id, names, change)
 }
 
 /** Commits an owner link to the journal. */
@@ -464,7 +461,6 @@ const unreadable = new Error('Code: 27. DB::Exception: Cannot parse input. (CANN
 /** An error that the rows did not cause: a wrong password. */
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
 
-/** A ClickHouse whose first insertion waits until it is released. */
 /** A database whose queries, other than raw SQL, return once `until` allows it. */
 function delayingSelects(until: () => Promise<void>): Database {
   const selects = new WeakSet<QueryId>()
@@ -478,21 +474,4 @@ function delayingSelects(until: () => Promise<void>): Database {
       return result
     },
   })
-}
-
-function blocking(clickhouse: ClickHouse) {
-  const reached = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  return {
-    reached: reached.promise,
-    release: released.resolve,
-    clickhouse: {
-      ...clickhouse,
-      insert: async (...given: Parameters<ClickHouse['insert']>) => {
-        reached.resolve()
-        await released.promise
-        await clickhouse.insert(...given)
-      },
-    },
-  }
 }

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { queueChecks, queueChecksAfter } from './check-queue.ts'
 import type { Definitions } from './definitions.ts'
-import { followEvents } from './follow.ts'
+import { followEvents, queryConditions } from './follow.ts'
 
 const EVERY_MS = 500
 const CONTACTS_AT_ONCE = 200
@@ -99,9 +99,13 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       // Locked before any check, in the same order as changes of contacts do.
       const known = await definitions.of(tx)
       const due = await lockDue(tx)
+      if (due.length === 0) return 0
+      // Before the contacts are locked, so that a write to one does not wait for ClickHouse. A write that gives a contact
+      // other events queues its check, and waits for the row that this check has locked: the results stay current.
+      const results = await queryConditions(tx, known, due, clock())
       const { locked, busy } = await lockContacts(tx, due)
       const evaluating = await isEvaluating(tx)
-      const events = await followEvents(tx, known, locked, clock())
+      const events = await followEvents(tx, known, locked, results, clock())
       await appendRecords(tx, toRecords(tx.id, events))
       await finishOrRepeat(tx, due, busy, evaluating)
       await queueChecksAfter(tx, known, events)

@@ -36,10 +36,11 @@ export class EventResults {
     this.#contactIds.set(key, [...(this.#contactIds.get(key) ?? []), ...contactIds])
   }
 
-  /** Each contact with the keys of the event conditions that it meets. */
-  pairs(): { contactIds: string[]; keys: string[] } {
+  /** Each of some contacts with the keys of the event conditions that it meets. */
+  pairs(of: readonly string[]): { contactIds: string[]; keys: string[] } {
+    const wanted = new Set(of)
     const pairs = [...this.#contactIds].flatMap(([key, contactIds]) =>
-      contactIds.map((contactId) => ({ key, contactId })),
+      contactIds.filter((contactId) => wanted.has(contactId)).map((contactId) => ({ key, contactId })),
     )
     return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
   }

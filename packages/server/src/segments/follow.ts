@@ -5,7 +5,8 @@ import type { Clock } from '../platform/time.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
-import { queryEvents } from './events.ts'
+import { EventResults, queryEvents } from './events.ts'
+import type { EventMatch } from './filter.ts'
 import { applyEvaluations, leaveAll } from './membership.ts'
 import { deleteMetConditionsOf, storeResults } from './met-conditions.ts'
 
@@ -43,21 +44,35 @@ function isAffected({ reads }: Definition, changes: ContactChanges): boolean {
   return false
 }
 
+/** Queries every event condition of the tenant for contacts. @throws ServiceError 503 if ClickHouse is down. */
+export async function queryConditions(
+  tx: Tenant,
+  known: readonly Definition[],
+  contactIds: readonly string[],
+  now: Date,
+): Promise<EventResults> {
+  const matches = matchesOf(known)
+  return matches.length > 0 ? queryEvents(tx, matches, { contactIds }, now) : new EventResults()
+}
+
 /**
  * Checks contacts after their events have changed; the caller's transaction has locked their rows.
- * @throws ServiceError 503 if ClickHouse is down.
+ * @param results of all event conditions, for at least these contacts.
  */
 export async function followEvents(
   tx: Tenant,
   known: readonly Definition[],
   contactIds: readonly string[],
+  results: EventResults,
   now: Date,
 ): Promise<SystemEvent[]> {
   if (contactIds.length === 0 || known.length === 0) return []
-  // All segments, because later writes to the contact use the results stored here.
-  const matches = known.flatMap((definition) => definition.matches)
-  if (matches.length > 0) {
-    await storeResults(tx, matches, contactIds, await queryEvents(tx, matches, { contactIds }, now))
-  }
+  const matches = matchesOf(known)
+  if (matches.length > 0) await storeResults(tx, matches, contactIds, results)
   return applyEvaluations(tx, known, await evaluateContacts(tx, known, contactIds, now), now)
+}
+
+/** The event conditions of all segments, because later writes to a contact use the results that a check stores. */
+function matchesOf(known: readonly Definition[]): EventMatch[] {
+  return known.flatMap((definition) => definition.matches)
 }

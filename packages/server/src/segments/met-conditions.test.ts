@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { claimSegment, createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { updateContact } from '../contacts/write.ts'
@@ -65,6 +65,20 @@ function withClickHouse(clickhouse: Partial<ClickHouse>) {
   return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
 }
 
+/** Runs `work` before each query by which the service checks contacts of the tenant, until the test ends. */
+function beforeEventQueries(work: () => Promise<void>): void {
+  const { clickhouse } = service.stores
+  const { query } = clickhouse
+  const watched: ClickHouse['query'] = async (sql, parameters = {}, bounds = {}) => {
+    if (sql.startsWith('/* segments.events */') && parameters.tenant_id === tenant.id) await work()
+    return query(sql, parameters, bounds)
+  }
+  Object.assign(clickhouse, { query: watched })
+  onTestFinished(() => {
+    Object.assign(clickhouse, { query })
+  })
+}
+
 test('a write updates memberships from the stored results of event conditions while ClickHouse is down', async () => {
   const buyers = await define(did('purchase'), LEAD)
   const [ada, bob] = [await person('ada'), await person('bob')]
@@ -86,6 +100,45 @@ test('a write updates memberships from the stored results of event conditions wh
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
   await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] }, () => {})
   expect(await segmentsOf(ada)).toEqual([])
+})
+
+test('a write queues a check only if it records an event that a segment asks for', async () => {
+  await define(did('purchase'), LEAD)
+  const ada = await tenant.contact('ada@example.com')
+  /** Before the write is committed, because the service ends a check at once. */
+  const queuedBy = (properties: Record<string, string>) =>
+    tenant.handle.transaction(async (tx) => {
+      await updateContact(tx, service.writing, ada, { properties, visitorIds: [] }, () => {})
+      return tx.db.selectFrom('segment_checks').select('contact_id').execute()
+    })
+  expect(await queuedBy({ city: 'Oslo' })).toEqual([])
+  expect(await queuedBy({ lifecyclestage: 'lead' })).toEqual([])
+  await define(did('contact_updated'))
+  expect(await queuedBy({ city: 'Rome' })).toEqual([{ contact_id: ada }])
+})
+
+test('the events of fifty contacts cost a few queries of ClickHouse, and later writes to the contacts none', async () => {
+  const buyers = await define(did('purchase'), LEAD)
+  const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => tenant.contact(`p${n}@example.com`)))
+  let queries = 0
+  beforeEventQueries(async () => {
+    queries++
+  })
+  const events = ids.map((contact_id) => ({ event: 'purchase', contact_id }))
+  expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
+  await eventually(async () => expect((await met()).contactIds).toEqual([...ids].sort()))
+  await checksAreDone()
+  expect(queries).toBeGreaterThan(0)
+  expect(queries).toBeLessThanOrEqual(ids.length / 10)
+
+  queries = 0
+  for (const properties of [{ city: 'Oslo' }, { lifecyclestage: 'lead' }]) {
+    const put = (contactId: string) => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+    expect(new Set((await Promise.all(ids.map(put))).map(({ status }) => status))).toEqual(new Set([200]))
+  }
+  await checksAreDone()
+  expect(queries).toBe(0)
+  expect((await tenant.call('GET', `/v1/segments/${buyers}`)).body.segment.contact_count).toBe(ids.length)
 })
 
 test('contacts with many visitors can be checked in one batch', async () => {
@@ -155,6 +208,25 @@ test('the results of a deleted contact are deleted, and an evaluation does not r
   await evaluateNow(tenant.handle, segmentId)
   expect((await met()).contactIds).toEqual([bob])
 })
+
+test('a contact can be deleted while its check waits for ClickHouse, and its results are not stored then', async () => {
+  await define(did('purchase'))
+  const ids = await Promise.all(['ada', 'bob'].map((name) => tenant.contact(`${name}@example.com`)))
+  const [ada, bob] = ids
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  onTestFinished(() => answered.resolve())
+  beforeEventQueries(() => {
+    asked.resolve()
+    return answered.promise
+  })
+  const events = ids.map((contact_id) => ({ event: 'purchase', contact_id }))
+  expect((await tenant.call('POST', '/v1/events', { events })).body.failed).toBe(0)
+  await asked.promise
+  expect((await tenant.call('DELETE', `/v1/contacts/${ada}`)).status).toBe(200)
+  answered.resolve()
+  await checksAreDone()
+  expect(await met()).toEqual({ contactIds: [bob], matches: 1 })
+}, 240_000)
 
 test('an evaluation queries ClickHouse once for all event conditions of a segment, and not at all without any', async () => {
   await person('ada')

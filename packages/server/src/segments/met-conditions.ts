@@ -44,7 +44,7 @@ export async function storeResults(
   contactIds: readonly string[],
   results: EventResults,
 ): Promise<void> {
-  const pairs = results.pairs()
+  const pairs = results.pairs(contactIds)
   const met = tx.db
     .selectFrom(
       sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'met'>(sql`met (contact_id, match_key)`),

@@ -1,6 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { commandSession } from '../../test/command-session.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import { newId } from '../platform/ids.ts'
+import { openTenant } from '../platform/tenant.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -352,6 +355,43 @@ test('100 records in one request are one journal row', async () => {
   const created = await tenant.call('GET', '/v1/events?event_type=contact_created&count_only=true')
   expect(created.body.count).toBe(100)
   expect(new Set(statuses(await push('crm', records)))).toEqual(new Set(['unchanged']))
+})
+
+/** Pushes valid records. @returns how many statements PostgreSQL ran for them. */
+async function statementsOf(records: object[], now: Date): Promise<number> {
+  let statements = 0
+  const database = service.stores.database.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      statements++
+      return result
+    },
+  })
+  const stores = { ...service.stores, database }
+  const session = { ...commandSession(service), stores, tenant: (tenantId: string) => openTenant(stores, tenantId) }
+  const values = { tenant: tenant.id, source: 'crm', records: records.map((record) => JSON.stringify(record)) }
+  const output = await DATABASE_COMMANDS['source push']?.run(session, values, now)
+  expect(output).toMatchObject({ failed: 0 })
+  return statements
+}
+
+test('100 records cost as many statements as 10, whether they create contacts, change them or change nothing', async () => {
+  const records = (prefix: string, many: number, city: string) =>
+    Array.from({ length: many }, (_, n) => ({
+      external_id: `${prefix}${n}`,
+      email: `${prefix}${n}@example.com`,
+      properties: { city, company_domain: `${prefix}${n % 7}.com` },
+      raw: { city },
+    }))
+  const now = new Date()
+  // The first push lists the source, and caches the segments' definitions.
+  await statementsOf(records('first', 1, 'Rome'), now)
+  for (const city of ['Rome', 'Oslo', 'Oslo']) {
+    const few = await statementsOf(records('few', 10, city), now)
+    expect(few).toBeGreaterThan(0)
+    expect(await statementsOf(records('many', 100, city), now)).toBe(few)
+  }
+  expect(await count()).toBe(111)
 })
 
 test("another tenant's contacts are not found or changed", async () => {

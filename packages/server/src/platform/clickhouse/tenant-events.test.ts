@@ -1,5 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
+import { storeUnavailable } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { openTenant } from '../tenant.ts'
+import type { TenantEvents } from './tenant-events.ts'
 
 test("a condition with an OR reads no other tenant's events", async () => {
   const service = await sharedService()
@@ -61,4 +66,37 @@ test('inside a transaction only light reads are possible', async () => {
     expect(await tx.events.select({ ...selection, lane: 'light' })).toEqual([])
     await expect(tx.events.select({ ...selection, lane: 'heavy' })).rejects.toThrow('only light reads')
   })
+})
+
+const SELECTION = { name: 'test', lane: 'light', columns: 'event', where: ['1'], parameters: {} } as const
+const EVERYTHING = { from: 'events', after: 0, upTo: Number.MAX_SAFE_INTEGER } as const
+/** Every way to read through the handle. */
+const READS: Record<Exclude<keyof TenantEvents, 'settle'>, (events: TenantEvents) => Promise<unknown>> = {
+  select: (events) => events.select(SELECTION),
+  stream: (events) => Array.fromAsync(events.stream(SELECTION)),
+  sizes: (events) => events.sizes({ ...EVERYTHING, limit: 10 }),
+  parquet: (events) => events.parquet({ ...EVERYTHING, name: 'test', columns: 'event', share: { index: 0, of: 1 } }),
+}
+
+test.each(Object.entries(READS))('%s asks ClickHouse only after the barrier of the tenant', async (_name, read) => {
+  const { stores } = await sharedService()
+  const steps: string[] = []
+  let isPassable = false
+  const barrier = async (tenantId: string) => {
+    await nextTurn()
+    steps.push(`barrier of ${tenantId}`)
+    if (!isPassable) throw storeUnavailable('ClickHouse', new Error('behind'))
+  }
+  const clickhouse = new Proxy(stores.clickhouse, {
+    get: (...used) => {
+      steps.push('query')
+      return Reflect.get(...used)
+    },
+  })
+  const tenant = openTenant({ ...stores, clickhouse, barrier }, newId())
+  await expect(read(tenant.events)).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(steps).toEqual([`barrier of ${tenant.id}`])
+  isPassable = true
+  await read(tenant.events)
+  expect(steps.slice(1)).toEqual([`barrier of ${tenant.id}`, 'query'])
 })
