@@ -3,18 +3,12 @@ import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
-import { createEventEraser } from '../src/erasure/erase-events.ts'
-import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../src/events/table.ts'
+import { OWNER_LINKS_TABLE } from '../src/events/table.ts'
 import { EMPTY_RECORD, serializeEvents, serializeRows } from '../src/journal/event-record.ts'
 import { startProjector } from '../src/journal/projector.ts'
 import { isRefused, isUnreadable } from '../src/journal/refused.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
-import {
-  createMissingTables,
-  onCluster,
-  storageTable,
-  type TableDefinition,
-} from '../src/platform/clickhouse/tables.ts'
+import { createMissingTables } from '../src/platform/clickhouse/tables.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
@@ -22,6 +16,7 @@ import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { type BrokenShard, listenAndHangUp, listenAndRefuse } from './broken-shards.ts'
 import { createDatabase } from './databases.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
+import { expectReads } from './event-reads.ts'
 import { signedIn } from './people.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { createTestTenant, startTestService, type TestService, TestTenant } from './service.ts'
@@ -72,7 +67,17 @@ const rowsIn = async (table: string) => {
   return Number(row?.n)
 }
 
-const linksOf = (contactId: string) => `owner_links_local WHERE toString(contact_id) = '${contactId}'`
+/** The number of links that name an id: in the only shard that has rows, in the whole cluster, and in PostgreSQL. */
+const linksOf = async (id: string) => {
+  const condition = `has([toString(owner_id), toString(contact_id)], '${id}')`
+  const { rows } = await sql<{ n: number }>`SELECT count(*)::int AS n FROM owner_links
+    WHERE ${id}::uuid IN (owner_id, contact_id)`.execute(service.stores.database)
+  return {
+    onShard: await rowsIn(`owner_links_local WHERE ${condition}`),
+    inCluster: await rowsIn(`owner_links WHERE ${condition}`),
+    inPostgres: rows[0]?.n,
+  }
+}
 
 // Without Debian's PostgreSQL, the other tests use the embedded one, and this one says so by being skipped.
 test.skipIf(!hasDebianPostgres)("contacts are stored in Debian's PostgreSQL", async () => {
@@ -129,53 +134,55 @@ test('rows that cannot be parsed are set aside and do not block others', async (
   expect(refused).toEqual([{ line: 1 }, { line: 1 }])
 })
 
-test('an identification in one process is visible to the next read of the other: in lists, counts and queries by contact', async () => {
-  const id = await elsewhere.contact('ada@example.com', { firstname: 'Ada' })
+test('an identification, a merge and an unmerge in one process are visible to the next read of the other, of every kind', async () => {
+  const ada = await elsewhere.contact('ada@example.com', { firstname: 'Ada' })
+  const bob = await elsewhere.contact('bob@example.com')
   const unknown = { visitor_id: 'nobody', events: [{ event: 'looked' }] }
   expect((await tenant.track(unknown)).status).toBe(200)
+  const sessionIds: string[] = []
   for (const from of [tenant, elsewhere]) {
     const sent = await from.track({ visitor_id: 'ada', events: [{ event: 'looked' }, { event: 'bought' }] })
     expect(sent.status).toBe(200)
+    sessionIds.push(sent.body.session_id)
   }
+  const filter = { match: 'all', conditions: [{ event: { type: 'bought' }, operator: 'did' }] }
+  const { segment } = (await tenant.call('POST', '/v1/segments', { name: 'Bought', filter })).body
+  const [{ event_id }] = (await elsewhere.call('GET', '/v1/events?event_type=bought&limit=1')).body.events
   expect(await countOf(elsewhere, '&identified_only=true')).toBe(0)
-  const identified = await tenant.call('POST', '/v1/identify', { visitor_id: 'ada', email: 'ada@example.com' })
-  expect(identified.status, JSON.stringify(identified.body)).toBe(200)
-
-  for (const reader of [elsewhere, tenant]) {
-    expect(await countOf(reader)).toBe(5)
-    expect(await countOf(reader, '&identified_only=true')).toBe(4)
-    expect(await countOf(reader, `&contact_id=${id}`)).toBe(4)
-    const list = await reader.call('GET', `/v1/events?contact_id=${id}&limit=3`)
-    expect(list.body.pagination.total_items).toBe(4)
-    expect(list.body.events.map(({ contact }: { contact: { _id: string } }) => contact._id)).toEqual([id, id, id])
-    const byContact = await reader.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'contact_id' })
-    expect(byContact.body, JSON.stringify(byContact.body)).toMatchObject({ buckets: [{ key: id, value: 4 }] })
-    const bought = await reader.call('GET', '/v1/contacts?has_event_type=bought&include_events=false')
-    expect(bought.body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([id])
-    const names = await reader.call('GET', '/v1/events/types')
-    expect(JSON.stringify(names.body)).toMatch(/bought.*2|2.*bought/)
-    expect((await reader.call('GET', '/v1/events/stats')).status).toBe(200)
+  const known = { visitorId: 'ada', sessionIds, eventId: event_id, segmentId: segment.segment_id }
+  const change = async (by: TestTenant, path: string, body?: object) => {
+    const answer = await by.call('POST', path, body)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   }
+
+  await change(tenant, '/v1/identify', { visitor_id: 'ada', email: 'ada@example.com' })
+  for (const reader of [elsewhere, tenant]) await expectReads(reader, { ...known, contactId: ada })
+  await change(elsewhere, `/v1/contacts/${ada}/merge`, { into: bob })
+  for (const reader of [tenant, elsewhere]) await expectReads(reader, { ...known, contactId: bob })
+  await change(tenant, `/v1/contacts/${ada}/unmerge`)
+  for (const reader of [elsewhere, tenant]) await expectReads(reader, { ...known, contactId: ada })
 })
 
-test('an erasure removes events and links from every shard', async () => {
+test('an erasure removes events, and its verification the links, from every shard and from PostgreSQL', async () => {
   const id = await tenant.contact('grace@example.com', {}, { visitor_id: 'grace' })
   await elsewhere.track({ visitor_id: 'grace', events: [{ event: 'left', url: `https://${tenant.site}/grace` }] })
   expect(await countOf(tenant, `&contact_id=${id}`)).toBe(1)
   const admin = await signedIn(service, tenant.id, 'admin')
   const { body } = await admin.call('POST', '/v1/erasures', { contact_id: id })
-  const receipt = await until(async () => {
-    const now = (await admin.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)).body.receipt
-    expect(now.status).not.toBe('running')
-    return now
-  })
-  expect(receipt.status).not.toBe('failed')
+  const receiptWith = (status: string) =>
+    until(async () => {
+      const { receipt } = (await admin.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)).body
+      expect(receipt.status).toBe(status)
+    })
+  await receiptWith('erased')
   expect(await rowsIn(`events_local WHERE visitor_id = 'grace' OR toString(owner_id) = '${id}'`)).toBe(0)
-  expect(await rowsIn(linksOf(id))).toBe(1)
-  const storageOf = (table: TableDefinition) => `${storageTable(table, CLUSTER)}${onCluster(CLUSTER)}`
-  const storage = { events: storageOf(EVENTS_TABLE), owner_links: storageOf(OWNER_LINKS_TABLE) }
-  await createEventEraser({ ...service.stores, projector: service.projector, storage }).deleteLinks(tenant.handle, id)
-  expect(await rowsIn(linksOf(id))).toBe(0)
+  expect(await linksOf(id)).toEqual({ onShard: 1, inCluster: 1, inPostgres: 1 })
+  // The verification would start a minute later.
+  const { numAffectedRows } = await sql`UPDATE pgboss.job SET start_after = now()
+    WHERE data ->> 'erasureId' = ${body.receipt.erasure_id} AND state = 'created'`.execute(service.stores.database)
+  expect(numAffectedRows).toBe(1n)
+  await receiptWith('verified')
+  expect(await linksOf(id)).toEqual({ onShard: 0, inCluster: 0, inPostgres: 0 })
   expect(await countOf(elsewhere, `&contact_id=${id}`)).toBe(0)
 })
 

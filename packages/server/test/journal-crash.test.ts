@@ -69,11 +69,18 @@ interface Step {
   engine: () => FreezingProxy
   text: (visitorId: string) => string
   atCommit?: true
+  /** Checks what the next process returns before clients repeat their requests. */
+  check?: (visitorId: string, isReceived: boolean) => Promise<void>
 }
 
 const STEPS: Record<string, Step> = {
   'a flush': { engine: () => postgres, text: (visitorId) => `/${visitorId}/page` },
-  'an identification': { engine: () => postgres, text: (visitorId) => `${visitorId}@example.com`, atCommit: true },
+  'an identification': {
+    engine: () => postgres,
+    text: (visitorId) => `${visitorId}@example.com`,
+    atCommit: true,
+    check: expectIdentification,
+  },
   'a new batch': { engine: () => postgres, text: () => 'form_batch' },
   "a batch's events": { engine: () => clickhouse, text: (visitorId) => `/${visitorId}/page` },
   "a batch's links": { engine: () => clickhouse, text: () => '"contact_id","version"' },
@@ -111,6 +118,10 @@ test.each(CASES)(
     engine.thaw()
     const [isTracked, isIdentified] = await Promise.all(sending)
     url = await service.start()
+    if (step.check) {
+      expect(isIdentified).toBe(false)
+      await step.check(visitorId, isReceived)
+    }
     // Clients repeat requests that got no response.
     if (!isTracked) expect((await track(during)).status).toBe(200)
     if (!isIdentified) expect((await identify()).status).toBe(200)
@@ -125,9 +136,40 @@ test.each(CASES)(
     expect(urls.sort()).toEqual([pageOf('before'), pageOf('during')])
     const count = (await call('GET', `/v1/events?event_type=visited&contact_id=${contact_id}&count_only=true`)).body
     expect(count.count).toBe(2)
+    await expectCopiedLinks(visitorId, contact_id, 2)
     await expect.poll(waiting).toEqual([])
   },
 )
+
+/** Expects that ClickHouse's copy of the links assigns a number of a visitor's events to a contact; null: to none. */
+async function expectCopiedLinks(visitorId: string, contactId: string | null, count: number): Promise<void> {
+  const query = `event_type=visited&visitor_id=${visitorId}&identified_only=true&count_only=true`
+  expect((await call('GET', `/v1/events?${query}`)).body.count).toBe(contactId === null ? 0 : count)
+  const filters = { event_type: 'visited', visitor_id: visitorId }
+  const { body } = await call('POST', '/v1/aggregate', { entity: 'events', group_by: 'contact_id', filters })
+  expect(body).toMatchObject({ buckets: contactId === null ? [] : [{ key: contactId, value: count }], total: count })
+}
+
+/** An identification is one transaction: all that it writes is there, or nothing. */
+async function expectIdentification(visitorId: string, isThere: boolean): Promise<void> {
+  const { contacts } = (await call('GET', `/v1/contacts?search=${visitorId}`)).body
+  expect(contacts).toHaveLength(isThere ? 1 : 0)
+  const contactId: string | null = contacts[0]?.contact_id ?? null
+  const visits = (await call('GET', `/v1/events?event_type=visited&visitor_id=${visitorId}`)).body.events
+  // The second visit may have been lost.
+  expect([1, 2]).toContain(visits.length)
+  for (const visit of visits) expect(visit.internal_contact_id).toBe(contactId)
+  await expectCopiedLinks(visitorId, contactId, visits.length)
+  const identified = (await call('GET', '/v1/events?event_type=contact_identified&limit=100')).body.events
+  const ofVisitor = identified.filter(({ data }: { data: { visitor_ids: string[] } }) =>
+    data.visitor_ids.includes(visitorId),
+  )
+  expect(ofVisitor).toHaveLength(isThere ? 1 : 0)
+  // No test deletes a contact.
+  const created = await call('GET', '/v1/events?event_type=contact_created&count_only=true')
+  const existing = await call('GET', '/v1/contacts?count_only=true')
+  expect(created.body.count).toBe(existing.body.count)
+}
 
 /** A deduplication token, as the URL of an insertion contains it. */
 const tokenOf = (batch: string, row: string | number) => encodeURIComponent(`${batch}/${row}`)

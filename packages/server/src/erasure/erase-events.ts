@@ -133,8 +133,11 @@ export function createEventEraser({
       return { refused_events: await eraseRefused(tenant.id, owners, subject) }
     },
     deleteLinks: async (tenant, contactId) => {
-      const ofContact = { tenant_id: tenant.id, contact_id: contactId }
-      await remove('owner_links', 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}', ofContact)
+      // ClickHouse may still have earlier versions, from when the owners belonged to another contact.
+      const owners = await ownersOf(tenant, [contactId])
+      const conditions = `tenant_id = {tenant_id: UUID}
+        AND (contact_id = {contact_id: UUID} OR owner_id IN {owners: Array(UUID)})`
+      await remove('owner_links', conditions, { tenant_id: tenant.id, contact_id: contactId, owners })
       await deleteLinks(tenant, contactId)
     },
   }

@@ -61,17 +61,25 @@ async function placesOf(text: string): Promise<string[]> {
       WHERE strpos(lower(t::text), lower(${text})) > 0 LIMIT 1`.execute(database)
     if (rows.length > 0) places.push(`${schema}.${name}`)
   }
-  const events = await clickhouse.query<{ n: number }>(
-    `SELECT count() AS n FROM events WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
-    { text },
-  )
-  if (Number(events[0]?.n) > 0) places.push('events')
+  for (const table of ['events', 'owner_links']) {
+    const [found] = await clickhouse.query<{ n: number }>(
+      `SELECT count() AS n FROM ${table} WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
+      { text },
+    )
+    if (Number(found?.n) > 0) places.push(table)
+  }
   const mutations = await clickhouse.query<{ n: number }>(
     'SELECT count() AS n FROM system.mutations WHERE positionCaseInsensitiveUTF8(command, {text: String}) > 0',
     { text },
   )
   if (Number(mutations[0]?.n) > 0) places.push('system.mutations')
   return places
+}
+
+const LINKS = ['public.owner_links', 'owner_links']
+/** The tables of links, of both stores, that contain an id. */
+async function linksWith(id: string): Promise<string[]> {
+  return (await placesOf(id)).filter((place) => LINKS.includes(place))
 }
 
 /** Erases a contact. @returns the receipt once it is erased: a long erasure continues after the response. */
@@ -154,8 +162,11 @@ test('a contact is erased from every table of both stores, with a receipt withou
   expect((await tenant.call('GET', '/v1/events?event_type=late')).body.events).toHaveLength(0)
   const notes = (await tenant.call('GET', `/v1/contacts/${other}/notes`)).body.notes
   expect(notes[0].content).toBe('Knows [erased], and [erased].')
-  // The subject is stored until the verification.
+  // The subject and the links are stored until the verification, which finds late events by them.
+  const owners = [id, ofEpisode('grace').owner_id]
+  for (const owner of owners) expect(await linksWith(owner)).toEqual(LINKS)
   await runVerification(receipt.erasure_id)
+  for (const owner of owners) expect(await linksWith(owner)).toEqual([])
   expect(await places()).toEqual([])
   expect(await placesOf('555-0199')).toEqual([])
   const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
@@ -189,6 +200,10 @@ test('the contacts that were merged into an erased one are erased with it, each 
   expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
   const gone = await admin.call('POST', '/v1/erasures', { contact_id: merged })
   expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
+  // Once this returns, ClickHouse has the links of the merge.
+  await tenant.call('GET', '/v1/events')
+  const owners = [survivor, merged, ofEpisode('merged').owner_id]
+  for (const owner of owners) expect(await linksWith(owner)).toEqual(LINKS)
 
   await runVerification((await erase(survivor)).erasure_id)
   const { erasures } = (await admin.call('GET', '/v1/erasures')).body
@@ -199,8 +214,37 @@ test('the contacts that were merged into an erased one are erased with it, each 
   })
   await runVerification(ofMerged.erasure_id)
   for (const text of [old, into, '555-0142', 'crm-0142']) expect(await placesOf(text), text).toEqual([])
+  for (const owner of owners) expect(await linksWith(owner)).toEqual([])
   expect((await tenant.call('GET', '/v1/events?event_type=by_merged')).body.events).toEqual([])
   expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(404)
+})
+
+test('the verification deletes every version of the links of a contact that was merged and unmerged, and no others', async () => {
+  const { clickhouse } = bench.service.stores
+  const other = await tenant.contact('once.into@example.com', {}, { visitor_id: 'kept' })
+  const id = await tenant.contact('once.merged@example.com', {}, { visitor_id: 'unmerged' })
+  const owners = [id, ofEpisode('unmerged').owner_id]
+  const change = async (path: string, body?: object) => {
+    expect((await tenant.call('POST', `/v1/contacts/${id}/${path}`, body)).status).toBe(200)
+    // Each version is inserted separately: ClickHouse keeps only the last one of an insertion.
+    await tenant.call('GET', '/v1/events')
+  }
+  // ClickHouse deletes earlier versions whenever it merges parts. Stopping merges would stop deletions too.
+  const SIZE_MAX = 'max_bytes_to_merge_at_max_space_in_pool'
+  await clickhouse.command(`ALTER TABLE owner_links MODIFY SETTING ${SIZE_MAX} = 1`)
+  await tenant.call('GET', '/v1/events')
+  await change('merge', { into: other })
+  await change('unmerge')
+  const [earlier] = await clickhouse.query<{ n: number }>(
+    'SELECT count() AS n FROM owner_links WHERE owner_id IN {owners: Array(UUID)} AND contact_id = {other: UUID}',
+    { owners, other },
+  )
+  expect(Number(earlier?.n)).toBe(2)
+
+  await runVerification((await erase(id)).erasure_id)
+  for (const owner of owners) expect(await linksWith(owner)).toEqual([])
+  for (const owner of [other, ofEpisode('kept').owner_id]) expect(await linksWith(owner)).toEqual(LINKS)
+  await clickhouse.command(`ALTER TABLE owner_links RESET SETTING ${SIZE_MAX}`)
 })
 
 /** Inserts an erasure that no worker processes. */
