@@ -43,9 +43,11 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
   const rows = await withReadLimit(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const present = matching.where('sort_name', 'is not', null)
+    const missing = matching.where('sort_name', 'is', null)
     return missingLast(page, {
       present: (limit, offset) => read(present.orderBy('sort_name', direction), limit, offset),
-      missing: (limit, offset) => read(matching.where('sort_name', 'is', null), limit, offset),
+      // Named in the order as well: then it is the index's order, and nothing is sorted.
+      missing: (limit, offset) => read(missing.orderBy('sort_name', direction), limit, offset),
       countPresent: () => countRows(present),
     })
   })

@@ -84,9 +84,12 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const column = SORT_COLUMNS[sortBy]
     const present = matching.where(column, 'is not', null)
+    const missing = matching.where(column, 'is', null)
     return missingLast(page, {
       present: (limit, offset) => read(present.orderBy(column, direction), limit, offset),
-      missing: (limit, offset) => read(matching.where(column, 'is', null), limit, offset),
+      // Named in the order as well: then it is the index's order, and nothing is sorted. The index of emails lacks the id.
+      missing: (limit, offset) =>
+        read(column === 'email' ? missing : missing.orderBy(column, direction), limit, offset),
       countPresent: () => countRows(present),
     })
   })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Alias, aliasesOf, EMAIL, idOfSource, survivorsOf } from '../contacts/aliases.ts'
 import { contactsOfFurtherIds, furtherIdsOfContact } from '../contacts/source-ids.ts'
+import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 
@@ -19,6 +20,7 @@ export function participantsOf({ from, to, cc }: Pick<CleanMessage, 'from' | 'to
 /**
  * Finds and locks the senders and recipients that are contacts. With the lock, a concurrent deletion of a contact either
  * deletes these messages too, or the contact is not found here.
+ * @throws Collision if a contact was merged or deleted meanwhile; repeat the transaction.
  */
 export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]): Promise<ContactsByKey> {
   const byDirectory = new Map<string, Set<string>>()
@@ -36,15 +38,17 @@ export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]
     }
   }
   if (found.size === 0) return found
+  const contactIds = [...new Set(found.values())]
   const locked = await tx.db
     .selectFrom('contacts')
     .select('contact_id')
-    .where('contact_id', '=', sql<string>`any(${[...new Set(found.values())]})`)
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
     .orderBy('contact_id')
     .forKeyShare()
     .execute()
-  const existing = new Set(locked.map(({ contact_id }) => contact_id))
-  return new Map([...found].filter(([, contactId]) => existing.has(contactId)))
+  // While waiting for the locks, one was merged or deleted, so its keys now lead to its survivor, or to nobody.
+  if (locked.length < contactIds.length) throw new Collision()
+  return found
 }
 
 async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Promise<[string, string][]> {

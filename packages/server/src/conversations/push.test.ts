@@ -135,6 +135,36 @@ test("a visitor's identification keeps its contact's conversations and gives it 
   ])
 })
 
+test("a message from a merged contact's address or id in the tool is its survivor's, and its own once it is unmerged", async () => {
+  const ada = await tenant.contact('ada@example.com')
+  const records = [{ external_id: '702', email: 'old@example.com' }]
+  const { body } = await tenant.call('POST', '/v1/sources/helpdesk/contacts', { kind: 'messaging', records })
+  const old = body.results[0].contact_id
+  const byAddress = (id: string) => conversation(id, [message(id, { from: { address: 'old@example.com' } })])
+  const byId = (id: string) => conversation(id, [message(id, { from: {} })], { contact: { external_id: '702' } })
+  const messagesOf = async (contactId: string) => {
+    const { conversations } = await read(contactId)
+    const { events } = (await tenant.call('GET', `/v1/contacts/events/${contactId}`)).body
+    return {
+      threads: conversations.map((each: { messages: { message_id: string }[] }) => each.messages[0]?.message_id).sort(),
+      events: events.map(({ data }: { data: { message_id: string } }) => data.message_id).sort(),
+    }
+  }
+  await push(byAddress('before'))
+  expect((await tenant.call('POST', `/v1/contacts/${old}/merge`, { into: ada })).status).toBe(200)
+  await push(byAddress('merged'), byId('merged_by_id'))
+  const merged = ['before', 'merged', 'merged_by_id']
+  expect(await messagesOf(ada)).toEqual({ threads: merged, events: merged })
+  expect((await tenant.call('POST', `/v1/contacts/${old}/unmerge`)).status).toBe(200)
+  await push(byAddress('unmerged'), byId('unmerged_by_id'))
+  // Conversations go by address and id. An event from between the merge and its end stays with the survivor.
+  expect(await messagesOf(ada)).toEqual({ threads: [], events: ['merged', 'merged_by_id'] })
+  expect(await messagesOf(old)).toEqual({
+    threads: [...merged, 'unmerged', 'unmerged_by_id'],
+    events: ['before', 'unmerged', 'unmerged_by_id'],
+  })
+})
+
 test('a contact without an address is identified by its id in the tool', async () => {
   const records = [{ external_id: '701', properties: { firstname: 'Ada' } }]
   const { body } = await tenant.call('POST', '/v1/sources/helpdesk/contacts', { kind: 'messaging', records })

@@ -89,17 +89,49 @@ test('an anonymous visitor becomes the contact when it is identified: in the fee
   expect(feed.events.map((event) => event.contact_id)).toEqual([null, contact_id])
   feed.end()
 
-  // To a feed that recorded neither, both are another process's.
-  const polled: LiveEvent[] = []
-  const other = startLiveFeed({ stores: service.stores, clock: () => new Date(), log: service.log, hasOthers: true })
-  const end = other.read(later.id, 'caller', (event) => polled.push(event))
-  await until(() => expect(polled).toHaveLength(2))
-  expect(polled.map((event) => [event.event, event.contact_id])).toEqual([
+  expect(await contactsElsewhere(later, 2)).toEqual([
     ['before', contact_id],
     ['after', contact_id],
   ])
+})
+
+/** The events and their contacts, as a process shows them that recorded none of them. */
+async function contactsElsewhere({ id }: TestTenant, count: number): Promise<[string, string | null][]> {
+  const polled: LiveEvent[] = []
+  // A feed starts a few seconds back. This one starts a minute back, however long the test takes.
+  const clock = () => new Date(Date.now() - 60_000)
+  const other = startLiveFeed({ stores: service.stores, clock, log: service.log, hasOthers: true })
+  const end = other.read(id, 'caller', (event) => polled.push(event))
+  await until(() => expect(polled).toHaveLength(count))
   end()
   await other.stop()
+  return polled.map((event) => [event.event, event.contact_id])
+}
+
+test("a merged contact's events are its survivor's until it is unmerged: in the feed, and in what other processes recorded", async () => {
+  const merging = await createTestTenant(service)
+  const ada = await merging.contact('ada@example.com')
+  const old = await merging.contact('old@example.com', {}, { visitor_id: 'v' })
+  const feed = await watch(service, { authorization: `Bearer ${merging.key}` })
+  const visit = (event: string) => merging.track({ visitor_id: 'v', events: [{ event }] })
+  await visit('before')
+  expect((await merging.call('POST', `/v1/contacts/${old}/merge`, { into: ada })).status).toBe(200)
+  await visit('merged')
+  expect(await contactsElsewhere(merging, 2)).toEqual([
+    ['before', ada],
+    ['merged', ada],
+  ])
+  expect((await merging.call('POST', `/v1/contacts/${old}/unmerge`)).status).toBe(200)
+  await visit('unmerged')
+  await until(() => expect(names(feed)).toEqual(['before', 'merged', 'unmerged']))
+  expect(feed.events.map((event) => event.contact_id)).toEqual([old, ada, old])
+  feed.end()
+  // An event from between the merge and its end stays with the survivor.
+  expect(await contactsElsewhere(merging, 3)).toEqual([
+    ['before', old],
+    ['merged', ada],
+    ['unmerged', old],
+  ])
 })
 
 test('forms and messages appear once they are committed, and old mail does not', async () => {

@@ -200,6 +200,25 @@ test('events include the email of their contact', async () => {
   expect(rows).toEqual([{ contact_email: 'joined@example.com', 'data.plan': "'=1" }])
 })
 
+test("a merged contact's events are its survivor's in every file, and its own once it is unmerged", async () => {
+  const ada = await tenant.contact('survivor@example.com')
+  await tenant.track({ visitor_id: 'merged', events: [{ event: 'merged_by_csv' }] })
+  const old = await tenant.contact('merged@example.com', {}, { visitor_id: 'merged' })
+  await tenant.track({ visitor_id: 'merged', events: [{ event: 'merged_by_csv' }] })
+  const read = async () => ({
+    contacts: await rowsOf('/v1/contacts/export.csv?has_event_type=merged_by_csv&columns=email'),
+    events: await rowsOf('/v1/events/export.csv?event_type=merged_by_csv&columns=internal_contact_id,contact_email'),
+  })
+  const belongsTo = (id: string, email: string) => {
+    const event = { internal_contact_id: id, contact_email: email }
+    return { contacts: [{ email }], events: [event, event] }
+  }
+  expect((await tenant.call('POST', `/v1/contacts/${old}/merge`, { into: ada })).status).toBe(200)
+  expect(await read()).toEqual(belongsTo(ada, 'survivor@example.com'))
+  expect((await tenant.call('POST', `/v1/contacts/${old}/unmerge`)).status).toBe(200)
+  expect(await read()).toEqual(belongsTo(old, 'merged@example.com'))
+})
+
 test('records that are too large for a page of the usual length are read in shorter pages, once each', async () => {
   const many = await createTestTenant(service)
   const reader = await signedIn(service, many.id, 'viewer')

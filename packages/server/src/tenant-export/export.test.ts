@@ -93,6 +93,37 @@ test('an export contains all data of its tenant, no secrets, and nothing of anot
   expect(text).not.toContain('_sealed')
 })
 
+test("a merged contact's events are exported as its survivor's, and as its own once it is unmerged", async () => {
+  const merging = await createTestTenant(service)
+  const owner = await signedIn(service, merging.id, 'owner')
+  const ada = await merging.contact('ada@example.com')
+  await merging.track({ visitor_id: 'v', events: [{ event: 'before' }] })
+  const old = await merging.contact('old@example.com', {}, { visitor_id: 'v' })
+  await merging.track({ visitor_id: 'v', events: [{ event: 'after' }] })
+  const idsIn = async () => {
+    const read = unpack((await exported(owner)).bytes)
+    const contacts = read('contacts.ndjson.gz').map(({ contact_id }) => contact_id)
+    const events = read('events.ndjson.gz').filter(({ visitor_id }) => visitor_id === 'v')
+    return { contacts, events: events.map(({ event, contact_id }) => [event, contact_id]) }
+  }
+  expect((await merging.call('POST', `/v1/contacts/${old}/merge`, { into: ada })).status).toBe(200)
+  expect(await idsIn()).toEqual({
+    contacts: [ada],
+    events: [
+      ['before', ada],
+      ['after', ada],
+    ],
+  })
+  expect((await merging.call('POST', `/v1/contacts/${old}/unmerge`)).status).toBe(200)
+  expect(await idsIn()).toEqual({
+    contacts: [ada, old],
+    events: [
+      ['before', old],
+      ['after', old],
+    ],
+  })
+})
+
 test('only administrators of the tenant can download the file, for a day', async () => {
   const { id } = await exported(admin)
   const path = `/v1/exports/${id}/file`

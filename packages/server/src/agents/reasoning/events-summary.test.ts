@@ -26,3 +26,33 @@ test('events before and after identification are summarised, even for more visit
     ['before', 'by_bob'],
   ])
 })
+
+test("a merged contact's events are summarised with its survivor's, and on their own once it is unmerged", async () => {
+  const service = await sharedService()
+  const tenant = await createTestTenant(service)
+  const ids: string[] = []
+  for (const name of ['ada', 'old']) {
+    await tenant.track({ visitor_id: name, events: [{ event: `${name}_before` }] })
+    ids.push(await tenant.contact(`${name}@example.com`, {}, { visitor_id: name }))
+    await tenant.track({ visitor_id: name, events: [{ event: `${name}_after` }] })
+  }
+  const eventNames = async () => {
+    const summaries = await summariseEvents(tenant.handle, ids)
+    return ids.map((id) =>
+      summaries
+        .get(id)
+        ?.by_type.map(({ event }) => event)
+        .sort(),
+    )
+  }
+  const apart = await eventNames()
+  expect(apart).toEqual([
+    ['ada_after', 'ada_before'],
+    ['old_after', 'old_before'],
+  ])
+  const [ada, old] = ids
+  expect((await tenant.call('POST', `/v1/contacts/${old}/merge`, { into: ada })).status).toBe(200)
+  expect(await eventNames()).toEqual([['ada_after', 'ada_before', 'old_after', 'old_before'], undefined])
+  expect((await tenant.call('POST', `/v1/contacts/${old}/unmerge`)).status).toBe(200)
+  expect(await eventNames()).toEqual(apart)
+})

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
 import { moveMails } from '../../identities/mail/reservation.ts'
 import { newId } from '../../platform/ids.ts'
@@ -238,10 +239,8 @@ test("a conversation remains while a merged contact's address takes part, and is
   expect(await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()).toEqual([])
 })
 
-test("a source that sends a merged contact's id updates the survivor", async () => {
-  const push = (...records: object[]) => tenant.call('POST', '/v1/sources/crm/contacts', { records })
-  const [a, b] = (await contacts('a', 'b')) as [string, string]
-  await push({ external_id: 'a', email: 'a@example.com' }, { external_id: 'b', email: 'b@example.com' })
+/** Starts `write` during a merge. @returns its result, once it has waited for the merge to be committed. */
+async function whileMerging<T>(contactId: string, into: string, write: () => Promise<T>): Promise<T> {
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const { writing } = service
@@ -256,15 +255,49 @@ test("a source that sends a merged contact's id updates the survivor", async () 
   const merging = mergeContacts(
     tenant.handle,
     { ...writing, segments, refuseWhileErasing, moveMails },
-    { contactId: a, into: b },
+    { contactId, into },
     { kind: 'service' },
   )
   await reached.promise
-  const pushed = push({ external_id: 'a', properties: { city: 'London' } })
+  const written = write()
   const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%contacts%'`
   await expect.poll(async () => (await waiting.execute(service.stores.database)).rows[0]?.n).toBeGreaterThan(0)
   released.resolve()
   await merging
-  expect((await pushed).body.results).toMatchObject([{ status: 'updated', contact_id: b }])
+  return written
+}
+
+test("a source that sends a merged contact's id updates the survivor", async () => {
+  const push = (...records: object[]) => tenant.call('POST', '/v1/sources/crm/contacts', { records })
+  const [a, b] = (await contacts('a', 'b')) as [string, string]
+  await push({ external_id: 'a', email: 'a@example.com' }, { external_id: 'b', email: 'b@example.com' })
+  const { body } = await whileMerging(a, b, () => push({ external_id: 'a', properties: { city: 'London' } }))
+  expect(body.results).toMatchObject([{ status: 'updated', contact_id: b }])
+})
+
+test('a mail from the address of a contact that is being merged reaches the survivor', async () => {
+  const [a, b] = (await contacts('a', 'b')) as [string, string]
+  const mail = {
+    channel: 'email',
+    source: 'email',
+    messageId: 'm@example.com',
+    threadKey: null,
+    inReplyTo: null,
+    references: [],
+    subject: 'Hello',
+    from: { address: 'a@example.com', name: null },
+    to: [{ address: 'sales@ours.example', name: null }],
+    cc: [],
+    sentAt: new Date(),
+    direction: 'inbound',
+    text: 'Hello',
+    html: null,
+    attachments: [],
+    identityId: null,
+  } as const
+  const results = await whileMerging(a, b, () => recordMessages(tenant.handle, service.writing, [mail]))
+  expect(results).toMatchObject([{ status: 'recorded' }])
+  expect(await eventsOf(b)).toEqual(['email_received'])
+  expect((await tenant.call('GET', `/v1/contacts/${b}/conversations`)).body.total_items).toBe(1)
 })
