@@ -46,7 +46,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
     const missing = matching.where('sort_name', 'is', null)
     return missingLast(page, {
       present: (limit, offset) => read(present.orderBy('sort_name', direction), limit, offset),
-      // Named in the order as well: then it is the index's order, and nothing is sorted.
+      // Also sorted by the column, so that PostgreSQL reads the index in order instead of sorting.
       missing: (limit, offset) => read(missing.orderBy('sort_name', direction), limit, offset),
       countPresent: () => countRows(present),
     })

@@ -87,7 +87,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     const missing = matching.where(column, 'is', null)
     return missingLast(page, {
       present: (limit, offset) => read(present.orderBy(column, direction), limit, offset),
-      // Named in the order as well: then it is the index's order, and nothing is sorted. The index of emails lacks the id.
+      // Also sorted by the column, so that PostgreSQL reads the index in order. The index of emails does not have the id.
       missing: (limit, offset) =>
         read(column === 'email' ? missing : missing.orderBy(column, direction), limit, offset),
       countPresent: () => countRows(present),
