@@ -111,6 +111,16 @@ describe('an identified visitor', () => {
     expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
     expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
   })
+
+  // A visitor's networks were once stored in 16 slots, chosen by hash: two of them could share one, and did here.
+  test('is recovered from each of many networks', async () => {
+    const networks = Array.from({ length: 24 }, (_, n) => `203.0.${n}.7`)
+    await identified('v')
+    await Promise.all(networks.map((network) => see('v', network)))
+    const answers = []
+    for (const network of networks) answers.push(await recover(network, 'w'))
+    expect(answers).toEqual(networks.map(() => ({ status: 'success', visitor_id: 'v', recovered: true })))
+  })
 })
 
 test('a fingerprint that two visitors share recovers neither', async () => {
@@ -169,15 +179,6 @@ describe('a network', () => {
     await see('v', HOME)
     const [renewed] = await rows()
     expect(renewed?.seen_at.getTime()).toBeGreaterThan(first?.seen_at.getTime() ?? 0)
-  })
-
-  test('is one of at most 16 per visitor', async () => {
-    const networks = Array.from({ length: 100 }, (_, n) => `10.0.${n}.1`)
-    for (const network of networks) await see('v', network)
-    expect((await rows()).length).toBeLessThanOrEqual(16)
-    await identify('v')
-    await recover(HOME, 'v')
-    expect(await recover(networks.at(-1) ?? '', 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
   })
 
   test('is stored for each of many concurrent visitors', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { networkOf, SITE } from '../platform/http/networks.ts'
 import type { Logger } from '../platform/log.ts'
@@ -9,10 +10,6 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
 const CACHED_MAX = 100_000
-/**
- * A network's hash selects one of this many slots per visitor, which limits a visitor's rows without counting them.
- */
-const PLACES = 16
 
 /** The networks that visitors were seen from, stored only as keyed hashes. */
 export interface SeenNetworks {
@@ -24,14 +21,13 @@ export interface SeenNetworks {
 
 interface Row {
   visitor_id: string
-  place: number
   network: Buffer
   seen_at: Date
 }
 
 interface Batch {
-  /** By visitor and slot, with the cache key of each. */
-  rows: Map<string, { row: Row; key: string }>
+  /** By cache key. */
+  rows: Map<string, Row>
   done: Promise<void>
 }
 
@@ -62,7 +58,7 @@ export function createSeenNetworks({
     const before = running.get(tenant.id) ?? Promise.resolve()
     const done = before.then(async () => {
       waiting.delete(tenant.id)
-      await write(tenant, [...rows.values()])
+      await write(tenant, rows)
     })
     const stored = done.catch((error: unknown) =>
       log.warn({ err: error }, 'the networks of some visitors could not be stored'),
@@ -76,22 +72,21 @@ export function createSeenNetworks({
     return batch
   }
 
-  async function write(tenant: Tenant, noted: { row: Row; key: string }[]): Promise<void> {
-    const rows = noted.map(({ row }) => row)
+  async function write(tenant: Tenant, seen: Batch['rows']): Promise<void> {
     // Sorted, so that two processes cannot deadlock.
-    rows.sort((a, b) => (a.visitor_id < b.visitor_id ? -1 : Number(a.visitor_id > b.visitor_id)) || a.place - b.place)
+    const rows = [...seen.values()].sort(
+      (a, b) =>
+        (a.visitor_id < b.visitor_id ? -1 : Number(a.visitor_id > b.visitor_id)) || a.network.compare(b.network),
+    )
     await tenant.db
       .insertInto('visitor_networks')
       .values(rows)
       .onConflict((known) =>
-        known.columns(['visitor_id', 'place']).doUpdateSet(({ ref }) => ({
-          network: ref('excluded.network'),
-          seen_at: ref('excluded.seen_at'),
-        })),
+        known.columns(['visitor_id', 'network']).doUpdateSet(({ ref }) => ({ seen_at: ref('excluded.seen_at') })),
       )
       .execute()
-    if (written.size + rows.length > CACHED_MAX) written.clear()
-    for (const { row, key } of noted) written.set(key, row.seen_at.getTime())
+    if (written.size + seen.size > CACHED_MAX) written.clear()
+    for (const [key, { seen_at }] of seen) written.set(key, seen_at.getTime())
   }
 
   return {
@@ -104,12 +99,8 @@ export function createSeenNetworks({
       if (known !== undefined && now.getTime() - known < WRITTEN_EVERY_MS) return
       const [hash] = hashesOf(tenant.id, visitorId, network)
       if (!hash) return
-      const place = (hash[0] ?? 0) % PLACES
       const batch = batchOf(tenant)
-      batch.rows.set(`${place}/${visitorId}`, {
-        row: { visitor_id: visitorId, place, network: hash, seen_at: now },
-        key,
-      })
+      batch.rows.set(key, { visitor_id: visitorId, network: hash, seen_at: now })
       await batch.done
     },
     wasSeenFrom: async (tenant, visitorId, address) => {
@@ -118,12 +109,12 @@ export function createSeenNetworks({
       const since = new Date(clock().getTime() - NETWORK_DAYS * DAY_MS)
       const seen = await tenant.db
         .selectFrom('visitor_networks')
-        .select('network')
+        .select('visitor_id')
         .where('visitor_id', '=', visitorId)
+        .where(sql<boolean>`network = any(${hashesOf(tenant.id, visitorId, network)}::bytea[])`)
         .where('seen_at', '>', since)
-        .execute()
-      const hashes = hashesOf(tenant.id, visitorId, network)
-      return seen.some((row) => hashes.some((hash) => hash.equals(row.network)))
+        .executeTakeFirst()
+      return seen !== undefined
     },
   }
 }

@@ -1,12 +1,10 @@
--- The networks that a visitor was seen from: keyed hashes, each in the slot that the hash selects. No foreign keys, for
--- the same reason as in visitors.
+-- The networks that a visitor was seen from, as keyed hashes. No foreign keys, for the same reason as in visitors.
 CREATE TABLE visitor_networks (
   tenant_id uuid NOT NULL,
   visitor_id text NOT NULL,
-  place smallint NOT NULL,
   network bytea NOT NULL,
   seen_at timestamptz NOT NULL,
-  PRIMARY KEY (tenant_id, visitor_id, place)
+  PRIMARY KEY (tenant_id, visitor_id, network)
 );
 CREATE INDEX visitor_networks_seen ON visitor_networks (seen_at);
 

@@ -1053,7 +1053,6 @@ export interface UserVerifications {
 
 export interface VisitorNetworks {
   network: Buffer;
-  place: number;
   seen_at: Timestamp;
   tenant_id: string;
   visitor_id: string;
