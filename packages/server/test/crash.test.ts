@@ -1,16 +1,12 @@
-import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { expect, test } from 'vitest'
-import { ADDRESS_FILE } from '../src/assembly/engines.ts'
 import { isOwnId } from '../src/platform/ids.ts'
-import { connectPostgres } from '../src/platform/postgres/connect.ts'
-import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { insertTenant } from './service.ts'
+import { insertTenantOf } from './service.ts'
 
 const KILLS = 20
 
@@ -26,7 +22,7 @@ test(`killed ${KILLS} times under load, every acknowledged event is there once, 
   const sent: Sent[] = []
   try {
     let url = await service.start()
-    const { key, site } = await tenantOf(directory)
+    const { key, site } = await insertTenantOf(directory)
     for (let kill = 0; kill < KILLS; kill++) {
       const stop = { now: false }
       const senders = Array.from({ length: 8 }, () => sendUntil({ url, site }, sent, stop))
@@ -49,17 +45,6 @@ test(`killed ${KILLS} times under load, every acknowledged event is there once, 
     await rm(directory, { recursive: true, force: true })
   }
 }, 1_200_000)
-
-/** A tenant in the embedded PostgreSQL of a running service. */
-async function tenantOf(directory: string): Promise<{ key: string; site: string }> {
-  const address = JSON.parse(await readFile(join(directory, ADDRESS_FILE), 'utf8'))
-  const postgres = connectPostgres<DB>(address, 1)
-  try {
-    return await insertTenant(postgres.db)
-  } finally {
-    await postgres.close()
-  }
-}
 
 /**
  * An id that the service keeps. One in a million UUIDs looks like one of its own, and an event with such an id is recorded

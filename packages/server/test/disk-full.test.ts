@@ -5,12 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { v7 } from 'uuid'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ADDRESS_FILE } from '../src/assembly/engines.ts'
-import { connectPostgres } from '../src/platform/postgres/connect.ts'
-import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { CANNOT_MOUNT, type Mounted, mountSmall } from './mounted.ts'
 import { MAIN, RUNNING, startProcess } from './process.ts'
-import { insertTenant } from './service.ts'
+import { insertTenantOf } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -47,22 +44,12 @@ async function startIntoFile(disk: Mounted) {
   return { child, printed, url: RUNNING.exec(await printed())?.[1] ?? '' }
 }
 
-async function tenantOf({ directory }: Mounted): Promise<{ key: string; site: string }> {
-  const address = JSON.parse(await readFile(join(directory, 'data', ADDRESS_FILE), 'utf8'))
-  const postgres = connectPostgres<DB>(address, 1)
-  try {
-    return await insertTenant(postgres.db)
-  } finally {
-    await postgres.close()
-  }
-}
-
 describe.skipIf(CANNOT_MOUNT !== null)(`a full disk${CANNOT_MOUNT ? ` (skipped: ${CANNOT_MOUNT})` : ''}`, () => {
   // With 20 MB left, PostgreSQL itself ends because there is no space for its log.
   test.each([0, 20_000_000])('with %i bytes left: 503 and not ready, until there is space again', async (freeBytes) => {
     const disk = await mount()
     const { child, printed, url } = await startIntoFile(disk)
-    const { key, site } = await tenantOf(disk)
+    const { key, site } = await insertTenantOf(join(disk.directory, 'data'))
     const acknowledged: string[] = []
     const track = async () => {
       const ids = Array.from({ length: 10 }, () => v7())

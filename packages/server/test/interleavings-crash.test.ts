@@ -21,7 +21,7 @@ import {
 } from './owners-model.ts'
 import { openDirectory, startProcess } from './process.ts'
 import { seededRandom } from './seed.ts'
-import { type Answer, call, insertTenant } from './service.ts'
+import { type Answer, call, insertTenant, insertTenantOf } from './service.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
 const TENANTS = 3
@@ -72,7 +72,7 @@ interface Sent {
   owners: Set<string>
 }
 
-/** Two processes; one that is down has no URL. */
+/** The processes of a service; one that is down has no URL. */
 interface Fleet {
   services: KillableService[]
   urls: (string | null)[]
@@ -96,41 +96,60 @@ interface Tenant {
   randomProcess: () => number
 }
 
+/** Where the databases run: in the processes that are killed, or outside them. */
+const ENGINES = [
+  { engines: 'external engines, two processes', start: startTwoProcesses },
+  { engines: 'embedded engines, one process', start: startEmbedded },
+]
+
 /**
- * Several tenants at once, each with a model. The requests of a step run concurrently, through either process; a request
+ * Several tenants at once, each with a model. The requests of a step run concurrently, through any process; a request
  * without an answer is sent again. The seed determines the steps and the pauses between kills.
  */
-test('with two processes killed in turn, each read returns every acknowledged event once, with the right contact', async () => {
-  const { fleet, tenants } = await start()
-  const killing = killInTurns(fleet).finally(() => {
-    fleet.isOver = true
-  })
-  try {
-    await Promise.all(
-      tenants.map(async (tenant) => {
-        for (let step = 0; step < STEPS || fleet.kills < KILLS_MIN; step++) {
-          await runStep(fleet, tenant, openingStep(tenant, step) ?? drawStep(tenant))
-        }
-      }),
-    )
-  } finally {
-    fleet.isOver = true
-    await killing
-  }
-  const done = tenants.flatMap(({ steps }) => steps.flatMap(({ op }) => op?.kind ?? []))
-  expect(done).toEqual(expect.arrayContaining(['merge', 'unmerge', 'delete']))
-  // Both processes return the same state.
-  for (const url of fleet.urls) {
-    const one = { ...fleet, urls: [url], isOver: false }
-    for (const tenant of tenants) {
-      await runStep(one, tenant, { op: null, visits: [], reads: ['all', ...readable(tenant)] })
+test.each(ENGINES)(
+  'killed again and again, each read returns every acknowledged event once, with the right contact: $engines',
+  async ({ start }) => {
+    const { fleet, tenants } = await start()
+    const killing = killInTurns(fleet).finally(() => {
+      fleet.isOver = true
+    })
+    try {
+      await Promise.all(
+        tenants.map(async (tenant) => {
+          for (let step = 0; step < STEPS || fleet.kills < KILLS_MIN; step++) {
+            await runStep(fleet, tenant, openingStep(tenant, step) ?? drawStep(tenant))
+          }
+        }),
+      )
+    } finally {
+      fleet.isOver = true
+      await killing
     }
-  }
-})
+    const done = tenants.flatMap(({ steps }) => steps.flatMap(({ op }) => op?.kind ?? []))
+    expect(done).toEqual(expect.arrayContaining(['merge', 'unmerge', 'delete']))
+    // Every process returns the same state.
+    for (const url of fleet.urls) {
+      const one = { ...fleet, urls: [url], isOver: false }
+      for (const tenant of tenants) {
+        await runStep(one, tenant, { op: null, visits: [], reads: ['all', ...readable(tenant)] })
+      }
+    }
+  },
+)
 
-async function start(): Promise<{ fleet: Fleet; tenants: Tenant[] }> {
+interface Started {
+  fleet: Fleet
+  tenants: Tenant[]
+}
+
+async function openData(): Promise<string> {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }))
+  return directory
+}
+
+async function startTwoProcesses(): Promise<Started> {
+  const directory = await openData()
   const front = await startProcess(FRONT, [directory, '0'], {}, /ready \d+/)
   cleanup.push(() => front.end('SIGKILL'))
   const environment = {
@@ -139,26 +158,40 @@ async function start(): Promise<{ fleet: Fleet; tenants: Tenant[] }> {
     CDS_SECRET_KEY: randomBytes(32).toString('base64'),
     CDS_DATA_DIR: directory,
   }
-  const services = [0, 1].map(() => new KillableService(environment))
-  for (const service of services) cleanup.push(() => service.close())
-  const urls = await Promise.all(services.map((service) => service.start()))
+  const fleet = await startFleet([new KillableService(environment), new KillableService(environment)])
   const postgres = connectPostgres<DB>({ connectionString: environment.DATABASE_URL }, 1)
   cleanup.push(() => postgres.close())
+  return { fleet, tenants: await createTenants(() => insertTenant(postgres.db)) }
+}
+
+async function startEmbedded(): Promise<Started> {
+  const directory = await openData()
+  const fleet = await startFleet([new KillableService({ CDS_DATA_DIR: directory })])
+  return { fleet, tenants: await createTenants(() => insertTenantOf(directory)) }
+}
+
+async function startFleet(services: KillableService[]): Promise<Fleet> {
+  for (const service of services) cleanup.push(() => service.close())
+  const urls = await Promise.all(services.map((service) => service.start()))
+  return { services, urls, kills: 0, isOver: false }
+}
+
+async function createTenants(insert: () => ReturnType<typeof insertTenant>): Promise<Tenant[]> {
   const tenants: Tenant[] = []
   for (let index = 0; index < TENANTS; index++) {
     const random = { random: seededRandom(2 * index + 1), randomProcess: seededRandom(2 * index + 2) }
     const model = { world: emptyWorld(), named: new Set<string>(), sent: new Map<string, Sent>(), steps: [] }
-    tenants.push({ ...(await insertTenant(postgres.db)), ...random, ...model })
+    tenants.push({ ...(await insert()), ...random, ...model })
   }
-  return { fleet: { services, urls, kills: 0, isOver: false }, tenants }
+  return tenants
 }
 
-/** Kills one process or the other and restarts it, until the test is over; then both run. */
+/** Kills one process after another and restarts it, until the test is over; then all run. */
 async function killInTurns(fleet: Fleet): Promise<void> {
   const random = seededRandom()
   while (!fleet.isOver) {
     await sleep(200 + random() * 1_500)
-    const victim = random() < 0.5 ? 0 : 1
+    const victim = Math.floor(random() * fleet.services.length)
     fleet.urls[victim] = null
     await fleet.services[victim]?.kill()
     fleet.kills++
@@ -368,7 +401,7 @@ interface Request {
   page?: string
 }
 
-/** Sends a request through either process until one answers. A 503 because a database is down does not count. */
+/** Sends a request through any process until one answers. A 503 because a database is down does not count. */
 async function request(
   fleet: Fleet,
   { key, site, randomProcess }: Tenant,

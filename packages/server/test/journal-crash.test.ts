@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
+import { withSequence } from '../src/platform/clickhouse/sequence.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
@@ -171,6 +172,20 @@ async function expectIdentification(visitorId: string, isThere: boolean): Promis
   expect(created.body.count).toBe(existing.body.count)
 }
 
+/** Journal rows of events with these names. */
+function rowsOf(...names: string[]): string {
+  return serializeEvents(
+    names.map((event) => ({
+      ...EMPTY_RECORD,
+      tenant_id: tenant.id,
+      event_id: newId(),
+      event,
+      timestamp: Date.now(),
+      received_at: Date.now(),
+    })),
+  )
+}
+
 /** A deduplication token, as the URL of an insertion contains it. */
 const tokenOf = (batch: string, row: string | number) => encodeURIComponent(`${batch}/${row}`)
 
@@ -185,30 +200,20 @@ interface PartStep extends Omit<Step, 'text'> {
 const RECEIVED = { isReceived: true, outcome: 'receives' }
 const LOST = { isReceived: false, outcome: 'never receives' }
 const DIVISION = { engine: () => postgres, text: () => 'set "batch_id" = "journal_id"', atCommit: true } as const
+const PART = { engine: () => clickhouse, text: (_: string, second: string) => tokenOf(second, second) }
+const EVENT = { engine: () => clickhouse, text: (first: string) => tokenOf(first, 0) }
 const CLEAN_UP = { engine: () => postgres, text: () => 'delete from "journal"', atCommit: true } as const
-const PART_STEPS: PartStep[] = [
-  { name: 'the division', ...DIVISION, ...LOST },
-  { name: "a part's events", engine: () => clickhouse, text: (_, second) => tokenOf(second, second), ...RECEIVED },
-  { name: 'an event of a part', engine: () => clickhouse, text: (first) => tokenOf(first, 0), ...RECEIVED },
-  { name: "a part's clean-up", ...CLEAN_UP, ...RECEIVED },
-  { name: "a part's clean-up", ...CLEAN_UP, ...LOST },
-]
+const PART_STEPS: PartStep[] = [RECEIVED, LOST].flatMap((outcome) => [
+  { name: 'the division', ...DIVISION, ...outcome },
+  { name: "a part's events", ...PART, ...outcome },
+  { name: 'an event of a part', ...EVENT, ...outcome },
+  { name: "a part's clean-up", ...CLEAN_UP, ...outcome },
+])
 
 test.each(PART_STEPS)(
   'killed at $name, which the engine $outcome: the next process stores every event of the batch once, and sets one aside',
   async ({ isReceived, ...step }) => {
     const [first, second] = [newId(), newId()]
-    const rowsOf = (...events: string[]) =>
-      serializeEvents(
-        events.map((event) => ({
-          ...EMPTY_RECORD,
-          tenant_id: tenant.id,
-          event_id: newId(),
-          event: `${event} ${first}`,
-          timestamp: Date.now(),
-          received_at: Date.now(),
-        })),
-      )
     const row = (journal_id: string, row_count: number, rows: string) => ({
       journal_id,
       tenant_ids: [tenant.id],
@@ -218,11 +223,11 @@ test.each(PART_STEPS)(
     const engine = step.engine()
     if (step.atCommit) engine.freezeAtCommitOf(step.text(first, second), isReceived)
     else engine.freezeAt(step.text(first, second), isReceived)
-    const unreadable = rowsOf('good', 'unreadable').replace('"unreadable', '"\\ud83d')
+    const unreadable = rowsOf(`good ${first}`, `unreadable ${first}`).replace('"unreadable', '"\\ud83d')
     // Committed together, so that they form one batch.
     await direct.db
       .insertInto('journal')
-      .values([row(first, 2, unreadable), row(second, 1, rowsOf('other'))])
+      .values([row(first, 2, unreadable), row(second, 1, rowsOf(`other ${first}`))])
       .execute()
     await expect.poll(engine.isFrozen, { timeout: 10_000 }).toBe(true)
     await service.kill()
@@ -235,5 +240,48 @@ test.each(PART_STEPS)(
     expect(names.filter((name: string) => name.includes(first)).sort()).toEqual([`good ${first}`, `other ${first}`])
     const aside = direct.db.selectFrom('refused_events').select(['journal_id', 'line'])
     expect(await aside.where('journal_id', 'in', [first, second]).execute()).toEqual([{ journal_id: first, line: 1 }])
+  },
+)
+
+/**
+ * ClickHouse writes tokens to a separate file, so that after a kill, a token may be there without its rows. An insertion
+ * of another event with the same token has the same effect.
+ */
+test.each([RECEIVED, LOST])(
+  'killed at the second token of a batch whose first one has no rows, which the engine $outcome: the next process stores its event once',
+  async ({ isReceived }) => {
+    const [batch, first] = [newId(), newId()]
+    await service.kill()
+    const token = withSequence(`${batch}/${first}`, 0)
+    const query = `INSERT INTO events SETTINGS insert_deduplication_token = '${token}' FORMAT JSONCompactEachRowWithNames`
+    const lost = await fetch(`http://127.0.0.1:${clickhouse.port}/?query=${encodeURIComponent(query)}`, {
+      method: 'POST',
+      body: rowsOf(`deduplicated ${first}`),
+    })
+    expect(await lost.text()).toBe('')
+    await direct.db
+      .insertInto('journal')
+      .values({
+        journal_id: first,
+        batch_id: batch,
+        tenant_ids: [tenant.id],
+        row_count: 1,
+        rows: rowsOf(`wanted ${first}`),
+      })
+      .execute()
+    clickhouse.freezeAt(encodeURIComponent(`${token}/again`), isReceived)
+    url = await service.start()
+    await expect.poll(clickhouse.isFrozen, { timeout: 10_000 }).toBe(true)
+    await service.kill()
+    clickhouse.thaw()
+    url = await service.start()
+
+    await expect.poll(waiting, { timeout: 10_000 }).toEqual([])
+    const { events } = (await call('GET', '/v1/events?limit=100')).body
+    const names = events.map(({ event }: { event: string }) => event)
+    expect(names.filter((name: string) => name.includes(first)).sort()).toEqual([
+      `deduplicated ${first}`,
+      `wanted ${first}`,
+    ])
   },
 )

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADDRESS_FILE } from '../src/assembly/engines.ts'
-import { connectPostgres } from '../src/platform/postgres/connect.ts'
-import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts'
 import { KillableService } from './killable.ts'
 import { CLI, openDirectory, type Started, startProcess } from './process.ts'
 import { COUNTED, count, counted, SDKS } from './sdks.ts'
-import { insertTenant } from './service.ts'
+import { insertTenantOf } from './service.ts'
 
 let directory: string
 let service: KillableService
@@ -28,17 +24,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function createTenant(): Promise<{ key: string }> {
-  const postgres = connectPostgres<DB>(JSON.parse(await readFile(join(directory, ADDRESS_FILE), 'utf8')), 1)
-  try {
-    return await insertTenant(postgres.db)
-  } finally {
-    await postgres.close()
-  }
-}
-
 test('cdsctl listen and events tail show every event once when the service is killed and started again', async () => {
-  const { key } = await createTenant()
+  const { key } = await insertTenantOf(directory)
   const program = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1')
   await once(program, 'listening')
   const away = await startFaultyProxy(proxy.target)
@@ -88,7 +75,7 @@ test('cdsctl listen and events tail show every event once when the service is ki
 
 describe.each(SDKS)("%s's SDK", (name, sdk) => {
   test('loses and doubles none of 1,000 calls when the service is killed and started again', async () => {
-    const { key } = await createTenant()
+    const { key } = await insertTenantOf(directory)
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (path: string, init: RequestInit = {}) => {
       const answer = await fetch(proxy.target + path, { ...init, headers })

@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import { Compile } from 'typebox/compile'
@@ -7,12 +7,15 @@ import { inject } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
 import { addVerifiedDomain } from '../src/access/domains-of-tenant.ts'
 import { createTenant } from '../src/access/tenants.ts'
+import { ADDRESS_FILE } from '../src/assembly/engines.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { CONNECTORS } from '../src/connectors/all-connectors.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { type Clock, systemClock } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
@@ -265,4 +268,15 @@ export async function insertTenant(
   const site = `shop${++tenants}.example.com`
   await addVerifiedDomain(tenant, site, now)
   return { id, key: apiKey, site }
+}
+
+/** A tenant in the embedded PostgreSQL of a service that runs in another process. */
+export async function insertTenantOf(dataDirectory: string): ReturnType<typeof insertTenant> {
+  const address = JSON.parse(await readFile(join(dataDirectory, ADDRESS_FILE), 'utf8'))
+  const postgres = connectPostgres<DB>(address, 1)
+  try {
+    return await insertTenant(postgres.db)
+  } finally {
+    await postgres.close()
+  }
 }
