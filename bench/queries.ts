@@ -2,6 +2,8 @@
 interface Row {
   name: string
   statements: string[]
+  /** A PostgreSQL query about the contacts, `$2`, that the first statement has found. */
+  ofContacts?: string
   /** Whether ClickHouse may read the projection by owner, as for the service. Groupings read the rows. */
   isByOwner?: boolean
 }
@@ -118,12 +120,19 @@ export const GROUPED = {
   domain: 'domain',
   browser: 'browser',
   device_type: 'device_type',
+  url: 'url',
   url_path: 'url_path',
   visitor_id: 'visitor_id',
+  session_id: 'session_id',
 } as const
 
 const grouped = (expression: string) =>
   `SELECT ${expression} AS key, count() AS value ${OWN} GROUP BY key ORDER BY value DESC, key LIMIT 25`
+
+/** Events of each contact. */
+const PER_CONTACT = `SELECT contact_id AS key, sum(records) AS value FROM ${withContacts(
+  `SELECT owner_id, is_anonymous, count() AS records ${OWN} GROUP BY owner_id, is_anonymous`,
+)} GROUP BY key`
 
 /** Each reads all events of the tenant, so a few at a time fill the machine. */
 export const GROUPINGS: Row[] = [
@@ -131,13 +140,11 @@ export const GROUPINGS: Row[] = [
     name: `aggregate events by ${name}`,
     statements: [grouped(expression)],
   })),
+  { name: 'aggregate events by contact_id', statements: [`${PER_CONTACT} ORDER BY value DESC, key LIMIT 26`] },
   {
-    name: 'aggregate events by contact_id',
-    statements: [
-      `SELECT contact_id AS key, sum(records) AS value FROM ${withContacts(
-        `SELECT owner_id, is_anonymous, count() AS records ${OWN} GROUP BY owner_id, is_anonymous`,
-      )} GROUP BY key ORDER BY value DESC, key LIMIT 26`,
-    ],
+    name: 'aggregate events by company_id',
+    statements: [PER_CONTACT],
+    ofContacts: 'SELECT contact_id, company_id FROM contacts WHERE tenant_id = $1 AND contact_id = ANY($2)',
   },
   { name: 'events stats', statements: ['event', 'domain', 'toDate(timestamp)'].map(grouped) },
 ]

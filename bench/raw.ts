@@ -4,6 +4,7 @@
  */
 
 import { writeFileSync } from 'node:fs'
+import { CompiledQuery } from 'kysely'
 import { createApiKey } from '../packages/server/src/access/api-keys.ts'
 import { addVerifiedDomain } from '../packages/server/src/access/domains-of-tenant.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
@@ -117,7 +118,11 @@ const raw: Raw = {
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
 
-async function ask({ statements, isByOwner: usesProjections = false }: (typeof ONE_AT_A_TIME)[number]): Promise<void> {
+async function ask({
+  statements,
+  ofContacts,
+  isByOwner: usesProjections = false,
+}: (typeof ONE_AT_A_TIME)[number]): Promise<void> {
   const parameters = {
     tenant_id: tenantId,
     event_id: pick(eventIds),
@@ -125,7 +130,12 @@ async function ask({ statements, isByOwner: usesProjections = false }: (typeof O
     busy_owners: ownersOf(pick(population.busy)),
     some_owners: someContacts(population).flatMap(ownersOf),
   }
-  await Promise.all(statements.map((text) => clickhouse.query(text, parameters, { usesProjections })))
+  const [found = []] = await Promise.all(
+    statements.map((text) => clickhouse.query<{ key: string }>(text, parameters, { usesProjections })),
+  )
+  if (!ofContacts) return
+  const contactIds = found.map(({ key }) => key)
+  await database.executeQuery(CompiledQuery.raw(ofContacts, [tenantId, contactIds]))
 }
 
 async function measureInserts(rowsAStatement: number): Promise<Load> {
