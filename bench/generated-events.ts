@@ -1,13 +1,11 @@
-/** Events that ClickHouse generates itself, for measurements without the service: see table-choices.ts and scaling.ts. */
+/** Events that ClickHouse generates itself, for measurements of its tables alone: table-choices.ts and scaling.ts. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { connectClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
-
-export type ClickHouse = Awaited<ReturnType<typeof connectClickHouse>>
+import type { ClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
 
 export interface Generated {
-  /** Tenants with few events are many: the largest of 300 has 15%. */
+  /** Most have few events: the largest of 300 has 15% of all. */
   tenants: number
-  /** All events together, over a year. */
+  /** Of all tenants, over a year. */
   events: number
 }
 

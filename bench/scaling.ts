@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../packages/server/src/events/table.ts'
-import { connectClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
+import { type ClickHouse, connectClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
 import { createTableStatements } from '../packages/server/src/platform/clickhouse/tables.ts'
 import {
   episodeSql,
@@ -68,8 +68,6 @@ async function measure({ stops, ...generated }: (typeof RUNS)[number]): Promise<
   await clickhouse.close()
   rmSync(directory, { recursive: true, force: true })
 }
-
-type ClickHouse = Awaited<ReturnType<typeof connectClickHouse>>
 
 async function sizes(clickhouse: ClickHouse, events: number): Promise<Record<string, string>> {
   const [parts] = await clickhouse.query<{ parts: number; bytes: number; keys: number }>(`
