@@ -38,12 +38,12 @@ export const POSTGRES_QUERIES: Row[] = [
   },
 ]
 
-const EVENT =
+export const EVENT =
   'event_id, event, timestamp, received_at, url, domain, data, owner_id, is_anonymous, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent, analytics_user_id'
-const COMPACT = 'event_id, event, timestamp, url, title'
-const OWN = 'FROM events WHERE tenant_id = {tenant_id: UUID} AND is_system = 0'
+export const COMPACT = 'event_id, event, timestamp, url, title'
+export const OWN = 'FROM events WHERE tenant_id = {tenant_id: UUID} AND is_system = 0'
 const OF_CONTACT = `${OWN} AND owner_id IN {owners: Array(UUID)}`
-const NEWEST = 'ORDER BY timestamp DESC, toUInt128(event_id) DESC'
+export const NEWEST = 'ORDER BY timestamp DESC, toUInt128(event_id) DESC'
 const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
 
 /** Rows of owners with the contact that each has become. */

@@ -5,15 +5,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVENT_ID_ORDER, EVENTS_TABLE, OWNER_LINKS_TABLE, VISITORS_STATE } from '../packages/server/src/events/table.ts'
+import { EVENT_ID_ORDER, EVENTS_TABLE, VISITORS_STATE } from '../packages/server/src/events/table.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
 import { connectClickHouse } from '../packages/server/src/platform/clickhouse/connect.ts'
 import { createTableStatements, type TableDefinition } from '../packages/server/src/platform/clickhouse/tables.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { episodeSql, type Generated, insertEvents, insertLinks, processorMs, tenantSql } from './generated-events.ts'
-import { ONE_AT_A_TIME } from './queries.ts'
+import { episodeSql, type Generated, insertEvents, processorMs } from './generated-events.ts'
+import { COMPACT, EVENT, NEWEST, OWN } from './queries.ts'
 
 const EVENTS = Number(process.argv[2] ?? 10_000_000)
 const GENERATED: Generated = { tenants: 1, events: EVENTS }
@@ -57,26 +57,58 @@ const CHOICES: Record<string, Partial<TableDefinition>> = {
   'without projections and indexes': { elements: without('PROJECTION', 'INDEX') },
 }
 
-/** Beside the benchmark's: what the sums by day answer. */
-const QUERIES = [
-  { name: 'SELECT 1', statements: ['SELECT 1'], isByOwner: false },
-  ...ONE_AT_A_TIME.map((query) => ({ ...query, isByOwner: query.isByOwner ?? query.name === 'names of events' })),
+interface Query {
+  name: string
+  statements: string[]
+  isByProjection?: boolean
+}
+const OF_OWNERS = `${OWN} AND owner_id IN {owners: Array(UUID)}`
+const OF_SEVERAL = `${OWN} AND owner_id IN {several_owners: Array(UUID)}`
+const OF_BUSY = `${OWN} AND owner_id IN {busy_owners: Array(UUID)}`
+const AT = "fromUnixTimestamp64Milli({at_ms: Int64}, 'UTC')"
+const NEAR = `AND is_system IN (0, 1) AND timestamp BETWEEN ${AT} - INTERVAL 10 SECOND AND ${AT} + INTERVAL 10 SECOND`
+const ONE = `SELECT ${EVENT} FROM events WHERE tenant_id = {tenant_id: UUID} AND event_id = {event_id: UUID}`
+/** Shaped as the service's. Each round asks for others, because ClickHouse remembers which granules match a condition. */
+const QUERIES: Query[] = [
+  { name: 'SELECT 1', statements: ['SELECT 1'] },
+  { name: 'newest 20 of the tenant', statements: [`SELECT ${EVENT} ${OWN} ${NEWEST} LIMIT 20`] },
+  {
+    name: 'newest 20 of a contact, and their count',
+    statements: [`SELECT ${EVENT} ${OF_OWNERS} ${NEWEST} LIMIT 20`, `SELECT count() ${OF_OWNERS}`],
+    isByProjection: true,
+  },
+  {
+    name: '1,000 events of a contact',
+    statements: [`SELECT ${EVENT} ${OF_BUSY} ${NEWEST} LIMIT 1000`],
+    isByProjection: true,
+  },
+  {
+    name: 'activity of 25 contacts',
+    statements: [`SELECT owner_id, ${COMPACT} ${OF_SEVERAL} ${NEWEST} LIMIT 5 BY owner_id`],
+    isByProjection: true,
+  },
+  { name: 'one event, by an id of the service', statements: [`${ONE} ${NEAR} LIMIT 1`] },
+  { name: 'one event, by another id', statements: [`${ONE} LIMIT 1`] },
+  {
+    name: 'newest 20 of a visitor',
+    statements: [`SELECT ${EVENT} ${OWN} AND visitor_id = {visitor: String} ${NEWEST} LIMIT 20`],
+  },
+  {
+    name: 'events of a session',
+    statements: [`SELECT ${EVENT} ${OWN} AND session_id = {session: String} ${NEWEST} LIMIT 20`],
+  },
+  { name: 'names of events', statements: [`SELECT event, count() ${OWN} GROUP BY event`], isByProjection: true },
   {
     name: 'events by day and type',
-    isByOwner: true,
-    statements: [
-      `SELECT toDate(timestamp) AS day, event, count() FROM events WHERE tenant_id = {tenant_id: UUID} AND is_system = 0 GROUP BY day, event`,
-    ],
+    statements: [`SELECT toDate(timestamp) AS day, event, count() ${OWN} GROUP BY day, event`],
+    isByProjection: true,
   },
   {
     name: 'visitors by day',
-    isByOwner: true,
     statements: [
-      `SELECT day, uniqMerge(visitors) FROM (
-         SELECT toDate(timestamp) AS day, ${VISITORS_STATE} AS visitors FROM events
-         WHERE tenant_id = {tenant_id: UUID} AND is_system = 0 GROUP BY day)
-       GROUP BY day`,
+      `SELECT day, uniqMerge(visitors) FROM (SELECT toDate(timestamp) AS day, ${VISITORS_STATE} AS visitors ${OWN} GROUP BY day) GROUP BY day`,
     ],
+    isByProjection: true,
   },
 ]
 
@@ -98,8 +130,6 @@ interface Measured {
 const directory = mkdtempSync(join(tmpdir(), 'cds-table-'))
 const clickhouse = await connectClickHouse({ path: directory })
 try {
-  for (const statement of createTableStatements(OWNER_LINKS_TABLE, null)) await clickhouse.command(statement)
-  await insertLinks(clickhouse, GENERATED)
   const choices: Choice[] = Object.keys(CHOICES).map((name, index) => ({
     name,
     table: `choice_${index}`,
@@ -183,43 +213,40 @@ async function mergeAll(table: string): Promise<void> {
 }
 
 async function measureQueries(choices: readonly Choice[]): Promise<void> {
-  const [tenant] = await clickhouse.query<{ id: string }>(`SELECT ${tenantSql(0)} AS id`)
-  const owners = async (visitors: number[]) =>
-    (
-      await clickhouse.query<{ id: string }>(
-        `SELECT ${episodeSql('number')} AS id FROM (SELECT arrayJoin([${visitors.join(', ')}]) AS number)`,
-      )
-    ).map(({ id }) => id)
-  const ordinary = Array.from({ length: 25 }, (_, index) => Math.round(EVENTS / 20) + index * 37)
-  const parameters = {
-    tenant_id: tenant?.id ?? '',
-    owners: await owners(ordinary.slice(0, 1)),
-    // One of the visitors with 1,000 events.
-    busy_owners: await owners([7]),
-    some_owners: await owners(ordinary),
-  }
   for (let round = 0; round <= ROUNDS.queries; round++) {
+    const parameters = await parametersOf(round)
     for (const { table, measured } of choices) {
-      const [event] = await clickhouse.query<{ id: string }>(
-        `SELECT event_id AS id FROM ${table} WHERE tenant_id = {tenant: UUID} LIMIT 1 OFFSET ${Math.round(EVENTS / 3)}`,
-        { tenant: parameters.tenant_id },
-      )
-      for (const { name, statements, isByOwner } of QUERIES) {
-        const ask = () =>
-          Promise.all(
-            statements.map((text) =>
-              clickhouse.query(
-                text.replaceAll('FROM events', `FROM ${table}`),
-                { ...parameters, event_id: event?.id ?? '' },
-                { usesProjections: isByOwner, secondsMax: 60 },
-              ),
-            ),
-          )
-        const ms = await processorMs(ask)
+      for (const { name, statements, isByProjection: usesProjections = false } of QUERIES) {
+        const texts = statements.map((text) => text.replaceAll('FROM events', `FROM ${table}`))
+        const bounds = { usesProjections, secondsMax: 60 }
+        const ms = await processorMs(() => Promise.all(texts.map((text) => clickhouse.query(text, parameters, bounds))))
         // The first round fills the caches.
         if (round > 0) measured.queries.set(name, [...(measured.queries.get(name) ?? []), ms])
       }
     }
+  }
+}
+
+/** An event of the middle, its visitor, one with 1,000 events, and 25 others. */
+async function parametersOf(round: number) {
+  const [event] = await clickhouse.query<{ tenant_id: string; event_id: string; at_ms: string; session_id: string }>(
+    `SELECT tenant_id, event_id, toUnixTimestamp64Milli(timestamp) AS at_ms, session_id FROM choice_0
+     LIMIT 1 OFFSET ${Math.round(EVENTS / 3) + round * 12_345}`,
+  )
+  const ordinary = Array.from({ length: 25 }, (_, index) => Math.round(EVENTS / 30) + round * 1_234 + index * 37)
+  const owners = await clickhouse.query<{ id: string }>(
+    `SELECT ${episodeSql('number')} AS id FROM (SELECT arrayJoin([${[...ordinary, round].join(', ')}]) AS number)`,
+  )
+  const ids = owners.map(({ id }) => id)
+  return {
+    tenant_id: event?.tenant_id ?? '',
+    event_id: event?.event_id ?? '',
+    at_ms: Number(event?.at_ms),
+    session: event?.session_id ?? '',
+    visitor: `visitor-${ordinary[0]}`,
+    owners: ids.slice(1, 2),
+    several_owners: ids.slice(0, -1),
+    busy_owners: ids.slice(-1),
   }
 }
 
