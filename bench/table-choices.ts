@@ -231,9 +231,9 @@ async function measureQueries(choices: readonly Choice[]): Promise<void> {
 async function parametersOf(round: number) {
   const [event] = await clickhouse.query<{ tenant_id: string; event_id: string; at_ms: string; session_id: string }>(
     `SELECT tenant_id, event_id, toUnixTimestamp64Milli(timestamp) AS at_ms, session_id FROM choice_0
-     LIMIT 1 OFFSET ${Math.round(EVENTS / 3) + round * 12_345}`,
+     LIMIT 1 OFFSET ${Math.round(EVENTS * (0.3 + round / 100))}`,
   )
-  const ordinary = Array.from({ length: 25 }, (_, index) => Math.round(EVENTS / 30) + round * 1_234 + index * 37)
+  const ordinary = Array.from({ length: 25 }, (_, index) => Math.round(EVENTS * (0.03 + round / 1_000)) + index * 37)
   const owners = await clickhouse.query<{ id: string }>(
     `SELECT ${episodeSql('number')} AS id FROM (SELECT arrayJoin([${[...ordinary, round].join(', ')}]) AS number)`,
   )

@@ -5,7 +5,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Bucket, Measure, Metric } from './dimension.ts'
 import { fieldParameters } from './event-numbers.ts'
 import type { EventSummary } from './events.ts'
-import { partColumns } from './events-by-contact.ts'
+import { partColumns, partsOfContact } from './events-by-contact.ts'
 
 /** Partial aggregates of a company's events. */
 interface Part {
@@ -30,7 +30,7 @@ const CONTACTS_PER_QUERY = 2_000
 
 /**
  * Groups events by the current company of their contact. Only PostgreSQL has the companies, so ClickHouse aggregates by
- * owner, and its result, one row per owner, is streamed and mapped to companies in batches: memory use grows with the
+ * contact, and its result, one row per contact, is streamed and mapped to companies in batches: memory use grows with the
  * number of companies, not of contacts or events.
  */
 export async function aggregateEventsByCompany(
@@ -47,8 +47,8 @@ export async function aggregateEventsByCompany(
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },
     isPerContact: true,
-    // Not grouped by contact: all rows of a company are added up here anyway.
-    outer: { columns: 'contact_id, * EXCEPT (contact_id, owner_id, is_anonymous)' },
+    // All anonymous owners, often most of them, become one row.
+    outer: { columns: `contact_id, ${partsOfContact(measure)}`, groupBy: 'contact_id' },
   })
   const companies = new Map<string, Part>()
   let total = 0

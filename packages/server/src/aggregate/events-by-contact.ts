@@ -12,6 +12,12 @@ export function partColumns({ metric }: Measure): string {
   return metric === 'count' ? 'count() AS records' : `count() AS records, ${numbers}`
 }
 
+/** Partial aggregates of a contact's events, computed from those of its owners. */
+export function partsOfContact({ metric }: Measure): string {
+  const numbers = 'sum(found.numbers) AS numbers, sum(found.sum) AS sum, min(found.min) AS min, max(found.max) AS max'
+  return metric === 'count' ? 'sum(found.records) AS records' : `sum(found.records) AS records, ${numbers}`
+}
+
 /** A contact's figure, computed from the partial aggregates of its owners. */
 const FIGURES: Record<Metric, string> = {
   count: 'sum(records)',
