@@ -5,6 +5,7 @@ import { type Actor, audit } from '../operations/audit.ts'
 import { conflict, type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { recordCheck } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -149,14 +150,9 @@ export async function connect(
   const connectionId = newId()
   await noteConnector(tenant, source, connector.kind, now)
   await tenant.transaction(async (tx) => {
-    const { count } = await tx.db
-      .selectFrom('connections')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    if (count >= CONNECTIONS_MAX) {
-      const message = `A workspace can have at most ${CONNECTIONS_MAX} connections. Delete an unused one.`
-      throw conflict('too_many_connections', message)
-    }
+    const all = tx.db.selectFrom('connections').select(({ fn }) => fn.countAll<number>().as('count'))
+    const tooMany = `A workspace can have at most ${CONNECTIONS_MAX} connections. Delete an unused one.`
+    await requireFewer(tx, 'connections', CONNECTIONS_MAX, () => all.executeTakeFirstOrThrow(), tooMany)
     const inserted = await tx.db
       .insertInto('connections')
       .values({

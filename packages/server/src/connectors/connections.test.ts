@@ -7,6 +7,7 @@ import {
 } from '../../test/connected-system.ts'
 import { makeCertificate } from '../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { simultaneously } from '../../test/simultaneous.ts'
 
 const WITHIN = { timeout: 120_000, interval: 100 }
 const TOKEN = '0123456789abcdef0123456789abcdef'
@@ -121,13 +122,25 @@ describe('a connected system', () => {
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
   })
 
-  test('is refused if there is no such connector, or 50 connections', async () => {
+  test('is refused if there is no such connector', async () => {
     const unknown = await tenant.call('POST', '/v1/connections', { connector: 'nope', credentials: {} })
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'unknown_connector'])
     expect(unknown.body.error.message).toContain('pipedrive')
-    for (let n = 0; n < 50; n++) await insertConnection(tenant, { source: `source-${n}` })
-    const body = { connector: 'pipedrive', credentials: { api_token: TOKEN } }
-    const { status, body: refused } = await tenant.call('POST', '/v1/connections', body)
-    expect([status, refused.error.code]).toEqual([409, 'too_many_connections'])
+  })
+
+  test('is refused if there are 50 connections, even if several are created at the same time', async () => {
+    for (let n = 0; n < 48; n++) await insertConnection(tenant, { source: `source-${n}` })
+    const requests = ['a', 'b', 'c', 'd'].map(
+      (source) => () =>
+        tenant.call('POST', '/v1/connections', { connector: 'pipedrive', source, credentials: { api_token: TOKEN } }),
+    )
+    const answers = await simultaneously(service, 'connections', requests)
+    const refused = [409, 'too_many_connections']
+    expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
+      [201, undefined],
+      [201, undefined],
+      refused,
+      refused,
+    ])
   })
 })

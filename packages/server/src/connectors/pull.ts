@@ -160,7 +160,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
     while (!objectPosition(position, object.name).isDone) {
       signal.throwIfAborted()
       if (performance.now() > endsAt) return 'time is up'
-      await untilJournalHasRoom(services, signal)
+      await waitForProjector(services, signal)
       const { since, isHistory, read } = objectPosition(position, object.name)
       const until = endOfRead(position, object, clock())
       const pages = object.read(client, {
@@ -182,7 +182,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
         )
         if (page.next === null || performance.now() > pagesEndAt) break
         signal.throwIfAborted()
-        await untilJournalHasRoom(services, signal)
+        await waitForProjector(services, signal)
       }
     }
     return 'read'
@@ -220,6 +220,6 @@ async function writerOf(tenant: Tenant, { kind }: Connector, connection: Connect
   return { source, kind, sourceId, isFollowed: true, yields: yieldedBy(connection) }
 }
 
-async function untilJournalHasRoom({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {
+async function waitForProjector({ journalRows }: PullServices, signal: AbortSignal): Promise<void> {
   while ((await journalRows()) > JOURNAL_ROWS_MAX) await sleep(JOURNAL_PAUSE_MS, undefined, { signal })
 }

@@ -19,8 +19,8 @@ import {
   readProgress,
   recordedPart,
   releaseFile,
-  renewClaim,
   warningsOf,
+  whereClaimed,
 } from './progress.ts'
 import { addWarnings, type ImportWarning, type Warnings } from './warnings.ts'
 
@@ -107,16 +107,12 @@ export async function importEvents(
       if (progress.lines_done > 0) onProgress(`continuing after line ${number(progress.lines_done)}`)
       const errors = await openErrors(errorsFile, input.path, Number(progress.errors_bytes))
       try {
-        await whileClaimed(
-          'event_import',
-          () => renewClaim(tenant, file),
-          (lost) => {
-            const journalRows = dependencies.journalRows
-            const warnings = warningsOf(progress)
-            const work = { tenant, file, errors, warnings, journalRows, report: throttled(onProgress) }
-            return importLines(work, dependencies, events, progress, AbortSignal.any([lost, interrupted]))
-          },
-        )
+        await whileClaimed('event_import', whereClaimed(tenant, file), (lost) => {
+          const { journalRows } = dependencies
+          const warnings = warningsOf(progress)
+          const work = { tenant, file, errors, warnings, journalRows, report: throttled(onProgress) }
+          return importLines(work, dependencies, events, progress, AbortSignal.any([lost, interrupted]))
+        })
       } finally {
         await errors.close()
       }

@@ -5,7 +5,7 @@ import type { FlushPart } from '../journal/flush-queries.ts'
 import { conflict } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { isClaimed, leaseEnd, leaseLeftMs, newClaim, RELEASED } from '../platform/postgres/lease.ts'
+import { isClaimed, isFreeIn, leaseLeftMs, newClaim, RELEASED } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ImportWarning, Warnings } from './warnings.ts'
 
@@ -81,7 +81,7 @@ export async function claimFile(
       known
         .columns(['digest', 'format'])
         .doUpdateSet({ ...claimed, ...restarted })
-        .where(sql<boolean>`event_imports.claimed_until IS NULL OR event_imports.claimed_until < now()`),
+        .where(isFreeIn('event_imports')),
     )
     .returning(COLUMNS)
     .executeTakeFirst()
@@ -103,9 +103,13 @@ async function running(tenant: Tenant, { digest, format }: FileKey) {
   )
 }
 
-/** @returns false if another process has claimed the file. */
-export async function renewClaim(tenant: Tenant, file: ClaimedFile): Promise<boolean> {
-  return update(tenant, file, { claimed_until: leaseEnd('event_import') })
+/** An update of a file's progress that applies only while this process has claimed the file. */
+export function whereClaimed(tenant: Tenant, { digest, format, claim }: ClaimedFile) {
+  return tenant.db
+    .updateTable('event_imports')
+    .where('digest', '=', digest)
+    .where('format', '=', format)
+    .where(isClaimed(claim))
 }
 
 /** Notes the lines up to one as done. The events are noted by `recordedPart`. @param warnings of all lines so far. */
@@ -116,24 +120,28 @@ export async function noteDone(
   { read, people, failed, errorsBytes }: { read: number; people: number; failed: number; errorsBytes: number },
   warnings: Warnings,
 ): Promise<void> {
-  await update(tenant, file, {
-    lines_done: lines,
-    lines_recorded: sql`greatest(lines_recorded, ${lines})`,
-    lines_read: sql`lines_read + ${read}`,
-    people: sql`people + ${people}`,
-    failed: sql`failed + ${failed}`,
-    warned: warnings.lines,
-    warnings: JSON.stringify(warnings.kinds),
-    errors_bytes: errorsBytes,
-  })
+  await whereClaimed(tenant, file)
+    .set({
+      lines_done: lines,
+      lines_recorded: sql`greatest(lines_recorded, ${lines})`,
+      lines_read: sql`lines_read + ${read}`,
+      people: sql`people + ${people}`,
+      failed: sql`failed + ${failed}`,
+      warned: warnings.lines,
+      warnings: JSON.stringify(warnings.kinds),
+      errors_bytes: errorsBytes,
+    })
+    .execute()
 }
 
 export async function noteFinished(tenant: Tenant, file: ClaimedFile, now: Date): Promise<void> {
-  await update(tenant, file, { finished_at: now })
+  await whereClaimed(tenant, file).set({ finished_at: now }).execute()
 }
 
 export async function releaseFile(tenant: Tenant, file: ClaimedFile): Promise<void> {
-  await update(tenant, file, { ...RELEASED, claimed_by: null })
+  await whereClaimed(tenant, file)
+    .set({ ...RELEASED, claimed_by: null })
+    .execute()
 }
 
 export async function readProgress(tenant: Tenant, { digest, format }: FileKey): Promise<Progress> {
@@ -148,17 +156,6 @@ export async function readProgress(tenant: Tenant, { digest, format }: FileKey):
 /** The warnings of the lines that are done. */
 export function warningsOf({ warned, warnings }: Progress): Warnings {
   return { lines: warned, kinds: warnings as unknown as ImportWarning[] }
-}
-
-async function update(tenant: Tenant, file: ClaimedFile, columns: Record<string, unknown>): Promise<boolean> {
-  const { numUpdatedRows } = await tenant.db
-    .updateTable('event_imports')
-    .set(columns)
-    .where('digest', '=', file.digest)
-    .where('format', '=', file.format)
-    .where(isClaimed(file.claim))
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { KEPT_DAYS } from './files.ts'
 import { EXPIRE_IMPORT } from './jobs.ts'
 import type { ImportServices } from './transitions.ts'
-import { requireRoom, type Uploaded } from './upload.ts'
+import { requireImportLimits, type Uploaded } from './upload.ts'
 
 /** Stores the import of an uploaded file, and schedules the deletion of the file. */
 export async function insertImport(
@@ -12,7 +12,7 @@ export async function insertImport(
   { actor, ...file }: Uploaded & { fileName: string; actor: Actor },
   now: Date,
 ): Promise<void> {
-  await requireRoom(tx)
+  await requireImportLimits(tx)
   const { importId, fileName, sizeBytes, format, recognizedAs } = file
   await tx.db
     .insertInto('imports')

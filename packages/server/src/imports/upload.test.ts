@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { simultaneously } from '../../test/simultaneous.ts'
 import { FILE_BYTES_MAX, fileOf, importDirectory } from './files.ts'
 
 let service: TestService
@@ -191,10 +192,14 @@ test('an upload repeated with its Idempotency-Key is stored once', async () => {
   expect(files()).toBe(kept)
 })
 
-test('a tenant has at most ten open imports, and a limited size of files', async () => {
-  for (let n = 0; n < 10; n++) await uploaded(tenant, 'email\n')
-  const refused = await tenant.upload('email\n')
-  expect([refused.status, refused.body.error.code]).toEqual([409, 'too_many_imports'])
+test('a tenant has at most ten open imports, even if two uploads end at the same time, and a limited size of files', async () => {
+  for (let n = 0; n < 9; n++) await uploaded(tenant, 'email\n')
+  const upload = () => tenant.upload('email\n')
+  const answers = await simultaneously(service, 'imports', [upload, upload])
+  expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
+    [201, undefined],
+    [409, 'too_many_imports'],
+  ])
   const { imports } = (await tenant.call('GET', '/v1/imports?state=uploaded&limit=5&page=2')).body
   expect(imports).toHaveLength(5)
   for (const { import_id } of imports) await tenant.call('POST', `/v1/imports/${import_id}/cancel`)

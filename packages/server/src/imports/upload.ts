@@ -4,6 +4,7 @@ import { rename } from 'node:fs/promises'
 import type { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { conflict, ServiceError } from '../platform/errors.ts'
+import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { detectEncoding, type Encoding } from './encoding.ts'
 import { deleteFile, FILE_BYTES_MAX, fileOf, unfinishedFile } from './files.ts'
@@ -41,7 +42,8 @@ export async function receiveFile(tenant: Tenant, body: Readable, options: Uploa
   const { importId, fileName, directory, decoder } = options
   const end = beginUpload(tenant.id)
   try {
-    await requireRoom(tenant)
+    // Refuses a file before its body is read. `insertImport` checks again, because other uploads may end meanwhile.
+    await tenant.transaction(requireImportLimits)
     const unfinished = await unfinishedFile(directory, importId)
     try {
       const { encoding, ...written } = await writeBody(body, decoder, unfinished)
@@ -74,22 +76,20 @@ function beginUpload(tenantId: string): () => void {
   }
 }
 
-/** @throws ServiceError 409 if the tenant has too many open imports, or too many bytes of files. */
-export async function requireRoom(tenant: Tenant): Promise<void> {
-  const rows = await tenant.db
-    .selectFrom('imports')
-    .select(['state', 'size_bytes'])
-    .where('has_file', '=', true)
-    .limit(1_000)
-    .execute()
-  const open = rows.filter(({ state }) => (OPEN_STATES as readonly string[]).includes(state)).length
-  if (open >= OPEN_IMPORTS_MAX) {
-    throw conflict('too_many_imports', `${open} imports have not ended. Start or cancel some of them first.`)
-  }
-  const bytes = rows.reduce((sum, { size_bytes }) => sum + Number(size_bytes), 0)
-  if (bytes >= TENANT_BYTES_MAX) {
-    const message = 'The files of the latest imports take up 2 GB. They are deleted seven days after their import.'
-    throw conflict('import_storage_full', message)
+/**
+ * Limits the open imports of a tenant and the size of its files: call it in the transaction that adds an import.
+ * @throws ServiceError 409 `too_many_imports`, `import_storage_full`
+ */
+export async function requireImportLimits(tx: Tenant): Promise<void> {
+  const files = tx.db.selectFrom('imports').where('has_file', '=', true)
+  const open = files.where('state', 'in', OPEN_STATES).select(({ fn }) => fn.countAll<number>().as('count'))
+  const notEnded = `${OPEN_IMPORTS_MAX} imports have not ended. Start or cancel some of them first.`
+  await requireFewer(tx, 'imports', OPEN_IMPORTS_MAX, () => open.executeTakeFirstOrThrow(), notEnded)
+  // Until the transaction ends, the lock of `requireFewer` keeps other imports from being added.
+  const { bytes } = await files.select(({ fn }) => fn.sum('size_bytes').as('bytes')).executeTakeFirstOrThrow()
+  if (Number(bytes ?? 0) >= TENANT_BYTES_MAX) {
+    const full = 'The files of the latest imports take up 2 GB. They are deleted seven days after their import.'
+    throw conflict('import_storage_full', full)
   }
 }
 

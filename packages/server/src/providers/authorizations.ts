@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Actor } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
+import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ProviderDependencies, redirectUrlOf, tokenClientOf } from './clients.ts'
 import { type IdClaims, readIdToken } from './id-token.ts'
@@ -57,21 +58,23 @@ export async function startAuthorization(
   const [state, verifier] = [randomText(), randomText()]
   const stateHash = digest(state)
   const expiresAt = new Date(now.getTime() + VALID_MINUTES * 60_000)
-  await makeRoom(tenant, actor, now)
-  await tenant.db
-    .insertInto('authorizations')
-    .values({
-      state_hash: stateHash,
-      starter: starterOf(actor),
-      provider: provider.name,
-      client_id: clientId,
-      settings: JSON.stringify(settings),
-      purpose: JSON.stringify(purpose),
-      verifier_sealed: services.secrets.seal(verifier, verifierPlace(tenant.id, stateHash)),
-      created_at: now,
-      expires_at: expiresAt,
-    })
-    .execute()
+  await tenant.transaction(async (tx) => {
+    await requireAuthorizationLimit(tx, actor, now)
+    await tx.db
+      .insertInto('authorizations')
+      .values({
+        state_hash: stateHash,
+        starter: starterOf(actor),
+        provider: provider.name,
+        client_id: clientId,
+        settings: JSON.stringify(settings),
+        purpose: JSON.stringify(purpose),
+        verifier_sealed: services.secrets.seal(verifier, verifierPlace(tenant.id, stateHash)),
+        created_at: now,
+        expires_at: expiresAt,
+      })
+      .execute()
+  })
   const url = new URL(urlsOf(provider, settings, services.providerUrls).authorizationUrl)
   const query = {
     ...provider.parameters,
@@ -215,17 +218,15 @@ function failed({ label }: Provider, problem: string, cause?: unknown): ServiceE
   return new ServiceError(400, 'authorization_failed', message, { cause })
 }
 
-/** Deletes expired sign-ins. @throws ServiceError 409 if too many are in progress. */
-async function makeRoom(tenant: Tenant, actor: Actor, now: Date): Promise<void> {
-  await tenant.db.deleteFrom('authorizations').where('expires_at', '<', now).execute()
-  const { open } = await tenant.db
+/** Limits the sign-ins that an actor has in progress. @throws ServiceError 409 `too_many_authorizations` */
+async function requireAuthorizationLimit(tx: Tenant, actor: Actor, now: Date): Promise<void> {
+  const open = tx.db
     .selectFrom('authorizations')
-    .select(({ fn }) => fn.countAll<string>().as('open'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('starter', '=', starterOf(actor))
-    .executeTakeFirstOrThrow()
-  if (Number(open) < OPEN_MAX) return
+    .where('expires_at', '>', now)
   const message = `You have started ${OPEN_MAX} sign-ins within ${VALID_MINUTES} minutes. Wait until they expire.`
-  throw conflict('too_many_authorizations', message)
+  await requireFewer(tx, 'authorizations', OPEN_MAX, () => open.executeTakeFirstOrThrow(), message)
 }
 
 /** The actor that may complete a sign-in. */

@@ -3,6 +3,7 @@ import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oau
 import { type Browser, signedIn } from '../../test/people.ts'
 import { freePort } from '../../test/ports.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { simultaneously } from '../../test/simultaneous.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -198,11 +199,12 @@ test('a sign-in that took too long, and one whose provider is unavailable, say s
   google.fault = null
 })
 
-test('a person has at most 100 sign-ins under way', async () => {
+test('a person has at most 100 sign-ins in progress, even if several start at the same time', async () => {
   await setClient()
-  for (let n = 0; n < 100; n++) {
-    expect((await admin.call('POST', '/v1/authorizations', mailbox())).status).toBe(201)
-  }
-  expect(outcome(await admin.call('POST', '/v1/authorizations', mailbox()))).toEqual([409, 'too_many_authorizations'])
+  const start = () => admin.call('POST', '/v1/authorizations', mailbox())
+  for (let n = 0; n < 98; n++) expect((await start()).status).toBe(201)
+  const answers = await simultaneously(service, 'authorizations', [start, start, start, start])
+  const refused = [409, 'too_many_authorizations']
+  expect(answers.map(outcome).sort()).toEqual([[201, undefined], [201, undefined], refused, refused])
   expect((await tenant.call('POST', '/v1/authorizations', mailbox())).status).toBe(201)
 })

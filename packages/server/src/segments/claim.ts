@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isClaimed, isFree, leaseEnd, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
+import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
 /** Membership that changes with time alone. */
@@ -50,14 +50,6 @@ export async function claimSegment(
   return numUpdatedRows > 0n
 }
 
-/** @returns false if another process has claimed the segment, or it was changed. */
-export async function renewSegment(tenant: Tenant, segment: ClaimedSegment): Promise<boolean> {
-  const { numUpdatedRows } = await ours(tenant, segment)
-    .set({ claimed_until: leaseEnd('segment') })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
 /** Records that a segment was evaluated, unless it was changed meanwhile. `startedAt` is exact to the microsecond. */
 export async function finishSegment(
   tenant: Tenant,
@@ -65,7 +57,7 @@ export async function finishSegment(
   revision: string,
   startedAt: string,
 ): Promise<void> {
-  await ours(tenant, segment)
+  await whereClaimed(tenant, segment)
     .where('revision', '=', revision)
     .set({ ...RELEASED, evaluated_at: sql`${startedAt}::timestamptz` })
     .execute()
@@ -73,10 +65,11 @@ export async function finishSegment(
 
 /** Releases a segment whose evaluation did not finish. */
 export async function releaseSegment(tenant: Tenant, segment: ClaimedSegment): Promise<void> {
-  await ours(tenant, segment).set(releasedFor(PAUSE_SECONDS)).execute()
+  await whereClaimed(tenant, segment).set(releasedFor(PAUSE_SECONDS)).execute()
 }
 
-function ours(tenant: Tenant, { segmentId, claim }: ClaimedSegment) {
+/** An update of a segment that applies only while this process has claimed it. A change of the filter ends the claim. */
+export function whereClaimed(tenant: Tenant, { segmentId, claim }: ClaimedSegment) {
   return tenant.db.updateTable('segments').where('segment_id', '=', segmentId).where(isClaimed(claim))
 }
 

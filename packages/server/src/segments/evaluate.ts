@@ -5,7 +5,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
-import { type ClaimedSegment, finishSegment, releaseSegment, renewSegment } from './claim.ts'
+import { type ClaimedSegment, finishSegment, releaseSegment, whereClaimed } from './claim.ts'
 import { compileFilter } from './conditions.ts'
 import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
@@ -37,14 +37,10 @@ export async function evaluateSegment(
   segment: ClaimedSegment,
 ): Promise<void> {
   try {
-    await whileClaimed(
-      'segment',
-      () => renewSegment(tenant, segment),
-      (lost) => {
-        const { signal } = dependencies
-        return evaluate(tenant, dependencies, segment, signal ? AbortSignal.any([signal, lost]) : lost)
-      },
-    )
+    await whileClaimed('segment', whereClaimed(tenant, segment), (lost) => {
+      const { signal } = dependencies
+      return evaluate(tenant, dependencies, segment, signal ? AbortSignal.any([signal, lost]) : lost)
+    })
   } finally {
     await releaseSegment(tenant, segment)
   }

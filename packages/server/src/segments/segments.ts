@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { hasMoreCharacters } from '../platform/characters.ts'
-import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import { RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -40,14 +41,10 @@ export async function createSegment(
   const usesEvents = eventsOf(filter).length > 0
   const segmentId = newId()
   await tenant.transaction(async (tx) => {
-    await lockDefinitions(tx)
-    const { count } = await tx.db
-      .selectFrom('segments')
-      .select(({ fn }) => fn.countAll().as('count'))
-      .executeTakeFirstOrThrow()
-    if (Number(count) >= SEGMENTS_MAX) {
-      throw conflict('too_many_segments', `A tenant can have at most ${SEGMENTS_MAX} segments. Delete an unused one.`)
-    }
+    const all = tx.db.selectFrom('segments').select(({ fn }) => fn.countAll<number>().as('count'))
+    const message = `A tenant can have at most ${SEGMENTS_MAX} segments. Delete an unused one.`
+    // Acquires the same lock as `lockDefinitions`.
+    await requireFewer(tx, 'segments', SEGMENTS_MAX, () => all.executeTakeFirstOrThrow(), message)
     await tx.db
       .insertInto('segments')
       .values({

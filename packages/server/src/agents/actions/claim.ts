@@ -3,7 +3,7 @@ import type { SystemEvent } from '../../journal/append.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
-import { isClaimed, leaseEnd, leaseLeftMs, newClaim } from '../../platform/postgres/lease.ts'
+import { isClaimed, leaseLeftMs, newClaim } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
@@ -114,16 +114,8 @@ export function errorOf({ rule, message }: Guardrail): ActionError {
   return rule === 'contact_exists' ? { code: 'contact_deleted', message } : { code: 'guardrail', rule, message }
 }
 
-/** Renews a claim during a long send. @returns false if another process has claimed the action. */
-export async function renewAction(tenant: Tenant, action: ClaimedAction): Promise<boolean> {
-  const { numUpdatedRows } = await ours(tenant, action)
-    .set({ claimed_until: leaseEnd('agent_action') })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
 /** An update of an approved action that applies only while this process has claimed it. */
-export function ours(tenant: Tenant, { runId, contactId, actionIndex, claim }: ActionRef & { claim: string }) {
+export function whereClaimed(tenant: Tenant, { runId, contactId, actionIndex, claim }: ActionRef & { claim: string }) {
   return tenant.db
     .updateTable('agent_actions')
     .where('run_id', '=', runId)

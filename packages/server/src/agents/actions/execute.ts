@@ -5,7 +5,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
-import { type ClaimedAction, claimAction, errorOf, ours, renewAction } from './claim.ts'
+import { type ClaimedAction, claimAction, errorOf, whereClaimed } from './claim.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { deleteOutreach, type Ending, finishAction, lasting } from './record.ts'
@@ -34,17 +34,13 @@ export async function executeAction(
     claimAction(tx, events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
   )
   if (!claimed) return
-  const outcome = await whileClaimed(
-    'agent_action',
-    () => renewAction(tenant, claimed),
-    (lost) => {
-      // A mail on its way cannot be stopped. `storeOutcome` records nothing if another process has the claim.
-      lost.addEventListener('abort', () =>
-        log.warn({ ...ref, tenantId: tenant.id }, 'the claim of an action was lost while it was being sent'),
-      )
-      return attempt(tenant, dependencies, claimed)
-    },
-  )
+  const outcome = await whileClaimed('agent_action', whereClaimed(tenant, claimed), (lost) => {
+    // A mail on its way cannot be stopped. `storeOutcome` records nothing if another process has the claim.
+    lost.addEventListener('abort', () =>
+      log.warn({ ...ref, tenantId: tenant.id }, 'the claim of an action was lost while it was being sent'),
+    )
+    return attempt(tenant, dependencies, claimed)
+  })
   await storeOutcome(tenant, dependencies, claimed, outcome)
 }
 
@@ -132,7 +128,7 @@ async function releaseAction(
   const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures - 1, 10))
   const dueAt = until ?? new Date(now.getTime() + pauseMs)
   const execution = { ...action.execution, failures, may_have_been_sent: mayHaveBeenSent }
-  const { numUpdatedRows } = await ours(tx, action)
+  const { numUpdatedRows } = await whereClaimed(tx, action)
     .set({
       ...RELEASED,
       due_at: dueAt,

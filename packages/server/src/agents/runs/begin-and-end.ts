@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
+import { updateClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Reasoner } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
-import { type ClaimedRun, NotOurs, ours, skipPending } from './claim.ts'
+import { type ClaimedRun, skipPending, whereClaimed } from './claim.ts'
 
 const NOBODY = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
 const NONE_MATCH = "No contact was evaluated: no contact matches the agent's monitoring filter."
@@ -15,14 +16,8 @@ export async function begin(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner,
   const notices = [...reasoner.notices]
   if (contactIds.length === 0) notices.push(configuration.monitoring.filter === undefined ? NOBODY : NONE_MATCH)
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run)
-      .set({
-        provider: reasoner.provider,
-        model: reasoner.model,
-        notices: JSON.stringify(notices),
-      })
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw new NotOurs()
+    const { provider, model } = reasoner
+    await updateClaimed(whereClaimed(tx, run).set({ provider, model, notices: JSON.stringify(notices) }))
     if (contactIds.length === 0) return
     await tx.db
       .insertInto('agent_run_contacts')
@@ -38,7 +33,7 @@ interface End {
   notice?: string
 }
 
-/** Ends a run; contacts that were not evaluated are skipped. @throws NotOurs */
+/** Ends a run; contacts that were not evaluated are skipped. @throws ClaimLost */
 export async function finishRun(
   tenant: Tenant,
   run: ClaimedRun,
@@ -48,14 +43,13 @@ export async function finishRun(
   await tenant.transaction(async (tx) => {
     // Contacts are locked before the run, in the same order as `recordOutcome`.
     await skipPending(tx, run.runId)
-    const { numUpdatedRows } = await ours(tx, run)
-      .set({
+    await updateClaimed(
+      whereClaimed(tx, run).set({
         status,
         error: error ?? null,
         completed_at: now,
         ...(notice === undefined ? {} : { notices: sql`notices || ${JSON.stringify([notice])}::jsonb` }),
-      })
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw new NotOurs()
+      }),
+    )
   })
 }

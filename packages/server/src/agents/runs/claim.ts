@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { isClaimed, isFree, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
@@ -19,9 +19,6 @@ export interface ClaimedRun {
   /** Whether its provider and its contacts have been chosen. */
   hasBegun: boolean
 }
-
-/** The run has ended, or another process has claimed it. */
-export class NotOurs extends Error {}
 
 /** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
 export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
@@ -52,16 +49,8 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
   }
 }
 
-/** Renews the claim of this process. @returns false if it has lost the run. */
-export async function renewRun(tenant: Tenant, run: ClaimedRun): Promise<boolean> {
-  const { numUpdatedRows } = await ours(tenant, run)
-    .set({ claimed_until: leaseEnd('agent_run') })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
 /** An update of a run that applies only while this process has claimed it. */
-export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
+export function whereClaimed(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
   return tenant.db
     .updateTable('agent_runs')
     .where('run_id', '=', runId)
@@ -72,7 +61,7 @@ export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' 
 /** Releases a run that is not finished, so that any process can continue it. */
 export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run).set(RELEASED).executeTakeFirst()
+    const { numUpdatedRows } = await whereClaimed(tx, run).set(RELEASED).executeTakeFirst()
     if (numUpdatedRows > 0n) await jobs.send(tx, RUN_QUEUE, { runId: run.runId })
   })
 }
@@ -89,7 +78,7 @@ export async function releaseAfterFailure(
 ): Promise<boolean> {
   const isLast = sql<boolean>`restarts >= ${RESTARTS_MAX}::integer`
   return tenant.transaction(async (tx) => {
-    const row = await ours(tx, run)
+    const row = await whereClaimed(tx, run)
       .set({
         ...RELEASED,
         restarts: sql`restarts + 1`,

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { ClaimLost, updateClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { proposeAction } from '../actions/propose.ts'
 import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
-import { type ClaimedRun, NotOurs, ours } from './claim.ts'
+import { type ClaimedRun, whereClaimed } from './claim.ts'
 import { spend } from './costs.ts'
 import type { Reserved } from './reserve-cost.ts'
 
@@ -24,7 +25,7 @@ export type Outcome =
  * Records the result for one contact together with the actions proposed for it, in one transaction. It is recorded once:
  * a second process, or the same one after a restart, finds the first record and stops. The cost of the answer is counted
  * in any case, and its reservation ends.
- * @throws NotOurs if another process has claimed the run, or it has ended.
+ * @throws ClaimLost if another process has claimed the run, or it has ended.
  */
 export async function recordOutcome(
   tenant: Tenant,
@@ -41,7 +42,7 @@ export async function recordOutcome(
       record(tx, log, jobs, run, contactId, outcome, reserved, now),
     )
   } catch (error) {
-    if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
+    if (error instanceof ClaimLost) await countLost(tenant, run, usageOf(outcome), now)
     throw error
   }
 }
@@ -73,7 +74,7 @@ async function record(
     .where('status', '=', 'pending')
     .executeTakeFirst()
   const isErased = numUpdatedRows === 0n && !(await isListed(tx, run, contactId))
-  if (numUpdatedRows === 0n && !isErased) throw new NotOurs()
+  if (numUpdatedRows === 0n && !isErased) throw new ClaimLost()
   // If the contact was erased during its evaluation, only the cost is kept.
   const evaluation = isErased ? null : said
   const dropped = evaluation?.dropped ?? []
@@ -81,8 +82,8 @@ async function record(
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
   // The rows of the run and of the month come last, so that contacts wait for each other no longer than a commit takes.
-  const counted = await ours(tx, run)
-    .set({
+  await updateClaimed(
+    whereClaimed(tx, run).set({
       progressed_at: sql`now()`,
       restarts: 0,
       contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,
@@ -95,9 +96,8 @@ async function record(
       output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
       cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
       reserved_usd: sql`greatest(0, reserved_usd - ${reserved.usd}::numeric)`,
-    })
-    .executeTakeFirst()
-  if (counted.numUpdatedRows === 0n) throw new NotOurs()
+    }),
+  )
   await spend(tx, usage.costUsd, now)
 }
 

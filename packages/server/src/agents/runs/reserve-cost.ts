@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { isClaimed } from '../../platform/postgres/lease.ts'
+import { ClaimLost, isClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { CapReached, type ReserveCost } from '../reasoning/reasoner.ts'
-import { type ClaimedRun, NotOurs, ours } from './claim.ts'
+import { type ClaimedRun, whereClaimed } from './claim.ts'
 import { type CostCaps, costOfMonth } from './costs.ts'
 
 const PAUSE_MS = 200
@@ -33,7 +33,7 @@ export function reserveCostFor(
   return async (costUsdAtMost) => {
     if (caps.perRun === null && caps.perMonth === null) return
     while (!(await tryToReserve(tenant, run, caps, reserved, costUsdAtMost, clock()))) {
-      if (signal.aborted) throw new NotOurs()
+      if (signal.aborted) throw new ClaimLost()
       if (reserved.usd > 0) throw new CapReached('Model calls in progress may reach a cost cap.')
       await setTimeout(PAUSE_MS)
     }
@@ -49,7 +49,7 @@ interface Cap {
   reserved: number
 }
 
-/** @returns false if it depends on requests in progress. @throws CapReached, NotOurs */
+/** @returns false if it depends on requests in progress. @throws CapReached, ClaimLost */
 async function tryToReserve(
   tenant: Tenant,
   run: ClaimedRun,
@@ -68,7 +68,7 @@ async function tryToReserve(
       .where('status', '=', 'running')
       .forUpdate()
       .executeTakeFirst()
-    if (!own) throw new NotOurs()
+    if (!own) throw new ClaimLost()
     const caps: Cap[] = []
     if (perRun !== null) {
       const spent = Number(own.cost_usd)
@@ -82,7 +82,7 @@ async function tryToReserve(
     const reached = caps.find((cap) => cap.spent + usd > cap.usd)
     if (reached) throw new CapReached(capNotice(reached, usd))
     if (caps.some((cap) => cap.spent + cap.reserved + usd > cap.usd)) return false
-    await ours(tx, run)
+    await whereClaimed(tx, run)
       .set({ reserved_usd: sql`reserved_usd + ${usd - reserved.usd}::numeric` })
       .execute()
     return true

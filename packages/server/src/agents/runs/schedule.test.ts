@@ -11,9 +11,10 @@ import {
   type TestTenant,
 } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
+import { ClaimLost } from '../../platform/postgres/lease.ts'
 import { eraseFromRuns } from '../erase.ts'
 import { cancelRun } from './cancel.ts'
-import { claimRun, NotOurs, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
+import { claimRun, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
 import { costOfMonth } from './costs.ts'
 import { recordOutcome } from './record.ts'
 import { reserveCostFor } from './reserve-cost.ts'
@@ -165,7 +166,7 @@ const EVALUATION = {
   dropped: [],
   usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
 }
-const held = () => ({ claim: newId(), claimed_until: new Date(Date.now() + 60_000) })
+const claimedNow = () => ({ claim: newId(), claimed_until: new Date(Date.now() + 60_000) })
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('a run', () => {
@@ -205,9 +206,9 @@ describe('a run', () => {
 
   test('that is stuck fails with a reason', async () => {
     const id = await agent()
-    const { runId } = await openRun(id, { ...held(), progressed_at: minutesAgo(16) })
+    const { runId } = await openRun(id, { ...claimedNow(), progressed_at: minutesAgo(16) })
     const { runId: forgotten } = await openRun(id, { status: 'queued', progressed_at: minutesAgo(25 * 60) })
-    const { runId: fine } = await openRun(id, { ...held(), progressed_at: minutesAgo(14) })
+    const { runId: fine } = await openRun(id, { ...claimedNow(), progressed_at: minutesAgo(14) })
     await sweepRuns(timed(first))
     await swept(() => read(runId)).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }] })
     expect((await read(runId)).error).toContain('made no progress')
@@ -305,7 +306,7 @@ describe('costs', () => {
       .execute()
     expect(await claimRun(tenant.handle, dead.runId, now)).not.toBeNull()
     await asked
-    await expect(dead.reserve(0.1)).rejects.toBeInstanceOf(NotOurs)
+    await expect(dead.reserve(0.1)).rejects.toBeInstanceOf(ClaimLost)
   })
 
   test('of an answer that arrives after the run was cancelled still count', async () => {
@@ -314,7 +315,7 @@ describe('costs', () => {
     await cancelRun(tenant.handle, runId, ACTOR, now)
     await expect(
       recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), reserved),
-    ).rejects.toBeInstanceOf(NotOurs)
+    ).rejects.toBeInstanceOf(ClaimLost)
     expect((await read(runId)).usage).toEqual({ input_tokens: 1, output_tokens: 1, cost_usd: 0.4 })
     expect(await costOfMonth(tenant.handle, now)).toBe(0.4)
   })

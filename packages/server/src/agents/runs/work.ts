@@ -1,7 +1,7 @@
 import { ServiceError } from '../../platform/errors.ts'
 import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
-import { whileClaimed } from '../../platform/postgres/lease.ts'
+import { ClaimLost, whileClaimed } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
@@ -15,7 +15,7 @@ import {
   RunFailure,
 } from '../reasoning/reasoner.ts'
 import { begin, finishRun } from './begin-and-end.ts'
-import { type ClaimedRun, claimRun, NotOurs, releaseAfterFailure, releaseRun, renewRun } from './claim.ts'
+import { type ClaimedRun, claimRun, releaseAfterFailure, releaseRun, whereClaimed } from './claim.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
@@ -44,18 +44,14 @@ export async function workOnRun(
   const run = await claimRun(tenant, runId, clock())
   if (!run) return
   try {
-    await whileClaimed(
-      'agent_run',
-      () => renewRun(tenant, run),
-      async (lost) => {
-        const isDone = await workThrough(tenant, dependencies, run, AbortSignal.any([signal, lost]))
-        if (!isDone) await releaseRun(tenant, jobs, run)
-      },
-    )
+    await whileClaimed('agent_run', whereClaimed(tenant, run), async (lost) => {
+      const isDone = await workThrough(tenant, dependencies, run, AbortSignal.any([signal, lost]))
+      if (!isDone) await releaseRun(tenant, jobs, run)
+    })
   } catch (error) {
-    if (error instanceof NotOurs) return
+    if (error instanceof ClaimLost) return
     if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
-      await finishRun(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessNotOurs)
+      await finishRun(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessClaimLost)
       return
     }
     log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run failed; retrying shortly')
@@ -169,12 +165,12 @@ async function workOnBatch(
   return notice
 }
 
-function unlessNotOurs(error: unknown): void {
-  if (!(error instanceof NotOurs)) throw error
+function unlessClaimLost(error: unknown): void {
+  if (!(error instanceof ClaimLost)) throw error
 }
 
 /** Whether the next contact would fail in the same way. */
 function isOfTheRun(error: unknown): boolean {
-  if (error instanceof NotOurs || error instanceof RunFailure || error instanceof CapReached) return true
+  if (error instanceof ClaimLost || error instanceof RunFailure || error instanceof CapReached) return true
   return error instanceof ServiceError && error.status === 503
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/postgres/database.ts'
-import { isClaimed, isFree, leaseEnd } from '../../platform/postgres/lease.ts'
+import { isClaimed, isFree, leaseEnd, RELEASED } from '../../platform/postgres/lease.ts'
 
 /** A claimed mailbox. `setting` is a digest of its account's settings. */
 export interface ClaimedMailbox {
@@ -103,41 +103,51 @@ export async function renewMailboxes(database: Database, claim: string): Promise
 export async function noteState(
   database: Database,
   claim: string,
-  { tenantId, identityId }: ClaimedMailbox,
+  mailbox: ClaimedMailbox,
   state: 'connecting' | 'reading' | 'watching',
 ): Promise<void> {
-  const isWatching = state === 'watching'
-  await sql`
-    UPDATE mailboxes SET state = ${state},
-      error = CASE WHEN ${isWatching}::boolean THEN NULL ELSE error END,
-      failures = CASE WHEN ${isWatching}::boolean THEN 0 ELSE failures END,
-      synced_at = CASE WHEN ${isWatching}::boolean THEN now() ELSE synced_at END,
-      connected_at = CASE WHEN ${state === 'reading'}::boolean AND state = 'connecting' THEN now() ELSE connected_at END
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
+  const connectedAt = sql<Date>`CASE WHEN state = 'connecting' THEN now() ELSE connected_at END`
+  await whereClaimed(database, claim, mailbox)
+    .set({
+      state,
+      ...(state === 'reading' ? { connected_at: connectedAt } : {}),
+      ...(state === 'watching' ? { error: null, failures: 0, synced_at: sql`now()` } : {}),
+    })
+    .execute()
 }
 
 /** Releases a failed mailbox until its next attempt, with exponential backoff and jitter. */
 export async function releaseAfterFailure(
   database: Database,
   claim: string,
-  { tenantId, identityId, setting }: ClaimedMailbox,
+  mailbox: ClaimedMailbox,
   { error, firstDelaySeconds }: { error: string; firstDelaySeconds: number },
 ): Promise<void> {
-  await sql`
-    UPDATE mailboxes SET state = 'failed', error = ${error}, failures = failures + 1,
-      failed_setting = ${setting}, claim = NULL, claimed_until = NULL,
-      next_attempt_at = now() + make_interval(
-        secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
+  await whereClaimed(database, claim, mailbox)
+    .set({
+      ...RELEASED,
+      state: 'failed',
+      error,
+      failures: sql`failures + 1`,
+      failed_setting: mailbox.setting,
+      next_attempt_at: sql`now() + make_interval(
+        secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))`,
+    })
+    .execute()
 }
 
 /** Releases a mailbox, so that any process can claim it immediately. */
-export async function releaseMailbox(
-  database: Database,
-  claim: string,
-  { tenantId, identityId }: ClaimedMailbox,
-): Promise<void> {
-  await sql`
-    UPDATE mailboxes SET state = 'waiting', claim = NULL, claimed_until = NULL, next_attempt_at = now()
-    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND ${isClaimed(claim)}`.execute(database)
+export async function releaseMailbox(database: Database, claim: string, mailbox: ClaimedMailbox): Promise<void> {
+  await whereClaimed(database, claim, mailbox)
+    .set({ ...RELEASED, state: 'waiting', next_attempt_at: sql`now()` })
+    .execute()
+}
+
+/** An update of a mailbox that applies only while this process has claimed it. */
+function whereClaimed(database: Database, claim: string, { tenantId, identityId }: ClaimedMailbox) {
+  return database
+    .updateTable('mailboxes')
+    .where('tenant_id', '=', tenantId)
+    .where('identity_id', '=', identityId)
+    .where(isClaimed(claim))
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { every } from '../every.ts'
 import { newId } from '../ids.ts'
 
@@ -6,9 +6,16 @@ import { newId } from '../ids.ts'
  * A claim is the right of one process to work on a row until its lease ends. The row has `claim`, an id that proves the
  * claim, and `claimed_until`. PostgreSQL's clock decides, because the clocks of several hosts differ.
  *
- * Claim a row that `isFree` by setting `newClaim`, renew the claim with `whileClaimed`, and release the row with
- * `RELEASED`. To renew, release or finish, update the row where `isClaimed` by this process: if another process has
- * claimed it meanwhile, nothing is updated.
+ * Claim a row that `isFree` by setting `newClaim`, let `whileClaimed` renew the claim during the work, and release the row
+ * by setting `RELEASED`. To renew, release or finish, update the row where `isClaimed` by this process: if another process
+ * has claimed it meanwhile, nothing is updated. The `whereClaimed` of a feature starts such an update.
+ *
+ * A process claims all its mailboxes with one id and renews them together. Two kinds of work use only the length of their
+ * lease. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
+ * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
+ *
+ * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
+ * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too.
  */
 
 /** How long a claim lasts unless it is renewed: if its process dies, the work waits for this long. */
@@ -56,7 +63,16 @@ export function releasedFor(seconds: number) {
 }
 
 /** Whether a row can be claimed: no process has, or its lease has ended. */
-export const isFree = sql<boolean>`(claimed_until IS NULL OR claimed_until < now())`
+export const isFree = isFreeAt(sql`claimed_until`)
+
+/** `isFree` in an ON CONFLICT clause, which has to name the table. */
+export function isFreeIn(table: string) {
+  return isFreeAt(sql.ref(`${table}.claimed_until`))
+}
+
+function isFreeAt(claimedUntil: RawBuilder<unknown>) {
+  return sql<boolean>`(${claimedUntil} IS NULL OR ${claimedUntil} < now())`
+}
 
 /** Whether a process has claimed a row. */
 export const isBeingWorkedOn = sql<boolean>`(claim IS NOT NULL AND claimed_until >= now())`
@@ -75,15 +91,38 @@ export function mayBeLost(lease: Lease, renewedAt: number): boolean {
   return performance.now() - renewedAt > leaseMs(lease) * LOST_AFTER
 }
 
+/** Another process has claimed the row, or nobody may work on it any more: it has ended or was deleted. */
+export class ClaimLost extends Error {}
+
+/** An update that applies only to a row that this process has claimed. */
+interface ClaimedUpdate {
+  executeTakeFirst(): Promise<{ numUpdatedRows: bigint }>
+}
+
+/** A row that this process has claimed, to be updated. */
+interface ClaimedRow {
+  set(columns: { claimed_until: RawBuilder<Date> }): ClaimedUpdate
+}
+
+/** Updates a claimed row. @throws ClaimLost */
+export async function updateClaimed(update: ClaimedUpdate): Promise<void> {
+  const { numUpdatedRows } = await update.executeTakeFirst()
+  if (numUpdatedRows === 0n) throw new ClaimLost()
+}
+
+/** Renews the claim of a row. @throws ClaimLost */
+export async function renewClaim(lease: Lease, row: ClaimedRow): Promise<void> {
+  await updateClaimed(row.set({ claimed_until: leaseEnd(lease) }))
+}
+
 /**
  * Does work on a claimed row and renews the claim meanwhile.
- * @param renew returns false if another process has the claim.
  * @param work gets a signal that aborts when the claim is lost: another process has claimed the row, or it was not
  * renewed in time.
  */
 export async function whileClaimed<T>(
   lease: Lease,
-  renew: () => Promise<boolean>,
+  row: ClaimedRow,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const losing = new AbortController()
@@ -91,11 +130,11 @@ export async function whileClaimed<T>(
   const renewal = every(leaseMs(lease) * RENEW_AFTER, async () => {
     const startedAt = performance.now()
     try {
-      if (await renew()) renewedAt = startedAt
-      else losing.abort()
-    } catch {
+      await renewClaim(lease, row)
+      renewedAt = startedAt
+    } catch (error) {
       // The database may be back in time; if not, the work fails too, and says why.
-      if (mayBeLost(lease, renewedAt)) losing.abort()
+      if (error instanceof ClaimLost || mayBeLost(lease, renewedAt)) losing.abort()
     }
   })
   try {

@@ -2,19 +2,23 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * Everything that is locked by name, because no single row represents it. The arguments after the name distinguish locks
- * of the same name: a tenant, or an object of a tenant.
+ * of the same name: a tenant, or an object of a tenant. The functions of `tables.sql` acquire `journal` and `segments`, too.
  */
 export type LockName =
   | 'account'
   | 'action_claims'
   | 'agents'
   | 'api_keys'
+  | 'authorizations'
+  | 'connections'
   | 'conversations'
   | 'domains'
   | 'external_id'
   | 'hooks'
   | 'identities'
+  | 'imports'
   | 'invitations'
+  | 'journal'
   | 'migration'
   | 'model_costs'
   | 'proposals'

@@ -21,8 +21,8 @@ export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipp
 }
 
 export interface ProblemRecorder {
-  /** Whether a problem of this tenant or host would be kept now. It counts those that are not. */
-  hasRoom(tenantId: string | null, host: string | null): boolean
+  /** Counts a problem of this tenant or host. @returns whether to note it: each round keeps only the first ones. */
+  admit(tenantId: string | null, host: string | null): boolean
   /** Keeps a problem. It neither blocks nor throws. */
   note(problem: Noted): void
   stop(): Promise<void>
@@ -79,7 +79,7 @@ export function startProblemRecorder({ database, findClaimants, clock, log }: De
   )
 
   return {
-    hasRoom: (tenantId, host) => {
+    admit: (tenantId, host) => {
       const sender = senderOf(tenantId, host)
       const count = (counts.get(sender) ?? 0) + 1
       // A flood from many hosts must not fill the memory.

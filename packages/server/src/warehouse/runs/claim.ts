@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { isBeingWorkedOn, isClaimed, isFree, leaseEnd, newClaim, RELEASED } from '../../platform/postgres/lease.ts'
+import { isBeingWorkedOn, isClaimed, isFree, newClaim, RELEASED, updateClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { DestinationRow } from '../destination.ts'
@@ -27,9 +27,6 @@ export interface ClaimedRun {
   after: number | null
   destination: DestinationRow
 }
-
-/** The run has ended or was deleted, or another process has claimed it. */
-export class NotOurs extends Error {}
 
 /**
  * Claims a run that is queued, or whose process died. A tenant has one run at a time, so that its slow storage does not keep
@@ -76,8 +73,8 @@ async function claimRow(tx: Tenant, runId: string, claim: string, now: Date) {
     .executeTakeFirst()
 }
 
-/** An update of a run that applies only while this process holds the claim. */
-export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
+/** An update of a run that applies only while this process has claimed it. */
+export function whereClaimed(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
   return tenant.db
     .updateTable('warehouse_runs')
     .where('run_id', '=', runId)
@@ -85,29 +82,18 @@ export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' 
     .where('status', '=', 'running')
 }
 
-/** Renews the claim. @returns false if this process has lost the run. */
-export async function renewRun(tenant: Tenant, run: ClaimedRun): Promise<boolean> {
-  const { numUpdatedRows } = await ours(tenant, run)
-    .set({ claimed_until: leaseEnd('warehouse_run') })
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-/** Stores which rows the run exports, before it writes any. @throws NotOurs */
+/** Stores which rows the run exports, before it writes any. @throws ClaimLost */
 export async function chooseRange(
   tenant: Tenant,
   run: ClaimedRun,
   upTo: number,
 ): Promise<{ after: number; upTo: number }> {
   const after = run.isFull ? -1 : Number(run.destination.exported_sequence)
-  const { numUpdatedRows } = await ours(tenant, run)
-    .set({ after_sequence: after, up_to_sequence: upTo })
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new NotOurs()
+  await updateClaimed(whereClaimed(tenant, run).set({ after_sequence: after, up_to_sequence: upTo }))
   return { after, upTo }
 }
 
-/** Ends a run after its manifest is written. The next run starts where it ended. @throws NotOurs */
+/** Ends a run after its manifest is written. The next run starts where it ended. @throws ClaimLost */
 export async function finishRun(
   tenant: Tenant,
   run: ClaimedRun,
@@ -116,10 +102,8 @@ export async function finishRun(
 ): Promise<void> {
   const { destination_id: id } = run.destination
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run)
-      .set({ ...RELEASED, status: 'succeeded', error: null, manifest, finished_at: now })
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw new NotOurs()
+    const finished = { ...RELEASED, status: 'succeeded', error: null, manifest, finished_at: now }
+    await updateClaimed(whereClaimed(tx, run).set(finished))
     await tx.db
       .updateTable('warehouse_destinations')
       .set({ exported_sequence: upTo, exported_at: run.startedAt })
@@ -148,7 +132,7 @@ async function deleteOldRuns(tx: Tenant, destinationId: string): Promise<void> {
 /** Releases a run because this process is stopping. Any process can continue it. */
 export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run)
+    const { numUpdatedRows } = await whereClaimed(tx, run)
       .set({ ...RELEASED, status: 'queued', queued_at: now })
       .executeTakeFirst()
     if (numUpdatedRows > 0n) await sendRun(tx, jobs, run.runId)
@@ -159,7 +143,7 @@ export async function releaseRun(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: 
 export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: string, now: Date): Promise<void> {
   const error = message.slice(0, ERROR_LENGTH_MAX).replaceAll('\0', '').toWellFormed()
   const minutes = PAUSES_MINUTES[run.failures] ?? PAUSE_MINUTES_MAX
-  await ours(tenant, run)
+  await whereClaimed(tenant, run)
     .set({
       ...RELEASED,
       status: 'retrying',

@@ -3,7 +3,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
-import { leaseEnd, whileClaimed } from '../../platform/postgres/lease.ts'
+import { ClaimLost, renewClaim, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { openStorage, type StorageDependencies } from '../storage/open.ts'
@@ -16,11 +16,9 @@ import {
   erasedFrom,
   failAttempt,
   finishRun,
-  NotOurs,
-  ours,
   previousManifest,
   releaseRun,
-  renewRun,
+  whereClaimed,
 } from './claim.ts'
 import type { TableName } from './columns.ts'
 import { manifestOf, manifestPath, nameOfRun } from './manifest.ts'
@@ -51,13 +49,11 @@ export async function workOnRun(
   const run = await claimRun(tenant, runId, clock())
   if (!run) return
   try {
-    await whileClaimed(
-      'warehouse_run',
-      () => renewRun(tenant, run),
-      (lost) => exportRange(tenant, dependencies, run, AbortSignal.any([stopping, lost])),
+    await whileClaimed('warehouse_run', whereClaimed(tenant, run), (lost) =>
+      exportRange(tenant, dependencies, run, AbortSignal.any([stopping, lost])),
     )
   } catch (error) {
-    if (error instanceof NotOurs) return
+    if (error instanceof ClaimLost) return
     if (stopping.aborted) return releaseRun(tenant, jobs, run, clock())
     log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
     await failAttempt(tenant, run, messageOf(error), clock())
@@ -86,7 +82,7 @@ async function exportRange(
   const [erased, previous] = await Promise.all([erasedSince(tenant, erasedFrom(run)), previousManifest(tenant, run)])
   const content = await manifestOf(tenant, destination, { runId, startedAt, isFull, range, erased, previous })
   signal.throwIfAborted()
-  if (!(await renewRun(tenant, run))) throw new NotOurs()
+  await renewClaim('warehouse_run', whereClaimed(tenant, run))
   // The manifest is written last, so readers of manifests see only complete runs.
   await storage.write(manifest, content, JSON_TYPE, signal)
   await storage.write('latest.json', content, JSON_TYPE, signal)
@@ -124,10 +120,7 @@ async function writePart(
   const path = `${table}/${nameOfRun(run.runId, run.startedAt)}/${name}`
   await storage.write(path, file, PARQUET, signal)
   await tenant.transaction(async (tx) => {
-    const { numUpdatedRows } = await ours(tx, run)
-      .set({ claimed_until: leaseEnd('warehouse_run') })
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw new NotOurs()
+    await renewClaim('warehouse_run', whereClaimed(tx, run))
     const written = { table_name: table, path, rows, bytes: file.length, sha256: sha256(file) }
     await tx.db
       .insertInto('warehouse_files')
