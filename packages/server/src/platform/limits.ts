@@ -21,6 +21,7 @@ export async function requireFewer(
       | 'sources'
       | 'views'
       | 'warehouse_destinations'
+      | 'webhook_subscriptions'
     ),
   max: number,
   count: () => Promise<{ count: number }>,
