@@ -10,7 +10,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
-import { prepareDeliveries } from '../webhooks/flush-part.ts'
+import { prepareDeliveries } from '../webhooks/append.ts'
 import type { Engines } from './engines.ts'
 
 /** Starts what records events and changes of contacts, and what follows them: segments and the live feed. */
