@@ -43,11 +43,11 @@ await session.close()
 async function subscribe(): Promise<string> {
   const made = await createTenant(database, 'Webhooks', now)
   await addVerifiedDomain(session.tenant(made), site, now)
-  const dependencies = { secrets: await openSecretBox(config) }
+  const secrets = await openSecretBox(config)
   for (let n = 0; n < Number(subscriptions); n++) {
     const settings = { event: `queued_${n}`, url: `${url}/queued` }
-    await createSubscription(session.tenant(made), dependencies, settings, now)
+    await createSubscription(session.tenant(made), secrets, settings, now)
   }
-  await createSubscription(session.tenant(made), dependencies, { event: 'page_view', url: `${url}/live` }, now)
+  await createSubscription(session.tenant(made), secrets, { event: 'page_view', url: `${url}/live` }, now)
   return made
 }

@@ -37,7 +37,7 @@ const UNSCOPED = [
   'sources/usage.ts',
   'sources/write-keys.ts',
   'hooks/tokens.ts',
-  'hooks/pending.ts',
+  'hooks/workers.ts',
   'contacts/visitors/erase.ts',
   'cli',
   'demo',

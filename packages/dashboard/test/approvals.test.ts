@@ -88,7 +88,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const card = page.getByRole('article', { name: 'Late Lovelace' })
     await card.waitFor()
     const actor = { kind: 'user', id: '00000000-0000-4000-8000-000000000001', name: 'Mary Quick' } as const
-    await approveAction(tenant.handle, { jobs: service.jobs }, ref, { actor }, new Date())
+    await approveAction(tenant.handle, service.jobs, ref, { actor }, new Date())
     await card.getByRole('button', { name: 'Approve' }).click()
     await card
       .getByRole('alert')
@@ -271,7 +271,7 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const gone = proposed[0]
     if (!gone) throw new Error('nothing was proposed')
     const actor = { kind: 'user', id: '00000000-0000-4000-8000-000000000001', name: 'Mary Quick' } as const
-    await approveAction(tenant.handle, { jobs: service.jobs }, gone.ref, { actor }, new Date())
+    await approveAction(tenant.handle, service.jobs, gone.ref, { actor }, new Date())
     await page.getByRole('button', { name: 'Reject selected' }).click()
     await page.getByLabel('Reason').fill('Not now')
     await page.getByRole('button', { name: 'Reject 3' }).click()

@@ -145,7 +145,7 @@ async function fill(tenant: TestTenant): Promise<Ids> {
   const member = { email: 'connected@example.com', name: 'Charles Babbage', role: 'member' } as const
   await insertGrant(service, tenant.id, await createPerson(service.stores, tenant.id, member), 'Assistant')
   const settings = { event: 'page_view', url: 'https://127.0.0.1:65530/hook' }
-  const { subscriptionId: webhook } = await createSubscription(handle, service, settings, now)
+  const { subscriptionId: webhook } = await createSubscription(handle, service.secrets, settings, now)
   const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Nowhere' }] }
   const { segmentId: segment } = await handle.transaction((tx) =>
     createSegment(tx, { name: 'People of Engines', description: null, filter }, now),

@@ -91,7 +91,7 @@ export async function propose(
     const place = { runId, agentId, contactId, actionIndex, agentName: 'Scout' }
     const events: SystemEvent[] = []
     const sent = { ...place, type, params, identityId, requireApproval }
-    const result = await proposeAction(tx, events, { jobs }, sent, now)
+    const result = await proposeAction(tx, events, jobs, sent, now)
     await appendRecords(tx, toRecords(tx.id, events))
     return result
   })

@@ -94,7 +94,7 @@ test('a tenant can have 200 webhook subscriptions, paused ones included', async 
     200,
   )
   const webhook = { event: 'page_view', url: 'https://hooks.example.com/more' }
-  await refused('POST', '/v1/webhooks', webhook, 'webhook_limit_reached')
+  await refused('POST', '/v1/webhooks', webhook, 'too_many_webhook_subscriptions')
 })
 
 test('a key can expire', async () => {

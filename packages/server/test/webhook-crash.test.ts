@@ -67,7 +67,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, and each reco
     )
     const secrets = await openSecretBox(readConfig(environment))
     const settings = { event: 'crash', url: receiver.url('/hook', 'localhost') }
-    const { subscriptionId } = await createSubscription(tenant, { secrets }, settings, new Date())
+    const { subscriptionId } = await createSubscription(tenant, secrets, settings, new Date())
     for (let kill = 0; kill < KILLS; kill++) {
       const url = await service.start(kill * AHEAD_A_KILL_MS)
       const stop = { now: false }

@@ -50,7 +50,7 @@ export async function startWebhookBench(environment: Record<string, string> = {}
     },
     subscribe: async (tenant, settings = {}) => {
       const wanted = { event: 'page_view', url: receiver.url(), ...settings }
-      const made = await createSubscription(tenant.handle, service, wanted, now())
+      const made = await createSubscription(tenant.handle, service.secrets, wanted, now())
       await changesAreKnown(service)
       return made
     },

@@ -3,7 +3,9 @@ import { type Actor, audit } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
 import { requireFewer } from '../platform/limits.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
@@ -15,23 +17,30 @@ import {
   etagOfAgent,
   toAgentObject,
 } from './agent.ts'
-import { applyInput, BLANK, type ConfigurationDependencies, checkBaseUrl, checkConfiguration } from './configuration.ts'
+import { applyInput, BLANK, checkBaseUrl, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
 const AGENTS_MAX = 500
 
+/** The services that storing an agent's settings needs. */
+export interface ConfigurationServices {
+  jobs: Pick<Jobs, 'nextTime'>
+  /** Checks the address of a model server. */
+  llmOutbound: Pick<ApiFetch, 'check'>
+}
+
 /** @throws ServiceError 400 naming every invalid field, 409 `too_many_agents`. */
 export async function createAgent(
   tenant: Tenant,
-  dependencies: ConfigurationDependencies,
+  { jobs, llmOutbound }: ConfigurationServices,
   input: AgentInput & { name: string },
   actor: Actor,
   now: Date,
 ): Promise<AgentRow> {
-  await checkBaseUrl(dependencies, input)
+  await checkBaseUrl(llmOutbound, input)
   return tenant.transaction(async (tx) => {
-    const configuration = await newConfiguration(tx, dependencies, input)
+    const configuration = await newConfiguration(tx, jobs, input)
     await requireFewAgents(tx)
     const { enabled = false } = input
     const row = await tx.db
@@ -40,7 +49,7 @@ export async function createAgent(
         agent_id: newId(),
         ...columnsOf(configuration),
         enabled,
-        next_run_at: await nextRunOf(tx, dependencies, configuration, enabled, now),
+        next_run_at: await nextRunOf(tx, jobs, configuration, enabled, now),
         created_at: now,
         updated_at: now,
       })
@@ -55,15 +64,11 @@ export async function createAgent(
 /** The settings of a new agent; its template's apply where the input has none. @throws ServiceError 400 */
 export async function newConfiguration(
   tx: Tenant,
-  dependencies: Pick<ConfigurationDependencies, 'jobs'>,
+  jobs: Pick<Jobs, 'nextTime'>,
   input: AgentInput & { name: string },
 ): Promise<AgentConfiguration> {
   const template = input.playbook_template ? playbookTemplates().get(input.playbook_template) : undefined
-  return checkConfiguration(
-    tx,
-    dependencies,
-    applyInput({ ...BLANK, capabilities: template?.capabilities ?? [] }, input),
-  )
+  return checkConfiguration(tx, jobs, applyInput({ ...BLANK, capabilities: template?.capabilities ?? [] }, input))
 }
 
 /**
@@ -73,12 +78,12 @@ export async function newConfiguration(
  */
 export async function updateAgent(
   tenant: Tenant,
-  dependencies: ConfigurationDependencies,
+  { jobs, llmOutbound }: ConfigurationServices,
   agentId: string,
   input: AgentInput,
   { actor, now, requireMatch }: Pick<Context, 'actor' | 'now' | 'requireMatch'>,
 ): Promise<AgentRow> {
-  await checkBaseUrl(dependencies, input)
+  await checkBaseUrl(llmOutbound, input)
   return tenant.transaction(async (tx) => {
     const before = await tx.db
       .selectFrom('agents')
@@ -88,7 +93,7 @@ export async function updateAgent(
       .executeTakeFirst()
     if (!before) throw notFound('agent')
     requireMatch(etagOfAgent(toAgentObject(before)))
-    const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
+    const configuration = await checkConfiguration(tx, jobs, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
     const was = configurationOf(before)
     if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return before
@@ -103,7 +108,7 @@ export async function updateAgent(
         ...columnsOf(configuration),
         enabled,
         // A change of another setting must not delay a run that is due.
-        ...(changesSchedule ? { next_run_at: await nextRunOf(tx, dependencies, configuration, enabled, now) } : {}),
+        ...(changesSchedule ? { next_run_at: await nextRunOf(tx, jobs, configuration, enabled, now) } : {}),
         updated_at: now,
       })
       .where('agent_id', '=', agentId)
@@ -173,7 +178,7 @@ export async function listAgents(
 /** The next time of the schedule after `now`; null without a schedule, and while the agent is disabled. */
 export async function nextRunOf(
   tenant: Tenant,
-  { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
+  jobs: Pick<Jobs, 'nextTime'>,
   { monitoring }: AgentConfiguration,
   enabled: boolean,
   now: Date,

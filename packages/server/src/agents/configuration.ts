@@ -11,13 +11,6 @@ import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
-/** The services that checking an agent's settings needs. */
-export interface ConfigurationDependencies {
-  jobs: Pick<Jobs, 'nextTime'>
-  /** The HTTP client for requests to model providers. */
-  llmOutbound: Pick<ApiFetch, 'check'>
-}
-
 /** The defaults of a new agent. */
 export const BLANK: AgentConfiguration = {
   name: '',
@@ -50,7 +43,7 @@ export function applyInput(current: AgentConfiguration, input: AgentInput): Agen
  */
 export async function checkConfiguration(
   tenant: Tenant,
-  { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
+  jobs: Pick<Jobs, 'nextTime'>,
   configuration: AgentConfiguration,
 ): Promise<AgentConfiguration> {
   const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
@@ -115,7 +108,7 @@ async function checkFilter(
 }
 
 function checkSchedule(
-  jobs: ConfigurationDependencies['jobs'],
+  jobs: Pick<Jobs, 'nextTime'>,
   { schedule_cron: cron, time_zone: zone }: Monitoring,
 ): ErrorDetail[] {
   const details: ErrorDetail[] = []
@@ -138,10 +131,7 @@ function checkLlmConfig({ provider, model, base_url }: LlmConfig): ErrorDetail[]
 }
 
 /** Checks the address of a model server. It may query DNS, so call it outside transactions. @throws ServiceError 400. */
-export async function checkBaseUrl(
-  { llmOutbound }: ConfigurationDependencies,
-  { llm_config }: AgentInput,
-): Promise<void> {
+export async function checkBaseUrl(llmOutbound: Pick<ApiFetch, 'check'>, { llm_config }: AgentInput): Promise<void> {
   const url = llm_config?.base_url
   if (typeof url !== 'string') return
   await llmOutbound.check(url).catch((error: unknown) => {

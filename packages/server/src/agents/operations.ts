@@ -4,8 +4,16 @@ import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
-import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
-import { type ConfigurationDependencies, checkBaseUrl } from './configuration.ts'
+import {
+  type ConfigurationServices,
+  createAgent,
+  deleteAgent,
+  listAgents,
+  newConfiguration,
+  readAgent,
+  updateAgent,
+} from './agents.ts'
+import { checkBaseUrl } from './configuration.ts'
 import type { LlmSettings } from './reasoning/models.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
 import { DRY_RUN_CONTACTS, dryRun } from './runs/dry-run.ts'
@@ -14,7 +22,7 @@ import { lastRuns } from './runs/read.ts'
 import { Run } from './runs/run-object.ts'
 import { requireContacts } from './runs/trigger.ts'
 
-export type AgentServices = ConfigurationDependencies & {
+export type AgentServices = ConfigurationServices & {
   config: { llm: LlmSettings }
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
 }
@@ -108,8 +116,8 @@ export const AGENT_OPERATIONS = [
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_runs', '409 run_failed', '409 unknown_segment'],
     async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { contact_ids, ...input }) {
-      await checkBaseUrl({ jobs, llmOutbound }, input)
-      const configuration = await tenant.transaction((tx) => newConfiguration(tx, { jobs }, input))
+      await checkBaseUrl(llmOutbound, input)
+      const configuration = await tenant.transaction((tx) => newConfiguration(tx, jobs, input))
       const contactIds = contact_ids === undefined ? null : await requireContacts(tenant, contact_ids)
       const request = { configuration, contactIds, actor, now, isGivenUp }
       return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound }, request) }

@@ -11,7 +11,8 @@ import {
   TRACKER_OPERATIONS,
   type TrackerServices,
 } from '../access/settings-operations.ts'
-import { ACTION_OPERATIONS, type ActionServices } from '../agents/actions/operations.ts'
+import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
+import type { ActionServices } from '../agents/actions/queue.ts'
 import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'

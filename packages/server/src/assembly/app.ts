@@ -1,16 +1,12 @@
-import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { authenticateRequests } from '../access/authentication.ts'
-import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import type { createLookups } from '../access/lookups.ts'
 import { consentRoutes } from '../access/oauth/consent-routes.ts'
-import type { FindGrant } from '../access/oauth/grant-lookup.ts'
 import { oauthRoutes } from '../access/oauth/routes.ts'
-import type { SignedIn } from '../access/sessions.ts'
-import type { Auth } from '../access/sign-in/auth.ts'
 import { authRoutes } from '../access/sign-in/auth-routes.ts'
 import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
+import type { prepareSignIn } from '../access/sign-in/start.ts'
 import type { Config } from '../config.ts'
-import type { ConnectServices } from '../connectors/connect.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -18,11 +14,8 @@ import { hookRoutes } from '../hooks/routes.ts'
 import type { FindHook } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
-import type { SocialConnector } from '../identities/social/connector.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import { importFileRoutes } from '../imports/routes.ts'
-import type { GroupCommit } from '../journal/group-commit.ts'
-import type { LiveFeed } from '../live/feed.ts'
 import { liveRoutes } from '../live/routes.ts'
 import { type McpDependencies, mcpRoutes } from '../mcp/routes.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
@@ -35,21 +28,12 @@ import { type Compressed, compress, sendCompressed } from '../platform/http/comp
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { createServer } from '../platform/http/server.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { Mailer } from '../platform/mail.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
-import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
-import type { Outbound } from '../platform/outbound/client.ts'
-import type { SitePages } from '../platform/outbound/site-pages.ts'
-import type { Transfer } from '../platform/outbound/transfer.ts'
-import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
-import type { ProviderDependencies } from '../providers/clients.ts'
 import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
-import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
-import type { ProblemRecorder } from '../sites/problems/record.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
@@ -59,47 +43,31 @@ import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
+import type { Connections } from './connections.ts'
 import { createPurposes, type PurposeDependencies } from './purposes.ts'
+import type { Recording } from './recording.ts'
 
-export interface AppDependencies
-  extends WriteDependencies,
-    Pick<McpDependencies, 'extendMcpServer'>,
-    Pick<PurposeDependencies, 'mailServers'> {
-  auth: () => Promise<Auth>
-  findSession(cookies: string | undefined): Promise<SignedIn | null>
-  findChallenged(cookies: string | undefined): Promise<string | null>
-  mailer: Mailer | null
-  live: LiveFeed
-  problems: ProblemRecorder
-  config: Config
-  stores: Stores
-  secrets: SecretBox
-  jobs: Jobs
-  social: SocialConnector
-  groupCommit: GroupCommit
-  providers: ProviderDependencies
-  connecting: ConnectServices
-  mail: MailDependencies
-  findApiKey: FindApiKey
-  /** Finds what a connected application may do. */
-  findGrant: FindGrant
-  lookUpTxt: LookUpTxt
-  sitePages: Pick<SitePages, 'read'>
-  findTenantOfHost(host: string): Promise<string | null>
-  findIdentificationKeys: FindIdentificationKeys
-  /** Finds the source of a write key. */
-  findSource: FindSource
-  /** Finds the hook of a token. */
-  findHook: FindHook
-  recordCalls: RecordCalls
-  invalidation: Pick<Invalidation, 'caughtUp'>
-  llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
-  storageTransfer: Transfer
-  outbound: Pick<Outbound, 'check'>
-  /** Why the service is not ready. */
-  findProblems(): Promise<string[]>
-  metrics: Metrics
-}
+type AppDependencies = Omit<Connections, 'close'> &
+  Omit<Recording, 'writing' | 'recordHistory' | 'stop'> &
+  WriteDependencies &
+  ReturnType<typeof createLookups> &
+  Pick<ReturnType<typeof prepareSignIn>, 'auth' | 'findSession' | 'findChallenged' | 'mailer'> &
+  Pick<McpDependencies, 'extendMcpServer'> &
+  Pick<PurposeDependencies, 'mailServers'> & {
+    config: Config
+    stores: Stores
+    secrets: SecretBox
+    jobs: Jobs
+    mail: MailDependencies
+    /** Finds the source of a write key. */
+    findSource: FindSource
+    /** Finds the hook of a token. */
+    findHook: FindHook
+    invalidation: Pick<Invalidation, 'caughtUp'>
+    /** Why the service is not ready. */
+    findProblems(): Promise<string[]>
+    metrics: Metrics
+  }
 
 /** Puts the HTTP service together; it listens when told to. */
 export async function createApp(given: AppDependencies): Promise<App> {
@@ -130,7 +98,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   await app.register((scope) => mcpRoutes(scope as unknown as App, { ...services, ...ofTools }))
   await servePages(app)
   await siteRoutes(app, dependencies)
-  await app.register((scope) => unsubscribeRoutes(scope as unknown as App, { ...given.mail, stores: given.stores }))
+  await app.register((scope) => unsubscribeRoutes(scope as unknown as App, dependencies))
   done()
   return app
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { openConnector } from '../identities/social/open.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound, type OutboundOptions } from '../platform/outbound/client.ts'
@@ -8,18 +9,30 @@ import { createConnector } from '../platform/outbound/connect.ts'
 import { createJsonApi } from '../platform/outbound/json-api.ts'
 import { createSitePages, type SitePagesOptions } from '../platform/outbound/site-pages.ts'
 import { createTransfer } from '../platform/outbound/transfer.ts'
+import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import type { Clock } from '../platform/time.ts'
 
+/** What tests replace. */
+export interface ConnectionOptions {
+  /** How addresses that users gave are called. */
+  outbound?: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'>
+  /** Who is asked for TXT records, as `address:port`, in place of the system's name servers. */
+  dnsServers?: string[]
+  /** Base URLs in place of those of connected systems, by the connector's name. */
+  connectorUrls?: Record<string, string>
+  /** Base URLs in place of those of OAuth providers, by name. */
+  providerUrls?: Record<string, string>
+}
+
 /**
- * Everything that connects to other hosts: webhook receivers, mail servers, token endpoints, the social network,
+ * Everything that connects to other hosts: webhook receivers, mail servers, OAuth providers, the social network,
  * connected systems, storage and model providers. Each refuses private addresses unless the configuration allows them.
  */
 export function openConnections(
-  config: Config,
-  clock: Clock,
-  { sitePort, ...options }: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'> = {},
-  providerUrls: Readonly<Record<string, string>> = {},
+  { outbound: given = {}, dnsServers, connectorUrls = {}, providerUrls = {} }: ConnectionOptions,
+  { config, secrets, clock }: { config: Config; secrets: SecretBox; clock: Clock },
 ) {
+  const { sitePort, ...options } = given
   const { allowPrivate } = config.llm
   const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options })
   const tokenApi = createApiFetch({ ...options, allowPrivate: config.mailAllowPrivate })
@@ -45,16 +58,20 @@ export function openConnections(
   const { social, close: closeSocial } = openConnector(config, clock, options)
   const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, connectorApi.close, sitePages.close]
   cleanup.push(llmOutbound.close, providerApi.close, storageTransfer.close)
+  const providers = { secrets, config, tokenApi: providerApi, clock, providerUrls }
   return {
     outbound,
     connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
     tokenApi,
-    providerApi,
-    connectorApi,
     sitePages,
     storageTransfer,
     llmOutbound,
     social,
+    lookUpTxt: createTxtLookup(dnsServers),
+    /** Signs people in at OAuth providers. */
+    providers,
+    /** Calls connected systems. */
+    connecting: { secrets, providers, connectorApi, connectorUrls, clock },
     close: () => undoAll(cleanup),
   }
 }

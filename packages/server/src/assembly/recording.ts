@@ -1,3 +1,5 @@
+import { claimantsOfHost } from '../access/domains.ts'
+import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { deleteConversations } from '../conversations/delete.ts'
@@ -10,16 +12,23 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
-import { prepareDeliveries } from '../webhooks/flush-part.ts'
+import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
+import { startProblemRecorder } from '../sites/problems/record.ts'
+import { startSourceUsage } from '../sources/usage.ts'
+import { prepareDeliveries } from '../webhooks/append.ts'
 import type { Engines } from './engines.ts'
 
-/** Starts what records events and changes of contacts, and what follows them: segments and the live feed. */
+/**
+ * Starts what records events, changes of contacts, and the usage and problems of sources; and what follows them: segments
+ * and the live feed.
+ */
 export async function startRecording({
   engines,
   invalidation,
   clock,
   log,
   metrics,
+  findIdentificationKeys,
   hasOthers,
 }: {
   engines: Engines
@@ -27,6 +36,7 @@ export async function startRecording({
   clock: Clock
   log: Logger
   metrics: Metrics
+  findIdentificationKeys: FindIdentificationKeys
   /** Whether other processes may record events too. */
   hasOthers: boolean
 }) {
@@ -34,6 +44,11 @@ export async function startRecording({
   const cleanup: Cleanup = []
   const stop = () => undoAll(cleanup)
   try {
+    const findClaimants = (host: string) => claimantsOfHost(stores.database, host)
+    const problems = startProblemRecorder({ database: stores.database, findClaimants, clock, log })
+    cleanup.push(problems.stop)
+    const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
+    cleanup.push(sourceUsage.stop)
     const eventIds = await startEventIdCleanup(stores.database, clock, log)
     cleanup.push(eventIds.stop)
     const segments = await watchSegments({ stores, clock, log })
@@ -68,9 +83,21 @@ export async function startRecording({
     cleanup.push(historyCommit.drain)
     const outbox = createOutbox(invalidation, clock)
     const writing = { clock, segments: segments.follower, outbox, deleteConversations, live, log }
-    return { groupCommit, historyCommit, live, writing: writing satisfies WriteDependencies, stop }
+    const recorder = { ...writing, sourceUsage, findIdentificationKeys }
+    return {
+      groupCommit,
+      live,
+      problems,
+      /** What changes of contacts need. */
+      writing: writing satisfies WriteDependencies,
+      recordCalls: createCallRecorder({ ...recorder, groupCommit }),
+      recordHistory: createCallRecorder({ ...recorder, groupCommit: historyCommit }),
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
   }
 }
+
+export type Recording = Awaited<ReturnType<typeof startRecording>>

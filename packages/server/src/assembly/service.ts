@@ -1,13 +1,8 @@
-import { claimantsOfHost } from '../access/domains.ts'
 import { createLookups } from '../access/lookups.ts'
 import { prepareSignIn } from '../access/sign-in/start.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
-import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
-import { moveMails } from '../identities/mail/reservation.ts'
-import { countRows } from '../journal/batches.ts'
 import { urlOfServer } from '../listen-url.ts'
 import type { McpDependencies } from '../mcp/routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -16,33 +11,26 @@ import { type Cleanup, undoAll } from '../platform/every.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
 import { createMetrics } from '../platform/metrics.ts'
-import type { OutboundOptions } from '../platform/outbound/client.ts'
-import type { SitePagesOptions } from '../platform/outbound/site-pages.ts'
-import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
 import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
-import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
-import { startProblemRecorder } from '../sites/problems/record.ts'
 import { buildTrackerScript } from '../sites/track/script.ts'
-import { startSourceUsage } from '../sources/usage.ts'
 import { createSourceLookup } from '../sources/write-keys.ts'
 import type { DeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
-import { type Connections, openConnections } from './connections.ts'
+import { type ConnectionOptions, type Connections, openConnections } from './connections.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
 import type { PurposeDependencies } from './purposes.ts'
-import { startRecording } from './recording.ts'
+import { type Recording, startRecording } from './recording.ts'
 import { QUEUES, startWorkers } from './workers.ts'
 
 /** A running service. */
-export interface Service extends Engines, Omit<Connections, 'close'> {
-  /** What changes of contacts need. */
-  writing: WriteDependencies
+export interface Service extends Engines, Omit<Connections, 'close'>, Pick<Recording, 'writing'> {
   secrets: SecretBox
   /** What sending and receiving mail need. */
   mail: MailDependencies
   jobs: Jobs
+  /** Sends webhook deliveries. Tests wake it after they move the clock, and stop it to claim deliveries themselves. */
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -56,16 +44,8 @@ export interface Service extends Engines, Omit<Connections, 'close'> {
   close(): Promise<void>
 }
 
-export interface ServiceOptions extends EngineOptions {
+export interface ServiceOptions extends EngineOptions, ConnectionOptions {
   clock?: Clock
-  /** How addresses that users gave are called; for tests. */
-  outbound?: Partial<OutboundOptions> & Pick<SitePagesOptions, 'sitePort'>
-  /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
-  dnsServers?: string[]
-  /** Base URLs in place of those of connected systems, by the connector's name; for tests. */
-  connectorUrls?: Record<string, string>
-  /** Base URLs in place of those of OAuth providers, by name; for tests. */
-  providerUrls?: Record<string, string>
   /** Mail servers in place of those of OAuth providers, by name; for tests. */
   mailServers?: PurposeDependencies['mailServers']
   /** Adds to the MCP server of each request; for tests of the protocol. */
@@ -84,95 +64,45 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const close = () => undoAll(cleanup)
   try {
     const { stores, postgres, projector } = engines
+    const secrets = await openSecretBox(config)
     const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
     const invalidation = await listenForChanges(postgres.address, log)
     cleanup.push(invalidation.close)
+    const common = { config, clock, log, stores, secrets, metrics, invalidation }
 
+    const lookups = {
+      ...createLookups(common),
+      findSource: createSourceLookup(stores.database, invalidation, clock),
+      findHook: createHookLookup(stores.database, invalidation, clock),
+    }
     // The embedded ClickHouse belongs to one process: nobody else records events.
     const hasOthers = config.clickhouseUrl !== null
-    const recording = await startRecording({ engines, invalidation, clock, log, metrics, hasOthers })
+    const recording = await startRecording({ ...common, ...lookups, engines, hasOthers })
     cleanup.push(recording.stop)
-    const { groupCommit, live, writing } = recording
+    const { writing } = recording
 
-    const secrets = await openSecretBox(config)
-    const connections = openConnections(config, clock, options.outbound, options.providerUrls)
+    const connections = openConnections(options, common)
     cleanup.push(connections.close)
-    const { connector, tokenApi, providerApi } = connections
-    const { providerUrls = {} } = options
-    const providers = { secrets, config, tokenApi: providerApi, clock, providerUrls }
-    const recordSent = createSentRecorder(writing)
+    const { connector, tokenApi, providers } = connections
     const { publicUrl } = config
+    const recordSent = createSentRecorder(writing)
     const mail = { secrets, connector, tokenApi, providers, clock, publicUrl, recordSent, writing, log }
-
-    const lookups = createLookups({ config, stores, secrets, invalidation, clock, log })
-    const sourceUsage = startSourceUsage({ database: stores.database, clock, log })
-    cleanup.push(sourceUsage.stop)
-
-    const { connectorApi } = connections
-    const { connectorUrls = {} } = options
-    const connecting = { secrets, providers, connectorApi, connectorUrls, clock }
-    const recorder = { ...writing, ...lookups, sourceUsage }
-    const recordCalls = createCallRecorder({ ...recorder, groupCommit })
-    const pulling = {
-      ...connecting,
-      ...writing,
-      refuseWhileErasing,
-      moveMails,
-      recordCalls,
-      recordHistory: createCallRecorder({ ...recorder, groupCommit: recording.historyCommit }),
-      journalRows: async () => (await countRows(stores.database)).waiting,
-      pullMinutes: config.pullMinutes,
-    }
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)
-    const hookServices = { ...writing, recordCalls }
-    const own = {
-      config,
-      invalidation,
-      jobs,
-      secrets,
-      providers,
-      writing,
-      mail,
-      pulling,
-      hookServices,
-      clock,
-      log,
-      metrics,
-    }
-    const workers = await startWorkers({ ...engines, ...connections, ...own })
+    const parts = { ...engines, ...connections, ...recording, ...common, mail, jobs }
+    const workers = await startWorkers(parts)
     cleanup.push(workers.stop)
 
-    const findClaimants = (host: string) => claimantsOfHost(stores.database, host)
-    const problems = startProblemRecorder({ database: stores.database, findClaimants, clock, log })
-    cleanup.push(problems.stop)
-
-    const signIn = prepareSignIn({ config, stores, secrets, clock, log })
+    const signIn = prepareSignIn(common)
     const app = await createApp({
       ...writing,
-      ...connections,
-      ...signIn,
       ...lookups,
-      findSource: createSourceLookup(stores.database, invalidation, clock),
-      findHook: createHookLookup(stores.database, invalidation, clock),
-      recordCalls,
-      invalidation,
-      config,
-      stores,
-      secrets,
-      jobs,
-      providers,
-      connecting,
-      mail,
-      groupCommit,
-      live,
-      problems,
-      metrics,
+      ...signIn,
+      ...parts,
       findProblems: createReadiness({ ...stores, ...engines }),
-      lookUpTxt: createTxtLookup(options.dnsServers),
-      extendMcpServer: options.extendMcpServer,
       mailServers: options.mailServers,
+      extendMcpServer: options.extendMcpServer,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)

@@ -1,12 +1,9 @@
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
 import type { Config } from '../config.ts'
-import type { PullServices } from '../connectors/pull.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
 import { ERASURE_QUEUES, startErasureWorkers } from '../erasure/workers.ts'
-import { startHookWorkers } from '../hooks/pending.ts'
-import type { RecordServices } from '../hooks/record.ts'
+import { startHookWorkers } from '../hooks/workers.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { IDENTITY_QUEUES, startIdentityWorkers } from '../identities/workers.ts'
 import { IMPORT_QUEUES, startImportWorkers } from '../imports/workers.ts'
@@ -17,13 +14,13 @@ import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
-import type { ProviderDependencies } from '../providers/clients.ts'
 import { EXPORT_QUEUES, startExportWorkers } from '../tenant-export/workers.ts'
 import { startWarehouseWorkers, WAREHOUSE_QUEUES } from '../warehouse/workers.ts'
 import { startWebhookWorkers } from '../webhooks/workers.ts'
 import type { Connections } from './connections.ts'
 import type { Engines } from './engines.ts'
 import { COUNTERS, ERASERS } from './erasers.ts'
+import type { Recording } from './recording.ts'
 import { startRetention } from './retention.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
@@ -38,16 +35,15 @@ export const QUEUES: readonly JobQueue<object>[] = [
 ]
 
 /** What workers can use; each feature's workers take what they need. */
-interface Context extends Omit<Engines, 'close'>, Omit<Connections, 'close'> {
+interface Context
+  extends Omit<Engines, 'close'>,
+    Omit<Connections, 'close'>,
+    Pick<Recording, 'writing' | 'recordCalls' | 'recordHistory'> {
   config: Config
   invalidation: Invalidation
   jobs: Jobs
   secrets: SecretBox
-  providers: ProviderDependencies
-  writing: WriteDependencies
   mail: MailDependencies
-  pulling: PullServices
-  hookServices: RecordServices
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -72,6 +68,7 @@ export async function startWorkers(context: Context) {
   const cleanup: Cleanup = []
   const stop = () => undoAll(cleanup)
   try {
+    // Started apart from the others, because tests wake it and stop it.
     const deliveryWorker = startWebhookWorkers(context)
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)

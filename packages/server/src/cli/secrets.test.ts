@@ -55,7 +55,7 @@ test('secrets rotate re-encrypts everything once with the first key, and keeps w
   const { handle } = tenant
   const now = new Date()
   const wanted = { event: 'page_view', url: 'https://example.com/hook', headers: [{ name: 'X-A', value: 'header' }] }
-  const { subscriptionId, signingSecret } = await createSubscription(handle, service, wanted, now)
+  const { subscriptionId, signingSecret } = await createSubscription(handle, service.secrets, wanted, now)
   const rotated = await rotateSecret(handle, service.secrets, subscriptionId, {}, now)
   const names = { first_name: 'A', last_name: 'B', role: 'C', created_at: now, updated_at: now }
   const identities = Array.from({ length: ACCOUNTS }, newId)

@@ -19,7 +19,7 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { cacheDefinitions } from '../segments/definitions.ts'
 import { createFollower } from '../segments/follow.ts'
-import { prepareDeliveries } from '../webhooks/flush-part.ts'
+import { prepareDeliveries } from '../webhooks/append.ts'
 
 /** The services that commands use. */
 export interface Session {

@@ -62,7 +62,7 @@ test('after a run, the next one begins by itself when its time has come', async 
 
 test('the first read and a reread are history, which causes no webhook deliveries; an increment causes them', async () => {
   const settings = { event: 'met', url: 'https://127.0.0.1:9/hook' }
-  const { subscriptionId } = await createSubscription(tenant.handle, service, settings, new Date())
+  const { subscriptionId } = await createSubscription(tenant.handle, service.secrets, settings, new Date())
   await changesAreKnown(service)
   const deliveries = async () => (await deliveriesOf(tenant.handle, subscriptionId)).length
   system.pages = [{ contacts: [person(1)], calls: [met('a'), met('b')] }]

@@ -1,8 +1,15 @@
 import { sql } from 'kysely'
+import type { Config } from '../config.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
+import { moveMails } from '../identities/mail/reservation.ts'
+import { countRows } from '../journal/batches.ts'
 import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { ConnectServices } from './connect.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
@@ -44,13 +51,31 @@ export async function startConnectorWorkers({
   stores,
   jobs,
   log,
-  pulling,
+  config,
+  writing,
+  connecting,
+  recordCalls,
+  recordHistory,
 }: {
   stores: Stores
   jobs: Jobs
   log: Logger
-  pulling: PullServices
+  config: Pick<Config, 'pullMinutes'>
+  writing: WriteDependencies
+  connecting: ConnectServices
+  recordCalls: RecordCalls
+  recordHistory: RecordCalls
 }): Promise<Repeated> {
+  const pulling: PullServices = {
+    ...connecting,
+    ...writing,
+    refuseWhileErasing,
+    moveMails,
+    recordCalls,
+    recordHistory,
+    journalRows: async () => (await countRows(stores.database)).waiting,
+    pullMinutes: config.pullMinutes,
+  }
   const stopping = new AbortController()
   await jobs.work(PULL_QUEUE, CONCURRENCY, async ({ tenantId, connectionId }, { signal }) => {
     const either = AbortSignal.any([signal, stopping.signal])

@@ -36,7 +36,6 @@ export interface ErasureDependencies {
   deleteExportFiles(tenant: Tenant): Promise<number>
   /** Deletes the tenant's imported files. */
   deleteImportFiles(tenant: Tenant, uploadedBefore: Date): Promise<number>
-  verifyAfterSeconds?: number
 }
 
 /**
@@ -89,7 +88,7 @@ async function eraseContact(
 
 async function finishErasure(
   tenant: Tenant,
-  { jobs, verifyAfterSeconds = VERIFY_AFTER_SECONDS }: ErasureDependencies,
+  { jobs }: ErasureDependencies,
   erasureId: string,
   now: Date,
 ): Promise<void> {
@@ -100,7 +99,7 @@ async function finishErasure(
       .where('erasure_id', '=', erasureId)
       .where('status', '=', 'running')
       .executeTakeFirst()
-    if (numUpdatedRows > 0n) await jobs.send(tx, ERASE, { erasureId }, { startAfter: verifyAfterSeconds })
+    if (numUpdatedRows > 0n) await jobs.send(tx, ERASE, { erasureId }, { startAfter: VERIFY_AFTER_SECONDS })
   })
 }
 

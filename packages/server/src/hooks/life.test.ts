@@ -11,7 +11,7 @@ import {
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
 import { storeBody } from './bodies.ts'
-import { deleteOldBodies } from './pending.ts'
+import { deleteOldBodies } from './workers.ts'
 
 const DAY_MS = 86_400_000
 

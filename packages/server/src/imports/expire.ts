@@ -1,27 +1,24 @@
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'
 import { OPEN_STATES } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
 import { EXPIRE_IMPORT } from './jobs.ts'
 
-interface Dependencies {
-  jobs: Pick<Jobs, 'send'>
-  writing: Pick<WriteDependencies, 'clock'>
-  directory: string
-}
-
 /** Deletes what is kept of an import for a time: its file, its failed rows and what undoing it needs. Its contacts stay listed. */
-export async function expireImport(tenant: Tenant, dependencies: Dependencies, importId: string): Promise<void> {
-  const { jobs, writing, directory } = dependencies
+export async function expireImport(
+  tenant: Tenant,
+  { jobs, clock, directory }: { jobs: Pick<Jobs, 'send'>; clock: Clock; directory: string },
+  importId: string,
+): Promise<void> {
   const row = await tenant.db
     .selectFrom('imports')
     .select(['state', 'expires_at'])
     .where('import_id', '=', importId)
     .executeTakeFirst()
-  const now = writing.clock()
+  const now = clock()
   const isAtWork = row !== undefined && ['running', 'undoing'].includes(row.state)
   const expiresAt = isAtWork ? new Date(now.getTime() + 86_400_000) : row?.expires_at
   if (expiresAt && expiresAt > now) {

@@ -15,11 +15,6 @@ import { undoImport } from './undo.ts'
 const ATTEMPTS_MAX = 10
 const PROGRESS_EVERY_MS = 1_000
 
-export interface ImportDependencies {
-  writing: WriteDependencies
-  directory: string
-}
-
 /** An import whose state changed while its job worked on it: the job ends without an effect. */
 export class Ended extends Error {}
 
@@ -37,7 +32,7 @@ export interface Task {
 /** Works on an import until it ends or the process stops; then the next job continues. */
 export async function runImport(
   tenant: Tenant,
-  dependencies: ImportDependencies,
+  { writing, directory }: { writing: WriteDependencies; directory: string },
   importId: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -51,7 +46,6 @@ export async function runImport(
   if (!row) return
   const state = row.state as ImportState
   const task = taskOf(tenant, importId, state, signal)
-  const { writing, directory } = dependencies
   try {
     if (row.attempts > ATTEMPTS_MAX) throw givenUp(state)
     if (state === 'undoing') return await undoImport(task, writing)

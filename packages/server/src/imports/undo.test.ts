@@ -168,7 +168,7 @@ test('the contacts of an import are still listed when it can no longer be undone
     .execute()
   await expireImport(
     tenant.handle,
-    { jobs: { send: async () => null }, writing: { clock: () => new Date() }, directory: '/nowhere' },
+    { jobs: { send: async () => null }, clock: () => new Date(), directory: '/nowhere' },
     done.import_id,
   )
   const stored = await tenant.handle.db.selectFrom('import_changes').select('replaced').execute()

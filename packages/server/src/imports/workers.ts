@@ -28,16 +28,17 @@ export async function startImportWorkers({
   writing: WriteDependencies
   config: Pick<Config, 'dataDirectory'>
 }): Promise<Repeated> {
-  const dependencies = { jobs, writing, directory: importDirectory(config.dataDirectory) }
-  await deleteAbandonedFiles(dependencies.directory, writing.clock().getTime())
+  const { clock } = writing
+  const directory = importDirectory(config.dataDirectory)
+  await deleteAbandonedFiles(directory, clock().getTime())
   for (const queue of [IMPORT, PREVIEW]) {
     const run = ({ tenantId, importId }: TenantJob & { importId: string }, { signal }: JobContext) =>
-      runImport(openTenant(stores, tenantId), dependencies, importId, signal)
+      runImport(openTenant(stores, tenantId), { writing, directory }, importId, signal)
     await jobs.work(queue, AT_ONCE.any, run)
     await jobs.work(queue, AT_ONCE.small, run, { minPriority: SMALL })
   }
   await jobs.work(EXPIRE_IMPORT, 1, ({ tenantId, importId }) =>
-    expireImport(openTenant(stores, tenantId), dependencies, importId),
+    expireImport(openTenant(stores, tenantId), { jobs, clock, directory }, importId),
   )
   return STOPS_WITH_QUEUE
 }

@@ -25,6 +25,7 @@ export async function requireFewer(
       | 'sources'
       | 'views'
       | 'warehouse_destinations'
+      | 'webhook_subscriptions'
     ),
   max: number,
   count: () => Promise<{ count: number }>,

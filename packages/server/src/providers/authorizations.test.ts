@@ -62,8 +62,7 @@ beforeAll(async () => {
     CDS_OAUTH_HUBSPOT_CLIENT_SECRET: providers.hubspot.client.secret,
   }
   service = await startTestService(environment, { providerUrls, clock })
-  const { config, secrets, providerApi: tokenApi } = service
-  services = { secrets, config, tokenApi, clock, providerUrls, purposes: { connection: handler } }
+  services = { ...service.providers, purposes: { connection: handler } }
 })
 afterAll(async () => {
   await service?.close()

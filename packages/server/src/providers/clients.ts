@@ -10,13 +10,16 @@ import type { Tenant } from '../platform/tenant.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
 import { TOKEN_PROBLEM, type TokenClient, type TokenDependencies, TokenRefused } from './token-request.ts'
 
-/** The services for signing in at providers. */
-export interface ProviderDependencies extends TokenDependencies {
+/** What finds the OAuth client of a tenant at a provider. */
+interface ClientDependencies {
   secrets: SecretBox
   config: Pick<Config, 'publicUrl' | 'oauthClients'>
   /** For tests: base URLs that replace the providers' own, by name. */
   providerUrls: Readonly<Record<string, string>>
 }
+
+/** The services for signing in at providers. */
+export type ProviderDependencies = ClientDependencies & TokenDependencies
 
 export const OAuthClient = Type.Object(
   {
@@ -47,7 +50,7 @@ export function clientSecretPlace(tenantId: string, provider: string): string {
 }
 
 /** The client of each provider, without secrets. */
-export async function listClients(tenant: Tenant, { config }: ProviderDependencies): Promise<OAuthClient[]> {
+export async function listClients(tenant: Tenant, config: ClientDependencies['config']): Promise<OAuthClient[]> {
   const rows = await tenant.db.selectFrom('provider_clients').select(['provider', 'client_id', 'updated_at']).execute()
   return PROVIDER_NAMES.map((name) => {
     const row = rows.find(({ provider }) => provider === name)
@@ -58,7 +61,7 @@ export async function listClients(tenant: Tenant, { config }: ProviderDependenci
 /** Stores the tenant's client at a provider, replacing the previous one. */
 export async function setClient(
   tenant: Tenant,
-  { secrets, config }: ProviderDependencies,
+  { secrets, config }: Pick<ClientDependencies, 'secrets' | 'config'>,
   provider: Provider,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
   now: Date,
@@ -94,7 +97,7 @@ export async function deleteClient(tenant: Tenant, provider: Provider): Promise<
  */
 export async function tokenClientOf(
   tenant: Tenant,
-  dependencies: ProviderDependencies,
+  dependencies: ClientDependencies,
   provider: Provider,
   settings: ProviderSettings = {},
 ): Promise<TokenClient & { clientSecret: string }> {
@@ -121,7 +124,7 @@ export async function tokenClientOf(
  */
 export function renewalClient(
   tenant: Tenant,
-  dependencies: ProviderDependencies,
+  dependencies: ClientDependencies,
   provider: ProviderName,
   settings: ProviderSettings = {},
 ): () => Promise<TokenClient> {
@@ -132,7 +135,7 @@ export function renewalClient(
     })
 }
 
-function toObject(provider: Provider, row: Row | undefined, config: ProviderDependencies['config']): OAuthClient {
+function toObject(provider: Provider, row: Row | undefined, config: ClientDependencies['config']): OAuthClient {
   const ofOperator = config.oauthClients[provider.name]
   return {
     provider: provider.name,

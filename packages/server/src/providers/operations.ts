@@ -32,7 +32,7 @@ export const PROVIDER_OPERATIONS = [
     summary: 'List the providers where the workspace can sign in, with its OAuth client at each',
     input: {},
     output: { oauth_clients: Type.Array(OAuthClient) },
-    run: async ({ tenant, authorization }) => ({ oauth_clients: await listClients(tenant, authorization) }),
+    run: async ({ tenant, authorization }) => ({ oauth_clients: await listClients(tenant, authorization.config) }),
   }),
   operation({
     name: 'setOAuthClient',

@@ -17,7 +17,7 @@ const PROGRESS_EVERY_MS = 1_000
 const FORMAT = 1
 
 export interface ExportDependencies {
-  jobs: Jobs
+  jobs: Pick<Jobs, 'send'>
   clock: Clock
   log: Logger
   directory: string

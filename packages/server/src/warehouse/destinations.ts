@@ -40,7 +40,7 @@ export interface DestinationChanges {
   time_zone?: string | undefined
 }
 
-export interface CheckDependencies {
+interface CheckDependencies {
   jobs: Pick<Jobs, 'nextTime'>
   storageTransfer: Pick<Transfer, 'check'>
   config: { warehouseDirectory: string | null }
@@ -110,7 +110,7 @@ export async function checkChanges(
 
 interface Dependencies {
   secrets: SecretBox
-  jobs: Pick<Jobs, 'nextTime' | 'send'>
+  jobs: Pick<Jobs, 'nextTime'>
 }
 
 /** Creates a destination that `checkDestination` accepted, in the caller's transaction. @throws ServiceError 409 */
@@ -195,7 +195,7 @@ export async function changeDestination(
 /** Pauses or resumes scheduled runs. A run in progress continues. @returns the names of the changed fields. */
 export async function setPaused(
   tx: Tenant,
-  { jobs }: Pick<Dependencies, 'jobs'>,
+  jobs: Pick<Jobs, 'nextTime'>,
   destinationId: string,
   isPaused: boolean,
   now: Date,
@@ -224,7 +224,7 @@ export async function deleteDestination(tx: Tenant, destinationId: string): Prom
 /** Queues a run of a destination. @throws ServiceError 404, 409 */
 export async function runNow(
   tx: Tenant,
-  { jobs }: Pick<Dependencies, 'jobs'>,
+  jobs: Pick<Jobs, 'send'>,
   destinationId: string,
   isFull: boolean,
   now: Date,

@@ -196,7 +196,7 @@ export const WAREHOUSE_OPERATIONS = [
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
     async run({ tenant, jobs, now }, { destination_id }) {
-      const changed = await setPaused(tenant, { jobs }, destination_id, true, now)
+      const changed = await setPaused(tenant, jobs, destination_id, true, now)
       return { destination: await readDestination(tenant, destination_id), changed }
     },
     audit: ({ destination, changed }) =>
@@ -212,7 +212,7 @@ export const WAREHOUSE_OPERATIONS = [
     input: DestinationPath,
     output: { destination: WarehouseDestination, changed: Changed },
     async run({ tenant, jobs, now }, { destination_id }) {
-      const changed = await setPaused(tenant, { jobs }, destination_id, false, now)
+      const changed = await setPaused(tenant, jobs, destination_id, false, now)
       return { destination: await readDestination(tenant, destination_id), changed }
     },
     audit: ({ destination, changed }) =>
@@ -241,7 +241,7 @@ export const WAREHOUSE_OPERATIONS = [
     example: { full: false },
     errors: ['409 warehouse_run_open'],
     async run({ tenant, jobs, now }, { destination_id, full = false }) {
-      const { runId, isNew } = await runNow(tenant, { jobs }, destination_id, full, now)
+      const { runId, isNew } = await runNow(tenant, jobs, destination_id, full, now)
       return { run_id: runId, is_new: isNew }
     },
     audit: ({ run_id, is_new }, { destination_id, full = false }) =>

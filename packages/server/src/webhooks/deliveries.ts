@@ -4,7 +4,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { retryAt } from './retries.ts'
+import { retryAt } from './queue/finish.ts'
 import type { WebhookDelivery } from './schema.ts'
 import { requireSubscription } from './subscriptions.ts'
 

@@ -2,7 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { ATTEMPTS_MAX } from './retries.ts'
+import { ATTEMPTS_MAX } from './queue/finish.ts'
 import type { WebhookHealth } from './schema.ts'
 
 const WINDOW_MS = 86_400_000

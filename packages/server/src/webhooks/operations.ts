@@ -78,11 +78,11 @@ export const WEBHOOK_OPERATIONS = [
     },
     output: { subscription_id: Id, webhook: Webhook, signing_secret: SigningSecret },
     status: 201,
-    errors: ['400 url_not_allowed', '409 webhook_limit_reached'],
+    errors: ['400 url_not_allowed', '409 too_many_webhook_subscriptions'],
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, input) {
-      const { subscriptionId, signingSecret } = await createSubscription(tenant, { secrets }, input, now)
+      const { subscriptionId, signingSecret } = await createSubscription(tenant, secrets, input, now)
       const webhook = await readSubscription(tenant, subscriptionId)
       return { subscription_id: subscriptionId, webhook, signing_secret: signingSecret }
     },
@@ -180,7 +180,7 @@ export const WEBHOOK_OPERATIONS = [
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, { subscription_id, ...changes }) {
-      const changed = await changeSubscription(tenant, { secrets }, subscription_id, changes, now)
+      const changed = await changeSubscription(tenant, secrets, subscription_id, changes, now)
       return { webhook: await readSubscription(tenant, subscription_id), changed }
     },
     audit: ({ webhook, changed }) =>
@@ -226,7 +226,7 @@ export const WEBHOOK_OPERATIONS = [
     summary: 'Resume deliveries',
     input: SubscriptionPath,
     output: { webhook: Webhook, changed: Changed },
-    errors: ['409 webhook_limit_reached'],
+    errors: ['409 too_many_webhook_subscriptions'],
     async run({ tenant, now }, { subscription_id }) {
       const changed = await resumeSubscription(tenant, subscription_id, now)
       return { webhook: await readSubscription(tenant, subscription_id), changed }

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const create = (settings: Partial<SubscriptionSettings> = {}, of = tenant) =>
-  createSubscription(of.handle, bench.service, { event: 'page_view', url: URL, ...settings }, new Date())
+  createSubscription(of.handle, bench.service.secrets, { event: 'page_view', url: URL, ...settings }, new Date())
 
 const webhooksOf = async ({ handle }: TestTenant) =>
   (await listSubscriptions(handle, { page: 1, limit: SUBSCRIPTIONS_MAX })).webhooks
@@ -43,13 +43,13 @@ test('the 26th active subscription is refused, also when thirty are created conc
   const refused = results.filter((result) => result.status === 'rejected')
   expect(refused).toHaveLength(5)
   for (const { reason } of refused) {
-    expect(reason).toMatchObject({ status: 409, code: 'webhook_limit_reached', message: /at most 25 active/ })
+    expect(reason).toMatchObject({ status: 409, code: 'too_many_webhook_subscriptions', message: /at most 25 active/ })
   }
   const [first, second] = await webhooksOf(crowded)
   await pauseSubscription(crowded.handle, first?.subscription_id ?? '', new Date())
   await create({}, crowded)
   await expect(resumeSubscription(crowded.handle, first?.subscription_id ?? '', new Date())).rejects.toMatchObject({
-    code: 'webhook_limit_reached',
+    code: 'too_many_webhook_subscriptions',
   })
   await deleteSubscription(crowded.handle, second?.subscription_id ?? '')
   await resumeSubscription(crowded.handle, first?.subscription_id ?? '', new Date())
@@ -59,11 +59,11 @@ test('the 26th active subscription is refused, also when thirty are created conc
   await create()
 })
 
-test('a tenant may have 200 subscriptions, paused ones included', async () => {
+test('a tenant may have 200 subscriptions, paused ones included, also when twenty are created concurrently', async () => {
   const crowded = await createTestTenant(bench.service)
   const { subscriptionId } = await create({}, crowded)
   const now = new Date()
-  const paused = Array.from({ length: 198 }, () => ({
+  const paused = Array.from({ length: 197 }, () => ({
     subscription_id: newId(),
     event: 'page_view',
     url: URL,
@@ -74,8 +74,12 @@ test('a tenant may have 200 subscriptions, paused ones included', async () => {
     updated_at: now,
   }))
   await crowded.handle.db.insertInto('webhook_subscriptions').values(paused).execute()
-  await create({}, crowded)
-  await expect(create({}, crowded)).rejects.toMatchObject({ code: 'webhook_limit_reached', message: /at most 200/ })
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => create({}, crowded)))
+  const refused = results.filter((result) => result.status === 'rejected')
+  expect(refused).toHaveLength(18)
+  for (const { reason } of refused) {
+    expect(reason).toMatchObject({ code: 'too_many_webhook_subscriptions', message: /at most 200/ })
+  }
   // An existing one can still be resumed.
   await pauseSubscription(crowded.handle, subscriptionId, new Date())
   await resumeSubscription(crowded.handle, subscriptionId, new Date())

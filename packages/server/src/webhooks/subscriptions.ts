@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import { conflict, notFound } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import { PrivateAddress, RefusedAddress } from '../platform/outbound/urls.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
-import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { wakeWorkers } from './queue/add.ts'
@@ -21,6 +21,7 @@ import type { UrlFilter } from './url-filter.ts'
 const ACTIVE_MAX = 25
 /** Subscriptions of a tenant, paused ones included. */
 export const SUBSCRIPTIONS_MAX = 200
+
 export interface SubscriptionSettings {
   event: string
   url: string
@@ -58,17 +59,13 @@ export async function checkSettings(
 
 const ALLOW_PRIVATE = 'For development, start the service with CDS_WEBHOOK_ALLOW_PRIVATE=on.'
 
-interface Dependencies {
-  secrets: SecretBox
-}
-
 /**
  * Creates a subscription with settings that `checkSettings` accepted. Only this response contains the secret.
- * @throws ServiceError 409 `webhook_limit_reached`, 503 `secret_key_missing`.
+ * @throws ServiceError 409 `too_many_webhook_subscriptions`, 503 `secret_key_missing`.
  */
 export async function createSubscription(
   tenant: Tenant,
-  { secrets }: Dependencies,
+  secrets: SecretBox,
   { event, url, url_filter: filter, headers = [], format = 'json', template = null }: SubscriptionSettings,
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
@@ -80,7 +77,8 @@ export async function createSubscription(
     ...headerColumns(tenant, secrets, subscriptionId, headers),
   }
   await tenant.transaction(async (tx) => {
-    await checkLimits(tx, 1)
+    await requireFewSubscriptions(tx)
+    await requireFewActive(tx)
     await tx.db
       .insertInto('webhook_subscriptions')
       .values({
@@ -107,7 +105,7 @@ export async function createSubscription(
  */
 export async function changeSubscription(
   tenant: Tenant,
-  { secrets }: Dependencies,
+  secrets: SecretBox,
   subscriptionId: string,
   { url: newUrl, url_filter: filter, headers, template }: SubscriptionChanges,
   now: Date,
@@ -147,10 +145,7 @@ export async function listSubscriptions(tenant: Tenant, page: Page): Promise<{ w
       .limit(page.limit)
       .offset(offsetOf(page))
       .execute(),
-    tenant.db
-      .selectFrom('webhook_subscriptions')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow(),
+    countSubscriptions(tenant).executeTakeFirstOrThrow(),
   ])
   return { webhooks: rows.map(toWebhook), total: counted.count }
 }
@@ -206,14 +201,14 @@ export async function pauseSubscription(tenant: Tenant, subscriptionId: string, 
 
 /**
  * Resumes deliveries. @returns the names of the fields that changed.
- * @throws ServiceError 404, or 409 `webhook_limit_reached`.
+ * @throws ServiceError 404, or 409 `too_many_webhook_subscriptions`.
  */
 export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {
   const id = idOf(subscriptionId)
   return tenant.transaction(async (tx) => {
     const { paused_at } = await requireSubscription(tx, id)
     if (paused_at === null) return []
-    await checkLimits(tx, 0)
+    await requireFewActive(tx)
     await tx.db
       .updateTable('webhook_subscriptions')
       .set({ paused_at: null, updated_at: now })
@@ -254,27 +249,22 @@ export async function requireSubscription(tenant: Tenant, subscriptionId: string
   return row
 }
 
-/**
- * Checks the tenant's limits. It waits for concurrent callers, so call it in a transaction.
- * @param added 1 for a new subscription, 0 for one that is resumed.
- */
-async function checkLimits(tx: Tenant, added: 0 | 1): Promise<void> {
-  await lock(tx.db, 'webhook_subscriptions', tx.id)
-  const { active, all } = await tx.db
-    .selectFrom('webhook_subscriptions')
-    .select(({ fn }) => [
-      fn.countAll<number>().as('all'),
-      fn.countAll<number>().filterWhere('paused_at', 'is', null).as('active'),
-    ])
-    .executeTakeFirstOrThrow()
-  if (active >= ACTIVE_MAX) {
-    const message = `A tenant can have at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
-    throw conflict('webhook_limit_reached', message)
-  }
-  if (all + added > SUBSCRIPTIONS_MAX) {
-    const message = `A tenant can have at most ${SUBSCRIPTIONS_MAX} webhook subscriptions, including paused ones. Delete one first.`
-    throw conflict('webhook_limit_reached', message)
-  }
+/** @throws ServiceError 409 `too_many_webhook_subscriptions` */
+async function requireFewSubscriptions(tx: Tenant): Promise<void> {
+  const all = countSubscriptions(tx)
+  const message = `A tenant can have at most ${SUBSCRIPTIONS_MAX} webhook subscriptions, including paused ones. Delete one first.`
+  await requireFewer(tx, 'webhook_subscriptions', SUBSCRIPTIONS_MAX, () => all.executeTakeFirstOrThrow(), message)
+}
+
+/** @throws ServiceError 409 `too_many_webhook_subscriptions` */
+async function requireFewActive(tx: Tenant): Promise<void> {
+  const active = countSubscriptions(tx).where('paused_at', 'is', null)
+  const message = `A tenant can have at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
+  await requireFewer(tx, 'webhook_subscriptions', ACTIVE_MAX, () => active.executeTakeFirstOrThrow(), message)
+}
+
+function countSubscriptions(tenant: Tenant) {
+  return tenant.db.selectFrom('webhook_subscriptions').select(({ fn }) => fn.countAll<number>().as('count'))
 }
 
 function idOf(text: string): string {

@@ -9,7 +9,7 @@ import type { Clock } from '../platform/time.ts'
 import { startDeliveryRetention } from './queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './queue/worker.ts'
 
-/** Sends deliveries, and deletes old ones. */
+/** Sends deliveries, and deletes old ones. `queue/worker.ts` tells the life of a delivery. */
 export function startWebhookWorkers(context: {
   stores: Stores
   outbound: Outbound

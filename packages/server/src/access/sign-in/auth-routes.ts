@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
+import type { Config } from '../../config.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -74,7 +75,7 @@ const FORWARDED: readonly Forwarded[] = [
 /** Sign-in, sign-out, second factors and passwords: the sign-in library behind our own checks. */
 export function authRoutes(
   app: App,
-  dependencies: CodeDependencies & PasswordMailDependencies & { log: Logger },
+  dependencies: CodeDependencies & PasswordMailDependencies & { config: Pick<Config, 'oidc'>; log: Logger },
 ): void {
   const { config, auth, rateLimiter, stores, clock, log } = dependencies
   const { database } = stores

@@ -5,7 +5,7 @@ import { cookiesOf } from '../sessions.ts'
 import { type Auth, CLIENT_IP_HEADER, publicOrigin } from './auth.ts'
 
 export interface ForwardDependencies {
-  config: Config
+  config: Pick<Config, 'publicUrl'>
   auth: () => Promise<Auth>
 }
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { acceptInvitation, readInvitation } from '../accept-invitation.ts'
 import type { SignedIn } from '../sessions.ts'
@@ -11,6 +12,7 @@ const TokenPath = Type.Object({ token: Type.String() })
 export function invitationRoutes(
   app: App,
   dependencies: SignInDependencies & {
+    config: Pick<Config, 'oidc'>
     findSession(cookies: string | undefined): Promise<SignedIn | null>
   },
 ): void {

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { Config } from '../../config.ts'
 import { scopesOf } from '../../operations/scopes.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound } from '../../platform/errors.ts'
@@ -20,6 +21,7 @@ const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
 export function sessionRoutes(
   app: App,
   dependencies: SignInDependencies & {
+    config: Pick<Config, 'oidc'>
     secrets: SecretBox
     mailer: Mailer | null
   },

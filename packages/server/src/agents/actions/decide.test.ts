@@ -14,11 +14,9 @@ let service: TestService
 let tenant: TestTenant
 let contactId: string
 let identityId: string
-let deciding: { jobs: TestService['jobs'] }
 
 beforeAll(async () => {
   service = await sharedService()
-  deciding = { jobs: service.jobs }
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
@@ -192,7 +190,7 @@ describe('edits', () => {
   test('an approval can have edited params, which are checked and named in the audit log without their text', async () => {
     const { ref } = await waiting()
     const params = { ...MAIL.params, message: 'Edited' }
-    const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
+    const action = await approveAction(tenant.handle, service.jobs, ref, { actor: ADA, params }, new Date())
     expect(action).toMatchObject({ params, status: 'approved', decided_by: ADA })
     expect((await actionOf(tenant.handle, ref)).params_hash).toBe(hashOfParams(params))
     const { entries } = await listAudit(tenant.handle, { actor: ADA.id }, { page: 1, limit: 10 })
@@ -211,7 +209,7 @@ describe('edits', () => {
     ['text'],
   ])('the params %j are refused and the action keeps waiting', async (params) => {
     const { ref } = await waiting()
-    const approval = approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
+    const approval = approveAction(tenant.handle, service.jobs, ref, { actor: ADA, params }, new Date())
     await expect(approval).rejects.toMatchObject({ status: 400, code: 'validation_error' })
     expect((await actionOf(tenant.handle, ref)).status).toBe('pending_approval')
   })
@@ -223,7 +221,7 @@ test('several actions can be approved in one call, independently', async () => {
   await tenant.call('POST', `${second.path}/reject`)
   const unknown = { ...first.ref, runId: newId() }
   const decided = await decideMany([first.ref, second.ref, unknown], (ref) =>
-    approveAction(tenant.handle, deciding, ref, { actor: ADA }, new Date()),
+    approveAction(tenant.handle, service.jobs, ref, { actor: ADA }, new Date()),
   )
   expect(decided.map((each) => ('action' in each ? each.action.status : each.error.code))).toEqual([
     'approved',

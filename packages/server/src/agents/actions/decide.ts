@@ -12,10 +12,6 @@ import { hashOfParams } from './params-hash.ts'
 import { existingIdentity } from './propose.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 
-export interface DecisionServices {
-  jobs: Pick<Jobs, 'send'>
-}
-
 export interface Approval {
   actor: Actor
   /** Edited params that replace the proposed ones. */
@@ -40,7 +36,7 @@ const DECIDED_AT_ONCE_MAX = 100
  */
 export async function approveAction(
   tenant: Tenant,
-  { jobs }: DecisionServices,
+  jobs: Pick<Jobs, 'send'>,
   ref: ActionRef,
   { actor, params: edited }: Approval,
   now: Date,

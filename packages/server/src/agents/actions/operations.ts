@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
@@ -8,13 +7,11 @@ import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { costOfMonth } from '../runs/costs.ts'
 import { Action } from './action-object.ts'
-import { approveAction, type Decided, type DecisionServices, decideMany, readAction, rejectAction } from './decide.ts'
+import { approveAction, type Decided, decideMany, readAction, rejectAction } from './decide.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
-import type { ActionRef } from './queue.ts'
+import type { ActionRef, ActionServices } from './queue.ts'
 import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
-
-export type ActionServices = DecisionServices & WriteDependencies
 
 const tag = 'Agents'
 const ACTION_PATH = '/v1/agents/runs/:run_id/contacts/:contact_id/actions/:action_index'
@@ -130,7 +127,7 @@ export const ACTION_OPERATIONS = [
     errors: ['409 invalid_action_state', '409 identity_required'],
     async run({ tenant, jobs, actor, now }, { params, ...path }) {
       const approval = { actor, ...(params === undefined ? {} : { params }) }
-      return { action: await approveAction(tenant, { jobs }, refOf(path), approval, now) }
+      return { action: await approveAction(tenant, jobs, refOf(path), approval, now) }
     },
     audit: 'own',
   }),
@@ -185,7 +182,7 @@ export const ACTION_OPERATIONS = [
     input: { actions: Places },
     output: { decisions: Type.Array(Decision) },
     async run({ tenant, jobs, actor, now }, { actions }) {
-      const approve = (ref: ActionRef) => approveAction(tenant, { jobs }, ref, { actor }, now)
+      const approve = (ref: ActionRef) => approveAction(tenant, jobs, ref, { actor }, now)
       return { decisions: (await decideMany(refsOf(actions), approve)).map(toDecision) }
     },
     audit: 'own',

@@ -1,10 +1,9 @@
 import { missingContact } from '../../contacts/aliases.ts'
 import { lockContact } from '../../contacts/change.ts'
-import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
+import { changeContacts } from '../../contacts/change-log.ts'
 import type { Actor } from '../../operations/audit.ts'
 import { conflict, notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, checkActionParams, typesOf } from '../action-types.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
@@ -13,7 +12,7 @@ import { auditAction } from './audit.ts'
 import { readAction } from './decide.ts'
 import { hashOfParams } from './params-hash.ts'
 import { proposeAction } from './propose.ts'
-import type { ActionRef } from './queue.ts'
+import type { ActionRef, ActionServices } from './queue.ts'
 import { waitingOf } from './same-waiting.ts'
 
 /** Characters. */
@@ -38,14 +37,14 @@ export interface ProposalRequest {
  */
 export async function proposeForApproval(
   tenant: Tenant,
-  dependencies: WriteDependencies & { jobs: Pick<Jobs, 'send'> },
+  services: ActionServices,
   request: ProposalRequest,
   now: Date,
 ): Promise<ActionObject> {
   const { contactId, type, params, actor } = request
   const problems = checkActionParams(type, params)
   if (problems.length > 0) throw validationError(problems)
-  return changeContacts(tenant, dependencies, async (tx, log) => {
+  return changeContacts(tenant, services, async (tx, log) => {
     const agent = await enabledAgent(tx, request)
     // Locked against a deletion or an erasure, which would not see what is inserted here.
     if (!(await lockContact(tx, contactId))) throw await missingContact(tx, contactId)
@@ -63,7 +62,7 @@ export async function proposeForApproval(
       proposedBy: actor,
     }
     await insertRun(tx, request, ref, configuration, now)
-    const { status } = await proposeAction(tx, log.events, dependencies, proposal, now)
+    const { status } = await proposeAction(tx, log.events, services.jobs, proposal, now)
     if (status === 'pending_approval') await countWaiting(tx, ref)
     const details = { type, agent_id: agent.agent_id, params_hash: hashOfParams(params) }
     await auditAction(tx, 'proposed', ref, actor, details, now)

@@ -37,7 +37,7 @@ export interface Proposed {
 export async function proposeAction(
   tx: Tenant,
   events: SystemEvent[],
-  { jobs }: { jobs: Pick<Jobs, 'send'> },
+  jobs: Pick<Jobs, 'send'>,
   sent: Proposal,
   now: Date,
 ): Promise<Proposed> {

@@ -1,3 +1,4 @@
+import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
@@ -22,6 +23,11 @@ export const ACTION_QUEUE = jobQueue<ActionRef>('agent-actions', {
   retentionSeconds: 400 * 86_400,
   deleteAfterSeconds: 3_600,
 })
+
+/** What changing an action needs: its events are recorded as those of contacts are, and an approved action is queued. */
+export interface ActionServices extends WriteDependencies {
+  jobs: Pick<Jobs, 'send'>
+}
 
 /** Queues the execution of an action in the caller's transaction. */
 export async function queueAction(

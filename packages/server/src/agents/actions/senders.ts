@@ -1,18 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
 import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import type { SendDependencies } from '../../identities/social/send.ts'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ClaimedAction } from './claim.ts'
 import type { GuardedAction } from './guardrail.ts'
+import type { ActionServices } from './queue.ts'
 import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
 import type { SendOutcome } from './send-outcome.ts'
 import { sendSocial } from './send-social.ts'
 
 /** Services for executing actions. */
-export interface ExecutionDependencies extends WriteDependencies {
-  jobs: Pick<Jobs, 'send'>
+export interface ExecutionDependencies extends ActionServices {
   senders: Senders
 }
 

@@ -1,19 +1,15 @@
 import { sql } from 'kysely'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
+import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ClaimLost, updateClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { proposeAction } from '../actions/propose.ts'
+import type { ActionServices } from '../actions/queue.ts'
 import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, whereClaimed } from './claim.ts'
 import { spend } from './costs.ts'
 import type { Reserved } from './reserve-cost.ts'
-
-/** What recording needs beside the tenant's data. */
-export interface RecordDependencies extends WriteDependencies {
-  jobs: Pick<Jobs, 'send'>
-}
 
 /** The result for one contact of a run. */
 export type Outcome =
@@ -29,18 +25,16 @@ export type Outcome =
  */
 export async function recordOutcome(
   tenant: Tenant,
-  dependencies: RecordDependencies,
+  services: ActionServices,
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
   reserved: Reserved = { usd: 0 },
 ): Promise<void> {
-  const { jobs, clock } = dependencies
+  const { jobs, clock } = services
   const now = clock()
   try {
-    await changeContacts(tenant, dependencies, (tx, log) =>
-      record(tx, log, jobs, run, contactId, outcome, reserved, now),
-    )
+    await changeContacts(tenant, services, (tx, log) => record(tx, log, jobs, run, contactId, outcome, reserved, now))
   } catch (error) {
     if (error instanceof ClaimLost) await countLost(tenant, run, usageOf(outcome), now)
     throw error
@@ -160,7 +154,7 @@ async function propose(
       identityId: configuration.identity_id,
       requireApproval: configuration.playbook.require_approval ?? true,
     }
-    const { status } = await proposeAction(tx, log.events, { jobs }, proposal, now)
+    const { status } = await proposeAction(tx, log.events, jobs, proposal, now)
     statuses.push(status)
   }
   if (skipped.length > 0) {

@@ -1,10 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
-import type { Logger } from '../../platform/log.ts'
+import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
-import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
+import { openTenant, type Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
 import { nextRunOf } from '../agents.ts'
 import { RESTARTS_MAX, skipPending } from './claim.ts'
@@ -18,19 +16,12 @@ const STUCK = `The run made no progress: no contact was evaluated in ${STUCK_MIN
 /** A run that waits this long for a process fails. */
 const WAITING_HOURS = 24
 
-export interface SweepDependencies {
-  stores: Stores
-  jobs: Pick<Jobs, 'send' | 'nextTime'>
-  clock: Clock
-  log: Logger
-}
-
 /**
  * Queues the scheduled runs that are due, each once, however many processes do this. One run makes up for all times
  * that were missed while no process ran.
  * @returns how many runs were queued.
  */
-export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<number> {
+export async function sweepSchedules({ stores, jobs, clock, log }: Sweeping): Promise<number> {
   const now = clock()
   const due = await stores.database
     .selectFrom('agents')
@@ -52,7 +43,7 @@ export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependen
 }
 
 /** The agent's row stays locked until its next time is set, so that no other process queues the same run. */
-async function queueDue(tenant: Tenant, jobs: SweepDependencies['jobs'], agentId: string, now: Date): Promise<boolean> {
+async function queueDue(tenant: Tenant, jobs: Sweeping['jobs'], agentId: string, now: Date): Promise<boolean> {
   return tenant.transaction(async (tx) => {
     const agent = await tx.db
       .selectFrom('agents')
@@ -63,7 +54,7 @@ async function queueDue(tenant: Tenant, jobs: SweepDependencies['jobs'], agentId
       .skipLocked()
       .executeTakeFirst()
     if (!agent) return false
-    const next = await nextRunOf(tx, { jobs }, configurationOf(agent), agent.enabled, now)
+    const next = await nextRunOf(tx, jobs, configurationOf(agent), agent.enabled, now)
     await tx.db.updateTable('agents').set({ next_run_at: next }).where('agent_id', '=', agentId).execute()
     // If a scheduled run is still open, another one is pointless.
     if (await hasOpenRun(tx, agentId)) return false
@@ -88,7 +79,7 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
  * Queues runs again whose process has died, and ends those that make no progress: stuck, interrupted too often, or
  * waiting too long.
  */
-export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
+export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise<void> {
   const now = clock()
   const silent = sql<boolean>`claim IS NOT NULL AND ${isFree}`
   const stuck = sql<boolean>`CASE WHEN claim IS NULL
@@ -118,7 +109,7 @@ export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies)
 
 async function restartOrFail(
   tx: Tenant,
-  jobs: SweepDependencies['jobs'],
+  jobs: Sweeping['jobs'],
   runId: string,
   { silent, stuck }: { silent: RawBuilder<boolean>; stuck: RawBuilder<boolean> },
   now: Date,

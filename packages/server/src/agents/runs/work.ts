@@ -3,6 +3,7 @@ import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { ClaimLost, whileClaimed } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import type { ActionServices } from '../actions/queue.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
 import {
@@ -17,13 +18,13 @@ import {
 import { begin, finishRun } from './begin-and-end.ts'
 import { type ClaimedRun, claimRun, releaseAfterFailure, releaseRun, whereClaimed } from './claim.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
-import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
+import { type Outcome, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 
 /** A run works for this long before other runs get a turn. */
 const SLICE_MS = 60_000
 
-export interface RunDependencies extends RecordDependencies, ReasonerDependencies {
+export interface RunDependencies extends ActionServices, ReasonerDependencies {
   stores: Stores
   log: Logger
 }

@@ -1,19 +1,17 @@
 import { eachAlone, every, type Repeated } from '../../platform/every.ts'
+import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { expireSession, LOST_AFTER_MS, SOCIAL_LOGINS } from './sessions.ts'
-import type { StepDependencies } from './steps.ts'
 
 const EVERY_MS = 5_000
 const ROWS_AT_ONCE = 500
 const RETENTION_MS = 30 * 86_400_000
 
-type Dependencies = Omit<StepDependencies, 'social' | 'secrets'>
-
 /**
  * Fails logins whose deadline has passed, which erases their secrets; requeues logins whose job was lost with its
  * process; deletes old sessions. A failure with one login does not affect the others.
  */
-export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): Promise<void> {
+export async function sweepLogins({ stores, jobs, clock, log }: Sweeping): Promise<void> {
   const { database } = stores
   const now = clock()
   const expired = await database
@@ -58,10 +56,10 @@ export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): P
   await database.deleteFrom('social_sandbox_logins').where('created_at', '<', old).execute()
 }
 
-export function startSweeping(dependencies: Dependencies): Repeated {
+export function startSweeping(sweeping: Sweeping): Repeated {
   return every(EVERY_MS, () =>
-    sweepLogins(dependencies).catch((error) => {
-      dependencies.log.warn({ err: error }, 'social logins could not be swept; retrying in the next round')
+    sweepLogins(sweeping).catch((error) => {
+      sweeping.log.warn({ err: error }, 'social logins could not be swept; retrying in the next round')
     }),
   )
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import type { MailDependencies } from '../mail/dependencies.ts'
 import { confirmPage, donePage, invalidLinkPage, PAGE_HEADERS } from './page.ts'
 import { readUnsubscribeToken } from './token.ts'
 import { findUnsubscribeLink, type UnsubscribeLink, unsubscribe } from './unsubscribe.ts'
@@ -13,8 +13,8 @@ const Path = Type.Object({ token: Type.String() })
 const PAGES = { config: { access: 'public' as const }, schema: { hide: true, params: Path } as object }
 
 /** The targets of unsubscribe links: GET returns a page with a button; mail programs POST directly. */
-export async function unsubscribeRoutes(app: App, dependencies: MailDependencies & { stores: Stores }): Promise<void> {
-  const { stores, clock, writing } = dependencies
+export async function unsubscribeRoutes(app: App, dependencies: WriteDependencies & { stores: Stores }): Promise<void> {
+  const { stores, clock } = dependencies
   // Mail programs POST a form (RFC 8058). The link alone says what to do, so any body is accepted and ignored.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, async () => undefined)
@@ -35,7 +35,7 @@ export async function unsubscribeRoutes(app: App, dependencies: MailDependencies
   app.post(PATH, PAGES, async ({ params }, reply) => {
     const found = await find((params as Type.Static<typeof Path>).token)
     if (!found) return send(reply, 404, invalidLinkPage())
-    await unsubscribe(found.tenant, writing, found.link)
+    await unsubscribe(found.tenant, dependencies, found.link)
     return send(reply, 200, donePage())
   })
 }

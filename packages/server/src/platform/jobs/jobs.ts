@@ -4,7 +4,8 @@ import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/address.ts'
 import type { Database } from '../postgres/database.ts'
-import type { Tenant } from '../tenant.ts'
+import type { Stores, Tenant } from '../tenant.ts'
+import type { Clock } from '../time.ts'
 
 const SCHEMA = 'pgboss'
 const CONNECTIONS_MAX = 4
@@ -68,6 +69,14 @@ export interface Jobs {
    */
   nextTime(cron: string, timeZone: string, after: Date): Date | null
   stop(): Promise<void>
+}
+
+/** What a sweep needs: it queues jobs for the rows of all tenants that are due, or whose job was lost. */
+export interface Sweeping {
+  stores: Stores
+  jobs: Pick<Jobs, 'send' | 'nextTime'>
+  clock: Clock
+  log: Logger
 }
 
 /** Five fields, without hashed ones (`H`), whose time would differ at each parse. */

@@ -1,9 +1,7 @@
 import { sql } from 'kysely'
-import type { Jobs } from '../../platform/jobs/jobs.ts'
-import type { Logger } from '../../platform/log.ts'
+import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
-import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
+import { openTenant, type Tenant } from '../../platform/tenant.ts'
 import { OPEN } from '../destination.ts'
 import { nextTimeOf } from '../schedule.ts'
 import { requestRun, sendRun } from './requests.ts'
@@ -12,18 +10,11 @@ const AT_ONCE = 100
 /** A run whose job has not claimed it for this long may have lost its job. */
 const JOB_SENT_AGAIN_AFTER_MS = 120_000
 
-export interface SweepDependencies {
-  stores: Stores
-  jobs: Pick<Jobs, 'send' | 'nextTime'>
-  clock: Clock
-  log: Logger
-}
-
 /**
  * Queues the scheduled runs that are due. Each is queued once, even if several processes do this. One run makes up for all
  * missed times.
  */
-export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
+export async function sweepSchedules({ stores, jobs, clock, log }: Sweeping): Promise<void> {
   const now = clock()
   const due = await stores.database
     .selectFrom('warehouse_destinations')
@@ -40,7 +31,7 @@ export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependen
   }
 }
 
-async function queueDue(tx: Tenant, jobs: SweepDependencies['jobs'], id: string, now: Date): Promise<void> {
+async function queueDue(tx: Tenant, jobs: Sweeping['jobs'], id: string, now: Date): Promise<void> {
   const row = await tx.db
     .selectFrom('warehouse_destinations')
     .selectAll()
@@ -62,7 +53,7 @@ async function queueDue(tx: Tenant, jobs: SweepDependencies['jobs'], id: string,
  * Queues runs again if their process died, if their pause after a failure is over, or if their job may have died before it
  * claimed them.
  */
-export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
+export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise<void> {
   const now = clock()
   const open = await stores.database
     .selectFrom('warehouse_runs')
@@ -80,7 +71,7 @@ export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies)
   }
 }
 
-async function queueAgain(tx: Tenant, jobs: SweepDependencies['jobs'], runId: string, now: Date): Promise<void> {
+async function queueAgain(tx: Tenant, jobs: Sweeping['jobs'], runId: string, now: Date): Promise<void> {
   const { numUpdatedRows } = await tx.db
     .updateTable('warehouse_runs')
     .set({ status: 'queued', next_attempt_at: null, queued_at: now, ...RELEASED })

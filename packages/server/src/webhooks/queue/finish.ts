@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/postgres/database.ts'
-import { retryAt } from '../retries.ts'
 import type { Batch, Claimed } from './claim.ts'
+
+/** The delays before the second to sixth attempt, from the end of the previous one. */
+const DELAYS_MS = [60_000, 300_000, 1_800_000, 7_200_000, 43_200_000]
+/** Attempts of a delivery, including the first. */
+export const ATTEMPTS_MAX = DELAYS_MS.length + 1
 
 /** The outcome of one attempt. */
 export interface Outcome {
@@ -109,4 +113,10 @@ const remainingBatches = sql`remaining AS (
 function nextAttemptAt({ delivery: { batch, attemptsBefore }, outcome }: Attempted): string | null {
   if (outcome.succeeded) return null
   return retryAt(outcome.endedAt, batch.attempt - attemptsBefore)?.toISOString() ?? null
+}
+
+/** When a delivery is retried after a number of failures; null after the sixth. */
+export function retryAt(failedAt: Date, failures: number): Date | null {
+  const delay = DELAYS_MS[failures - 1]
+  return delay === undefined ? null : new Date(failedAt.getTime() + delay)
 }

@@ -1,21 +1,23 @@
 /*
- * The life of a delivery
+ * The life of a delivery, in the order of the functions below. ../tables.sql describes the tables, and
+ * docs/decisions/0007-webhook-queue.md says why they are as they are.
  *
- * Added: ../match.ts finds the subscriptions that receive an event. add.ts inserts a row of webhook_deliveries for each,
- * and a row of webhook_queue for up to 64 of them, in the transaction that records the event. It notifies the workers.
+ * Added: ../append.ts records an event, and ../match.ts finds the subscriptions that receive it. In the same transaction,
+ * add.ts inserts a row of webhook_deliveries for each, and a row of webhook_queue for up to 64 of them. It notifies the
+ * workers.
  *
- * Claimed: a worker polls the queue when it is notified, and every second because retries come due without notice.
+ * Claimed (`poll`): a worker polls the queue when it is notified, and every second because retries come due without notice.
  * claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their payloads.
  * capacity.ts says how many; pace.ts says how many requests a receiver gets at once.
  *
- * Attempted: attempt.ts signs the payload and sends it. While the receiver has enough requests in flight, the delivery is
- * buffered in memory.
+ * Attempted (`start`, `send`): attempt.ts signs the payload and sends it. While the receiver has enough requests in flight,
+ * the delivery is buffered in memory.
  *
- * Finished or retried: finish.ts adds a line to webhook_attempts and removes the delivery from the queue row. is_last marks
- * a success and the sixth failure; any other failure is queued again, due after the delay in ../retries.ts.
+ * Finished or retried (`finish`, `record`): finish.ts adds a line to webhook_attempts and removes the delivery from the
+ * queue row. is_last marks a success and the sixth failure; any other failure is queued again, due after a delay.
  *
- * Released: finish.ts returns deliveries that this process does not attempt to the queue. If the process dies, they are due
- * again when its lease ends. An attempt that was not recorded is repeated without being counted.
+ * Released (`release`): finish.ts returns deliveries that this process does not attempt to the queue. If the process dies,
+ * they are due again when its lease ends. An attempt that was not recorded is repeated without being counted.
  *
  * ../resend.ts queues a delivery again, delete.ts deletes it from all three tables, and retention.ts deletes old ones.
  */

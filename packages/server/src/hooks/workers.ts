@@ -1,7 +1,9 @@
-import { sql } from 'kysely'
+import type { WriteDependencies } from '../contacts/change-log.ts'
 import { every, type Repeated } from '../platform/every.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { isFree } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { claimBody } from './bodies.ts'
 import { requireHook } from './hooks.ts'
 import { tryBody } from './process.ts'
@@ -15,36 +17,42 @@ const DAY_MS = 86_400_000
 const KEPT_DAYS = 30
 
 /** Records bodies that a process did not finish, because it died or a database was unavailable. */
-export function startHookWorkers({ stores, hookServices }: { stores: Stores; hookServices: RecordServices }): Repeated {
+export function startHookWorkers({
+  stores,
+  writing,
+  recordCalls,
+}: {
+  stores: Stores
+  writing: WriteDependencies
+  recordCalls: RecordCalls
+}): Repeated {
+  const services = { ...writing, recordCalls }
   return every(EVERY_MS, async () => {
     try {
-      await recordPending(stores, hookServices)
+      await recordPending(stores, services)
     } catch (err) {
-      hookServices.log.warn({ err }, 'pending bodies of hooks could not be recorded; retrying')
+      writing.log.warn({ err }, 'pending bodies of hooks could not be recorded; retrying')
     }
   })
 }
 
-/** Records pending bodies that no process is working on, oldest first. @returns how many were claimed. */
-export async function recordPending(stores: Stores, services: RecordServices): Promise<number> {
+/** Records pending bodies that no process is working on, oldest first. */
+async function recordPending(stores: Stores, services: RecordServices): Promise<void> {
   const rows = await stores.database
     .selectFrom('hook_bodies')
     .select(['tenant_id', 'hook_id', 'body_id'])
     .where('state', '=', 'pending')
-    .where(sql<boolean>`(claimed_until IS NULL OR claimed_until < now())`)
+    .where(isFree)
     .orderBy('received_at')
     .orderBy('body_id')
     .limit(ROUND)
     .execute()
-  let claimed = 0
   for (const { tenant_id, hook_id, body_id } of rows) {
     const tenant = openTenant(stores, tenant_id)
     const body = await claimBody(tenant, hook_id, body_id)
     if (body === null) continue
-    claimed++
     await tryBody(tenant, services, await requireHook(tenant, hook_id), body)
   }
-  return claimed
 }
 
 /** Deletes bodies that are older than the retention period. */
