@@ -121,10 +121,18 @@ export async function updateAgent(
 }
 
 /** Deletes an agent with its runs and their actions; a run in progress stops. @throws ServiceError 404. */
-export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor, now: Date): Promise<void> {
+export async function deleteAgent(
+  tenant: Tenant,
+  agentId: string,
+  actor: Actor,
+  now: Date,
+  requireMatch: (etag: string) => void,
+): Promise<void> {
   const remove = async (tx: Tenant) => {
-    const row = await tx.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
+    const deleting = tx.db.deleteFrom('agents').where('agent_id', '=', agentId)
+    const row = await deleting.returning(AGENT_COLUMNS).executeTakeFirst()
     if (!row) throw notFound('agent')
+    requireMatch(etagOfAgent(toAgentObject(row)))
     const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
     await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
   }

@@ -164,8 +164,9 @@ export const AGENT_OPERATIONS = [
     summary: 'Delete an agent with its runs',
     input: AgentPath,
     output: { deleted: Type.Literal(true), agent_id: Id },
-    async run({ tenant, actor, now }, { agent_id }) {
-      await deleteAgent(tenant, agent_id, actor, now)
+    ifMatch: true,
+    async run({ tenant, actor, now, requireMatch }, { agent_id }) {
+      await deleteAgent(tenant, agent_id, actor, now, requireMatch)
       return { deleted: true as const, agent_id }
     },
     audit: 'own',

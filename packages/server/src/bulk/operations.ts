@@ -10,6 +10,7 @@ import { PropertiesInput } from '../contacts/properties.ts'
 import { CONTACT_FIELDS, parseUpdateContact } from '../contacts/requests.ts'
 import { deleteContact, updateContact } from '../contacts/write.ts'
 import { operationsWith } from '../operations/declare.ts'
+import { anyVersion } from '../operations/etag.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { SegmentFilterSchema } from '../segments/filter.ts'
@@ -21,8 +22,6 @@ const Filter = Type.Optional(Type.Unsafe<unknown>({ 'x-record': SegmentFilterSch
 const Search = Type.Optional(Type.String({ maxLength: 1_000, description: 'Words, as in the list.' }))
 const Ids = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { minItems: 1, maxItems: RECORDS_MAX }))
 const DESCRIPTION = `Every record is changed as by a request of its own: the same checks, events and webhooks. With \`matching\`, a call changes ${RECORDS_MAX} records at most, in the order of their ids; repeat it with \`after\` until \`next\` is null. A record that fails is listed in \`failed\`, and the others are changed.`
-
-const anyVersion = () => {}
 
 /** Changes of many contacts or companies: by id, or all that match a filter. */
 export const BULK_OPERATIONS = [
@@ -77,7 +76,9 @@ export const BULK_OPERATIONS = [
         ids,
         next: async (limit) => (filters ? nextContactIds(tenant, filters, after, limit) : []),
         change: (id) =>
-          update ? updateContact(tenant, context, id, update, anyVersion) : deleteContact(tenant, context, id),
+          update
+            ? updateContact(tenant, context, id, update, anyVersion)
+            : deleteContact(tenant, context, id, anyVersion),
       })
     },
   }),
@@ -117,7 +118,9 @@ export const BULK_OPERATIONS = [
         ids,
         next: (limit) => nextCompanyIds(tenant, filters, after, limit),
         change: (id) =>
-          changes ? updateCompany(tenant, id, changes, now, anyVersion) : deleteCompany(tenant, context, id),
+          changes
+            ? updateCompany(tenant, id, changes, now, anyVersion)
+            : deleteCompany(tenant, context, id, anyVersion),
       })
     },
   }),

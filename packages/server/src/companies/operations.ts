@@ -149,8 +149,9 @@ export const COMPANY_OPERATIONS = [
     summary: 'Delete a company; its contacts remain',
     input: CompanyPath,
     output: { deleted: Type.Literal(true), company_id: Id },
+    ifMatch: true,
     async run(context, { company_id }) {
-      await deleteCompany(context.tenant, context, company_id)
+      await deleteCompany(context.tenant, context, company_id, context.requireMatch)
       return { deleted: true as const, company_id }
     },
   }),

@@ -54,7 +54,12 @@ export async function updateCompany(
 }
 
 /** Deletes a company. Its contacts remain, without a company; their segments are updated. @throws ServiceError 404. */
-export async function deleteCompany(tenant: Tenant, dependencies: WriteDependencies, companyId: string): Promise<void> {
+export async function deleteCompany(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  companyId: string,
+  requireMatch: (etag: string) => void,
+): Promise<void> {
   await changeContacts(tenant, dependencies, async (tx, log) => {
     const contacts = await tx.db
       .selectFrom('contacts')
@@ -63,11 +68,13 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
       .orderBy('contact_id')
       .forUpdate()
       .execute()
-    const { numDeletedRows } = await tx.db
+    const deleted = await tx.db
       .deleteFrom('companies')
       .where('company_id', '=', companyId)
+      .returning(COMPANY_COLUMNS)
       .executeTakeFirst()
-    if (numDeletedRows === 0n) throw notFound('company')
+    if (!deleted) throw notFound('company')
+    requireMatch(etagOfCompany(deleted))
     const ids = contacts.map(({ contact_id }) => contact_id)
     // For a large company, segments are updated in the background, within seconds, to keep the transaction short.
     if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)

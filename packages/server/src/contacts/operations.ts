@@ -196,9 +196,10 @@ export const CONTACT_OPERATIONS = [
     summary: 'Delete a contact and its notes; its events remain',
     input: ContactPath,
     output: { deleted: Type.Literal(true), contact_id: Id },
+    ifMatch: true,
     errors: ['404 contact_merged'],
     async run(context, { contact_id }) {
-      await deleteContact(context.tenant, context, contact_id)
+      await deleteContact(context.tenant, context, contact_id, context.requireMatch)
       return { deleted: true as const, contact_id }
     },
   }),

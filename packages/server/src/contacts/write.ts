@@ -62,7 +62,7 @@ export async function updateContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
     if (!before) throw await missingContact(tx, contactId)
-    requireMatch(etagOfContact({ properties: propertiesOf(before), company_id: before.company_id }))
+    requireMatch(etagOfRow(before))
     const row = await changeContact(tx, log, before, { ...MANUAL, ...update }, now)
     return withVisitors(tx, log, row, visitorIds, now)
   })
@@ -71,15 +71,28 @@ export async function updateContact(
 /**
  * Deletes a contact with its notes, source records and conversations without other contacts. Its events remain; its
  * visitors become anonymous again.
+ * @param requireMatch checks the ETag of the contact once it is locked.
+ * @throws ServiceError 404.
  */
-export async function deleteContact(tenant: Tenant, dependencies: WriteDependencies, contactId: string): Promise<void> {
+export async function deleteContact(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  contactId: string,
+  requireMatch: (etag: string) => void,
+): Promise<void> {
   const now = dependencies.clock()
   await changeContacts(tenant, dependencies, async (tx, log) => {
-    if (!(await lockContact(tx, contactId))) throw await missingContact(tx, contactId)
+    const row = await lockContact(tx, contactId)
+    if (!row) throw await missingContact(tx, contactId)
+    requireMatch(etagOfRow(row))
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
     await dependencies.deleteConversations(tx, contactId)
     await deleteUnused(tx, log, dependencies, [contactId], now)
   })
+}
+
+function etagOfRow(row: ContactRow): string {
+  return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id })
 }
 
 /** Deletes contacts without visitors and conversations, whose rows the caller has locked. */

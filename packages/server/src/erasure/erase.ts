@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { deleteContact } from '../contacts/write.ts'
+import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -78,7 +79,7 @@ async function eraseContact(
   const found: Record<string, number> = Object.assign({}, ...counts)
   if (found.contacts === 0) return
   try {
-    await deleteContact(tenant, writing, contactId)
+    await deleteContact(tenant, writing, contactId, anyVersion)
   } catch (error) {
     // Deleted concurrently.
     if (!(error instanceof ServiceError) || error.status !== 404) throw error

@@ -102,6 +102,18 @@ describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, cha
     expect((await write(url, first, sent)).status).toBe(412)
   })
 
+  test('lets only someone with the latest version delete it', async () => {
+    const { url, etag } = await createOne()
+    const changed = etagOf(await write(url, first))
+    const remove = (ifMatch: string) =>
+      call(service, 'DELETE', url, { headers: { authorization: `Bearer ${tenant.key}`, 'if-match': ifMatch } })
+    const stale = await remove(etag)
+    expect([stale.status, stale.body.error.code]).toEqual([412, 'changed_meanwhile'])
+    expect(etagOf(await read(url))).toBe(changed)
+    expect((await remove(changed)).status).toBe(200)
+    expect((await read(url)).status).toBe(404)
+  })
+
   test('is checked after the record was found', async () => {
     const { url, etag } = await createOne()
     await tenant.call('DELETE', url)
