@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, audit } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import {
@@ -15,7 +13,7 @@ import {
   etagOfAgent,
   toAgentObject,
 } from './agent.ts'
-import { applyInput, BLANK, type ConfigurationDependencies, checkBaseUrl, checkConfiguration } from './configuration.ts'
+import { applyInput, BLANK, type ConfigurationDependencies, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
@@ -24,17 +22,15 @@ const AGENTS_MAX = 500
 /** @throws ServiceError 400 naming every invalid field, 409 `too_many_agents`. */
 export async function createAgent(
   tenant: Tenant,
-  dependencies: ConfigurationDependencies,
+  dependencies: Pick<ConfigurationDependencies, 'jobs'>,
   input: AgentInput & { name: string },
-  actor: Actor,
   now: Date,
 ): Promise<AgentRow> {
-  await checkBaseUrl(dependencies, input)
   return tenant.transaction(async (tx) => {
     const configuration = await newConfiguration(tx, dependencies, input)
     await requireFewAgents(tx)
     const { enabled = false } = input
-    const row = await tx.db
+    return tx.db
       .insertInto('agents')
       .values({
         agent_id: newId(),
@@ -46,9 +42,6 @@ export async function createAgent(
       })
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
-    const entry = { action: 'agent.created', subjectKind: 'agent', subjectId: row.agent_id }
-    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
-    return row
   })
 }
 
@@ -67,18 +60,18 @@ export async function newConfiguration(
 }
 
 /**
- * Changes the given fields; a call that changes nothing leaves no trace.
+ * Changes the given fields.
  * @param requireMatch checks the ETag of the agent once it is locked.
+ * @returns the names of the given fields; none if nothing changed.
  * @throws ServiceError 404, 400 naming every invalid field.
  */
 export async function updateAgent(
   tenant: Tenant,
-  dependencies: ConfigurationDependencies,
+  dependencies: Pick<ConfigurationDependencies, 'jobs'>,
   agentId: string,
   input: AgentInput,
-  { actor, now, requireMatch }: Pick<Context, 'actor' | 'now' | 'requireMatch'>,
-): Promise<AgentRow> {
-  await checkBaseUrl(dependencies, input)
+  { now, requireMatch }: Pick<Context, 'now' | 'requireMatch'>,
+): Promise<{ row: AgentRow; changed: string[] }> {
   return tenant.transaction(async (tx) => {
     const before = await tx.db
       .selectFrom('agents')
@@ -91,7 +84,7 @@ export async function updateAgent(
     const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
     const was = configurationOf(before)
-    if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return before
+    if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return { row: before, changed: [] }
     const { schedule_cron, time_zone } = configuration.monitoring
     const changesSchedule =
       schedule_cron !== was.monitoring.schedule_cron ||
@@ -109,22 +102,19 @@ export async function updateAgent(
       .where('agent_id', '=', agentId)
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
-    const entry = { action: 'agent.updated', subjectKind: 'agent', subjectId: agentId }
-    await audit(tx, { actor, ...entry, details: { changed: Object.keys(input).sort() } }, now)
-    return row
+    return { row, changed: Object.keys(input).sort() }
   })
 }
 
-/** Deletes an agent with its runs and their actions; a run in progress stops. @throws ServiceError 404. */
-export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor, now: Date): Promise<void> {
-  const remove = async (tx: Tenant) => {
-    const row = await tx.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
-    if (!row) throw notFound('agent')
-    const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
-    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
-  }
-  // It locks the run before its contacts, and a run in progress locks a contact before itself: they may deadlock.
-  await repeatOnCollision(() => tenant.transaction(remove))
+/**
+ * Deletes an agent with its runs and their actions; a run in progress stops. This locks the run before its contacts, and a
+ * run in progress locks a contact before itself, so they may deadlock: the transaction must be repeated on collision.
+ * @returns its name. @throws ServiceError 404.
+ */
+export async function deleteAgent(tenant: Tenant, agentId: string): Promise<string> {
+  const row = await tenant.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
+  if (!row) throw notFound('agent')
+  return row.name
 }
 
 /** @throws ServiceError 404. */

@@ -31,6 +31,10 @@ export type ListedAgent = Type.Static<typeof ListedAgent>
 
 const agentOperation = operationsWith<AgentServices>()
 
+function entryOf(action: string, agentId: string, details: Record<string, unknown>) {
+  return { action, subjectKind: 'agent', subjectId: agentId, details }
+}
+
 export const AGENT_OPERATIONS = [
   agentOperation({
     name: 'listAgents',
@@ -78,10 +82,11 @@ export const AGENT_OPERATIONS = [
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_agents'],
     etag: ({ agent }) => etagOfAgent(agent),
-    async run({ tenant, actor, now, ...services }, input) {
-      return { agent: toAgentObject(await createAgent(tenant, services, input, actor, now)) }
+    check: checkBaseUrl,
+    async run({ tenant, now, ...services }, input) {
+      return { agent: toAgentObject(await createAgent(tenant, services, input, now)) }
     },
-    audit: 'own',
+    audit: ({ agent: { agent_id, name } }) => entryOf('agent.created', agent_id, { name }),
   }),
   agentOperation({
     name: 'dryRunAgent',
@@ -107,13 +112,14 @@ export const AGENT_OPERATIONS = [
     output: { dry_run: DryRun },
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_runs', '409 run_failed', '409 unknown_segment'],
+    check: checkBaseUrl,
     async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { contact_ids, ...input }) {
-      await checkBaseUrl({ jobs, llmOutbound }, input)
       const configuration = await tenant.transaction((tx) => newConfiguration(tx, { jobs }, input))
       const contactIds = contact_ids === undefined ? null : await requireContacts(tenant, contact_ids)
       const request = { configuration, contactIds, actor, now, isGivenUp }
       return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound }, request) }
     },
+    // The model is called outside a transaction, and a dry run that fails has cost money too.
     audit: 'own',
   }),
   agentOperation({
@@ -139,13 +145,17 @@ export const AGENT_OPERATIONS = [
       'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
+    forAudit: { changed: Type.Array(Type.String()) },
     example: { name: 'Pricing page follow-up' },
     etag: ({ agent }) => etagOfAgent(agent),
     ifMatch: true,
+    check: checkBaseUrl,
     async run(context, { agent_id, ...input }) {
-      return { agent: toAgentObject(await updateAgent(context.tenant, context, agent_id, input, context)) }
+      const { row, changed } = await updateAgent(context.tenant, context, agent_id, input, context)
+      return { agent: toAgentObject(row), changed }
     },
-    audit: 'own',
+    audit: ({ agent, changed }) =>
+      changed.length === 0 ? null : entryOf('agent.updated', agent.agent_id, { changed }),
   }),
   agentOperation({
     name: 'deleteAgent',
@@ -156,10 +166,11 @@ export const AGENT_OPERATIONS = [
     summary: 'Delete an agent with its runs',
     input: AgentPath,
     output: { deleted: Type.Literal(true), agent_id: Id },
-    async run({ tenant, actor, now }, { agent_id }) {
-      await deleteAgent(tenant, agent_id, actor, now)
-      return { deleted: true as const, agent_id }
+    forAudit: { name: Type.String() },
+    async run({ tenant }, { agent_id }) {
+      const name = await deleteAgent(tenant, agent_id)
+      return { deleted: true as const, agent_id, name }
     },
-    audit: 'own',
+    audit: ({ agent_id, name }) => entryOf('agent.deleted', agent_id, { name }),
   }),
 ]

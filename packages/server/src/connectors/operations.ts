@@ -149,6 +149,7 @@ export const CONNECTOR_OPERATIONS = [
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
     errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
+    // The call to the system is made outside a transaction.
     audit: 'own',
     async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings }) {
       const change = parseChange(tenant, connecting, await connectorOf(tenant, connection_id), {
