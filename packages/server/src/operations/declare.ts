@@ -7,6 +7,7 @@ import Type, {
   type TSchema,
   type TStringOptions,
 } from 'typebox'
+import type { NamedError } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Actor, AuditEntry } from './audit.ts'
 import type { Scope } from './scopes.ts'
@@ -89,7 +90,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   /** An input without its path parameters: shown in openapi.json, and sent by the tests that walk every operation. */
   example?: Values
   /** The errors that only some operations answer, as `409 webhook_paused`. */
-  errors?: readonly `${number} ${string}`[]
+  errors?: readonly NamedError[]
   /** How the command's options differ from the input, by its names. */
   options?: Record<string, OptionSettings>
   /** The `ETag` of the response, without quotes. */
