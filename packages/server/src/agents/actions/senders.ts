@@ -4,10 +4,10 @@ import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import type { SendDependencies } from '../../identities/social/send.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionError } from './action-object.ts'
 import type { ClaimedAction } from './claim.ts'
 import type { GuardedAction } from './guardrail.ts'
 import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
-import type { SendOutcome } from './send-outcome.ts'
 import { sendSocial } from './send-social.ts'
 
 /** Services for executing actions. */
@@ -15,6 +15,14 @@ export interface ExecutionDependencies extends WriteDependencies {
   jobs: Pick<Jobs, 'send'>
   senders: Senders
 }
+
+/** The result of one attempt to send. */
+export type SendOutcome =
+  | { outcome: 'sent'; result: Record<string, unknown> }
+  /** Permanent. */
+  | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
+  /** Temporary: retried with backoff, or at a given time. */
+  | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }
 
 /** Sends actions to contacts. */
 export interface Senders {
