@@ -281,7 +281,7 @@ function checkImport(file: string, imported: string): void {
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
   if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts)
     forbid('the reasoning of agents must not import code that acts')
-  const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
+  const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect(ions)?)\.ts$/.test(imported)
   const unscoped = UNSCOPED.some((path) => `${from?.join('/')}/`.startsWith(`${path}/`))
   if (seesAllTenants && !unscoped && !isTypeOfParameters(file)) {
     forbid('reach tenant data through the tenant handle')
