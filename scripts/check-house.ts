@@ -1,23 +1,19 @@
 /**
  * The rules of this repository that a compiler does not check: the length of files, and which code may use which.
- * Exits 1 and names every violation.
+ * Exits 1 and names every violation. Long files are only noted: whether one holds two rules is for people to judge.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, normalize } from 'node:path'
 
-const SOURCE_LINES_MAX = 300
-const TEST_LINES_MAX = 500
-/** Longer files, each with the reason why a division would make it harder to read. */
-const LONGER: Record<string, string> = {
-  'scripts/check-house.ts': 'a third of it lists exceptions, each with its reason',
-  'packages/server/src/config.ts': 'a list of all settings, which is read as one',
-}
+/** Longer files are noted. A limit that fails would be met by cutting where a file is full, not where a rule ends. */
+const LONG_SOURCE_LINES = 300
+const LONG_TEST_LINES = 500
+/** No file is so long that nobody can judge it. Biome limits the length of functions. */
+const LINES_MAX = 600
 /** A shorter file joins the only file that imports it, unless that is in another folder. */
 const SHORT_LINES = 30
 /** Short files of their own: there is one for each of a kind, or readers see them one by one. */
 const SHORT = [/^examples\//, /\/cli\/[a-z-]+-commands\.ts$/, /\/event-formats\/[a-z]+\.ts$/]
-/** Of a catalogue of texts, which is a list. */
-const TEXT_LINES_MAX = 600
 const SERVER = 'packages/server/src/'
 const TRACKER = 'packages/tracker/src/'
 const DASHBOARD = 'packages/dashboard/src/'
@@ -192,14 +188,10 @@ if (problems.length > 0) {
 
 function checkLength(file: string, text: string): void {
   const lines = linesOf(text)
-  const isCatalogue = file.startsWith(DASHBOARD) && CATALOGUE.test(file)
-  const max = isCatalogue ? TEXT_LINES_MAX : file.endsWith('.test.ts') ? TEST_LINES_MAX : SOURCE_LINES_MAX
-  if (lines > max && !Object.hasOwn(LONGER, file)) {
-    problems.push(
-      `${file}: ${lines} lines; at most ${max}. Divide it by rule, or give a reason in LONGER of check-house.ts`,
-    )
-  } else if (lines <= max && Object.hasOwn(LONGER, file))
-    problems.push(`${file}: no longer over ${max} lines; remove it from LONGER`)
+  if (lines > LINES_MAX) problems.push(`${file}: ${lines} lines; at most ${LINES_MAX}. Divide it by rule`)
+  // A catalogue of texts is a list.
+  else if (lines > (file.endsWith('.test.ts') ? LONG_TEST_LINES : LONG_SOURCE_LINES) && !CATALOGUE.test(file))
+    console.log(`note: ${file} has ${lines} lines; if it holds two rules, divide it between them`)
 }
 
 /**
@@ -218,7 +210,7 @@ function checkShortFiles(): void {
     const [importer, ...others] = importers.get(file) ?? []
     if (importer === undefined || others.length > 0 || dirname(importer) !== dirname(file)) continue
     if (loadedLater.has(file) || CATALOGUE.test(file) || SHORT.some((place) => place.test(file))) continue
-    const fits = linesOf(text) + linesOf(texts.get(importer) ?? '') <= SOURCE_LINES_MAX
+    const fits = linesOf(text) + linesOf(texts.get(importer) ?? '') <= LONG_SOURCE_LINES
     if (linesOf(text) < SHORT_LINES && fits)
       problems.push(`${file}: ${linesOf(text)} lines, imported only by ${importer}; join them`)
   }
@@ -256,7 +248,7 @@ function checkPages(file: string, text: string): void {
 /** Whether a file is in the includes of the rule `noJsxLiterals` in biome.json. */
 function partsOfBiomeOverride(): (file: string) => boolean {
   const { overrides } = JSON.parse(readFileSync('biome.json', 'utf8')) as { overrides: { includes: string[] }[] }
-  const includes = overrides.flatMap((override) => override.includes)
+  const [{ includes } = { includes: [] }] = overrides.filter((each) => JSON.stringify(each).includes('noJsxLiterals'))
   const [not, only] = [
     includes.filter((part) => part.startsWith('!')),
     includes.filter((part) => !part.startsWith('!')),
@@ -289,7 +281,7 @@ function checkImport(file: string, imported: string): void {
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
   if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts)
     forbid('the reasoning of agents must not import code that acts')
-  const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
+  const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect(ions)?)\.ts$/.test(imported)
   const unscoped = UNSCOPED.some((path) => `${from?.join('/')}/`.startsWith(`${path}/`))
   if (seesAllTenants && !unscoped && !isTypeOfParameters(file)) {
     forbid('reach tenant data through the tenant handle')

@@ -13,7 +13,7 @@ const CHECKS: [name: string, ...command: string[]][] = [
 const failures = await Promise.all(CHECKS.map(check))
 process.exitCode = failures.some((failed) => failed) ? 1 : 0
 
-/** Runs a check and prints its result; if it fails, its output follows. */
+/** Runs a check and prints its result; if it fails, its output follows, else only its notes. */
 function check([name, program = '', ...args]: (typeof CHECKS)[number]): Promise<boolean> {
   const beganAt = performance.now()
   return new Promise((resolve, reject) => {
@@ -28,7 +28,9 @@ function check([name, program = '', ...args]: (typeof CHECKS)[number]): Promise<
     child.on('close', (code) => {
       const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1)
       console.log(` ${code === 0 ? '✓' : '✗'} ${name} (${seconds} s)`)
+      const notes = output.split('\n').filter((line) => line.startsWith('note: '))
       if (code !== 0) console.log(output)
+      else for (const note of notes) console.log(`   ${note}`)
       resolve(code !== 0)
     })
   })

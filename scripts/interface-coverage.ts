@@ -7,7 +7,6 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'
-import { errorsOf } from '../packages/server/src/operations/errors.ts'
 
 const RECORDS = 'node_modules/.cache/interface-coverage'
 const PAGE = 'docs/interface-coverage.md'
@@ -54,6 +53,7 @@ interface Body {
 
 interface Operation {
   operationId: string
+  responses: Record<string, { description: string }>
   parameters?: { name: string; in: string }[]
   requestBody?: { content: Record<string, { schema: Body & { anyOf?: Body[] } }> }
   security?: unknown[]
@@ -71,10 +71,11 @@ const problems: string[] = []
 const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, operation]) => {
     const name = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`
+    findUndeclaredErrors(name, operation)
     return OPERATIONS.includes(operation.operationId) ? [] : [proofsOf(name, operation)]
   }),
 )
-for (const operation of DECLARED) compareErrors(operation)
+for (const operation of DECLARED) findUnseenErrors(operation)
 
 if (process.argv.includes('--check')) checkPage(readFileSync(PAGE, 'utf8'))
 else writeFileSync(PAGE, pageOf(endpoints))
@@ -83,19 +84,20 @@ if (problems.length > 0) {
   process.exit(1)
 }
 
-/**
- * An operation declares every error that a test received. A test receives every declared error, from one of the operations
- * that declare it.
- */
-function compareErrors(operation: (typeof DECLARED)[number]): void {
+/** openapi.json has every error that a test received. */
+function findUndeclaredErrors(name: string, { operationId, responses }: Operation): void {
   // A caller who has disconnected, 499, gets no answer.
-  const answers = seen.filter(({ operation: id, status }) => id === operation.name && status >= 400 && status !== 499)
-  const answered = [...new Set(answers.map(({ status, code }) => `${status} ${code}`))]
-  const declared = errorsOf(operation)
-  const undeclared = answered.filter((error) => !declared.includes(error))
-  const unseen = (operation.errors ?? []).filter((error) => !isAnswered(error))
-  if (undeclared.length > 0) problems.push(`${operation.name}: \`errors\` lacks ${undeclared.join(', ')}`)
-  if (unseen.length > 0) problems.push(`${operation.name}: no test is answered ${unseen.join(', ')}`)
+  const answers = seen.filter(({ operation: id, status }) => id === operationId && status >= 400 && status !== 499)
+  const undeclared = codesOf(
+    answers.filter(({ status, code }) => !responses[status]?.description.includes(`\`${code}\``)),
+  )
+  if (undeclared.length > 0) problems.push(`${name}: openapi.json lacks the errors ${undeclared.join(', ')}`)
+}
+
+/** A test receives every declared error, from one of the operations that declare it. */
+function findUnseenErrors({ name, errors = [] }: (typeof DECLARED)[number]): void {
+  const unseen = errors.filter((error) => !isAnswered(error))
+  if (unseen.length > 0) problems.push(`${name}: no test is answered ${unseen.join(', ')}`)
 }
 
 function isAnswered(error: string): boolean {

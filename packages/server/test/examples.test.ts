@@ -2,20 +2,19 @@ import Type, { type TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { triggerRun } from '../src/agents/runs/trigger.ts'
 import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
-import { type Declaration, type Operation, routeOf } from '../src/operations/declare.ts'
-import { success } from '../src/platform/http/responses.ts'
+import { type Declaration, type Operation, routeOf, type Values } from '../src/operations/declare.ts'
 import { MAIL, propose } from './actions.ts'
+import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
 import { act, ended, uploaded } from './imports.ts'
-import { exampleOf, fill, oneOfEach, queryOf } from './one-of-each.ts'
+import { exampleOf, oneOfEach } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
-import { undeclaredFields } from './undeclared-fields.ts'
 
 /**
  * Every operation is called with its example from openapi.json and with each query parameter, and must answer with the
- * declared fields. Undeclared fields fail every test (service.ts). Add an operation to a table below only if it needs
- * another server, or a record that no other operation has used up.
+ * declared fields. Add an operation to the table below only if it needs a record that no other operation has used up.
+ * Those that call another system are in peer-examples.test.ts.
  */
 let service: TestService
 let tenant: TestTenant
@@ -29,24 +28,8 @@ beforeAll(async () => {
   ids = await oneOfEach(service, tenant, 'example')
 })
 
-const MAIL_SERVERS = 'an email account, which requires a login at its servers: email-accounts.test.ts, mailbox.test.ts'
-/** Operations that need another server, and where they are tested. */
-const NEEDS_A_SERVER: Record<string, string> = {
-  setEmailAccount: MAIL_SERVERS,
-  checkEmailAccount: MAIL_SERVERS,
-  removeEmailAccount: MAIL_SERVERS,
-  rereadMailbox: MAIL_SERVERS,
-  startAuthorization: 'a purpose that names an identity: providers/operations.test.ts',
-  completeAuthorization: 'a sign-in at a provider: provider-mailbox.test.ts',
-  ask: 'a model: ask.test.ts',
-  createConnection: 'a system that accepts the credentials: connections.test.ts',
-  updateConnection: 'a system that accepts the credentials: connections.test.ts',
-  setConnectionWriteBack: 'a system that can be written to: write-back.test.ts',
-  testWarehouseDestination: 'storage: warehouse/access.test.ts',
-}
-
-/** Creates what an operation uses up. @returns ids for its path, and to replace those in its example */
-const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
+/** Creates what an operation uses up. @returns ids for its path, and what replaces the values of its example */
+const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
   mergeContact: async () => ({
     contact_id: await tenant.contact('merged@example.com'),
     into: await tenant.contact('survivor@example.com'),
@@ -93,6 +76,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
     await ended(tenant, import_id, 'completed')
     return { import_id }
   },
+  startAuthorization: async () => ({ purpose: { kind: 'mailbox', identity_id: ids.identity_id } }),
   socialLoginCode: () => waitingForCode('social'),
   linkedinLoginCode: () => waitingForCode('linkedin'),
 }
@@ -105,34 +89,25 @@ async function waitingForCode(network: string): Promise<Record<string, string>> 
   return { session_id }
 }
 
+const CALLS_A_PEER: ReadonlySet<string> = new Set(WITH_PEERS)
+
 function operationsBy(method: string): Operation<Services>[] {
-  return OPERATIONS.filter((operation) => routeOf(operation).method === method && !(operation.name in NEEDS_A_SERVER))
+  return OPERATIONS.filter(({ name, http }) => http.startsWith(`${method} `) && !CALLS_A_PEER.has(name))
 }
 
 /** Reads first, deletions last, and a contact's notes before the contact, so that each finds its record. */
 const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...operationsBy('DELETE').toReversed()]
 
 describe.each(IN_ORDER)('$name', (operation) => {
-  const { method, url, hasBody } = routeOf(operation)
-  const example = exampleOf(operation)
-
-  async function succeed(sent: Record<string, unknown>, own: Record<string, string> = {}): Promise<void> {
-    const query = hasBody ? '' : queryOf(sent)
-    const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
-    const answer = await owner.call(method, fill(url, { ...ids, ...own }) + query, body)
-    expect(answer.status, JSON.stringify(answer.body)).toBe(operation.status ?? 200)
-    expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
-  }
-
   test('answers its example with the declared fields', async () => {
     const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
-    const sent = Object.entries(example).map(([name, value]) => [name, own[name] ?? value])
-    await succeed(Object.fromEntries(sent), own)
+    await succeed(owner, operation, exampleWith(operation, own), { ...ids, ...own })
   })
 
-  if (method !== 'GET') return
+  if (routeOf(operation).method !== 'GET') return
+  const example = exampleOf(operation)
   test.each(optionalParameters(operation))('accepts the parameter %s', async (name, value) => {
-    await succeed({ ...example, [name]: example[name] ?? ids[name] ?? value })
+    await succeed(owner, operation, { ...example, [name]: example[name] ?? ids[name] ?? value }, ids)
   })
 })
 

@@ -116,6 +116,7 @@ export async function oneOfEach(
     domain_id: (await make('/v1/domains', { domain: `${text}.example` })).domain.domain_id,
     source: 'walk',
     provider: 'google',
+    connector: 'pipedrive',
     source_id: (await make('/v1/sources', { name: text, type: 'server' })).source.source_id,
     visitor_id: CONTACT.visitor_id,
     connection_id: await insertConnection(service, tenant, text),
@@ -176,8 +177,8 @@ async function insertConnection({ secrets }: TestService, { handle }: TestTenant
 }
 
 /** A path with the ids of `oneOfEach`. */
-export function fill(path: string, ids: Record<string, string>): string {
-  return path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
+export function fill(path: string, ids: Record<string, unknown>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => String(ids[name] ?? name))
 }
 
 /** A body with the ids wherever `:name` is the whole text, because URLs have colons too. */

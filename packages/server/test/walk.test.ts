@@ -183,9 +183,11 @@ async function settings(): Promise<unknown[]> {
   return [...answers.map(({ body }) => body), key]
 }
 
-/** The names of the ids in a path. A source and a provider are names that every tenant may use. */
+/** Names that every tenant may use in a path. */
+const SHARED_NAMES = ['source', 'provider', 'connector']
+/** The names of the ids in a path. */
 const idsIn = (path: string) =>
-  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' || name === 'provider' ? [] : name))
+  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (SHARED_NAMES.includes(name) ? [] : name))
 
 test('every route is in the walk or public', () => {
   const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)

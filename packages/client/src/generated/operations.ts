@@ -110,6 +110,8 @@ import type {
   GetConnectedAppResponse,
   GetConnectionInput,
   GetConnectionResponse,
+  GetConnectorInput,
+  GetConnectorResponse,
   GetContactInput,
   GetContactResponse,
   GetDomainInput,
@@ -141,6 +143,8 @@ import type {
   GetMemberResponse,
   GetNoteInput,
   GetNoteResponse,
+  GetOAuthClientInput,
+  GetOAuthClientResponse,
   GetOverviewInput,
   GetOverviewResponse,
   GetSegmentInput,
@@ -928,6 +932,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get a connector, with the credentials and settings that it needs.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getConnector(input: GetConnectorInput, options?: RequestOptions): Promise<GetConnectorResponse> {
+    return this.call('GET /v1/connectors/{connector}', input, options)
+  }
+
+  /**
    * Get a contact with its unified profile and latest events.
    *
    * Needs the scope `contacts:read`.
@@ -1069,6 +1082,15 @@ export class Operations extends Caller {
    */
   getNote(input: GetNoteInput, options?: RequestOptions): Promise<GetNoteResponse> {
     return this.call('GET /v1/contacts/{contact_id}/notes/{note_id}', input, options)
+  }
+
+  /**
+   * Get the workspace's OAuth client at a provider; its secret is never returned.
+   *
+   * Needs the scope `settings:read`.
+   */
+  getOAuthClient(input: GetOAuthClientInput, options?: RequestOptions): Promise<GetOAuthClientResponse> {
+    return this.call('GET /v1/oauth-clients/{provider}', input, options)
   }
 
   /**

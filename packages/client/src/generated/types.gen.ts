@@ -3389,6 +3389,19 @@ export type GetConnectionResponse = {
     warnings?: Array<string>;
 };
 
+export type GetConnectorInput = {
+    /**
+     * The name of the connector, such as pipedrive.
+     */
+    connector: string;
+};
+
+export type GetConnectorResponse = {
+    status: 'success';
+    connector: Connector;
+    warnings?: Array<string>;
+};
+
 export type GetContactInput = {
     /**
      * Whether to include the latest events.
@@ -3685,6 +3698,19 @@ export type GetNoteInput = {
 export type GetNoteResponse = {
     status: 'success';
     note: Note;
+    warnings?: Array<string>;
+};
+
+export type GetOAuthClientInput = {
+    /**
+     * The provider, such as google.
+     */
+    provider: string;
+};
+
+export type GetOAuthClientResponse = {
+    status: 'success';
+    oauth_client: OAuthClient;
     warnings?: Array<string>;
 };
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { Overview } from '../../../server/src/overview/overview-schema.ts'
+import type { Overview } from '../../../server/src/overview/overview.ts'
 import { get } from './client.ts'
 
 export type { Overview }

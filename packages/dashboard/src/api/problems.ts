@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { RequestProblem } from '../../../server/src/sites/problems/problem.ts'
+import type { RequestProblem } from '../../../server/src/sites/problems/list.ts'
 import { get } from './client.ts'
 
 export type { RequestProblem }

@@ -3,8 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshTenant, setPersonalProperties, tenantQuery } from '../api/tenant.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { Outcome } from './outcome.tsx'
-import { SettingsPart } from './settings-part.tsx'
+import { Outcome, SettingsPart } from './settings-part.tsx'
 import { text } from './text.ts'
 
 const NAMES_MAX = 200

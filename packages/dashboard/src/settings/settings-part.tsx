@@ -1,5 +1,6 @@
-import { Card, Stack, Title } from '@mantine/core'
+import { Alert, Card, Stack, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { FormError } from '../ui/form.tsx'
 
 /** A section of a settings page. */
 export function SettingsPart({ title, children }: { title: ReactNode; children: ReactNode }) {
@@ -12,5 +13,15 @@ export function SettingsPart({ title, children }: { title: ReactNode; children: 
         {children}
       </Stack>
     </Card>
+  )
+}
+
+/** What became of a saved form. */
+export function Outcome({ error, success }: { error: unknown; success: string | null }) {
+  if (error) return <FormError error={error} />
+  return success === null ? null : (
+    <Alert color="green" role="status">
+      {success}
+    </Alert>
   )
 }

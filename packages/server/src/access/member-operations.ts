@@ -58,7 +58,7 @@ export const MEMBER_OPERATIONS = [
     output: { member: Member },
     example: { role: 'viewer' },
     errors: ['409 last_owner'],
-    // The account belongs to no tenant; it is read in the transaction.
+    // The account belongs to no tenant, so the transaction is not that of the tenant's handle.
     audit: 'own',
     async run({ tenant, stores, now, ...caller }, { user_id, role }) {
       return { member: await changeRole(stores, tenant.id, caller, { userId: user_id, role }, now) }
@@ -76,7 +76,7 @@ export const MEMBER_OPERATIONS = [
     input: MemberPath,
     output: { deleted: Type.Literal(true), user_id: Id },
     errors: ['409 last_owner'],
-    // Also deletes the account, in the transaction, if only this tenant vouched for it.
+    // Also deletes the account if only this tenant vouched for it. It belongs to no tenant: see `updateMember`.
     audit: 'own',
     async run({ tenant, stores, now, ...caller }, { user_id }) {
       await removeMember(stores, tenant.id, caller, user_id, now)

@@ -283,8 +283,7 @@ describe('a schedule', () => {
   const scheduled = async (monitoring: object) => (await create({ enabled: true, monitoring })).next_run_at
 
   test('is in the time zone of the tenant, unless the agent sets its own', async () => {
-    const actor = { kind: 'service' } as const
-    await setAgentSettings(tenant.handle, { time_zone: 'America/New_York' }, actor, now)
+    await setAgentSettings(tenant.handle, { time_zone: 'America/New_York' }, now)
     expect(await scheduled({ schedule_cron: '0 9 * * *' })).toBe('2026-03-02T14:00:00.000Z')
     expect(await scheduled({ schedule_cron: '0 9 * * *', time_zone: 'Asia/Tokyo' })).toBe('2026-03-03T00:00:00.000Z')
   })

@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, audit } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { requireFewer } from '../platform/limits.ts'
-import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import {
@@ -17,33 +14,24 @@ import {
   etagOfAgent,
   toAgentObject,
 } from './agent.ts'
-import { applyInput, BLANK, checkBaseUrl, checkConfiguration } from './configuration.ts'
+import { applyInput, BLANK, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
 const AGENTS_MAX = 500
 
-/** The services that storing an agent's settings needs. */
-export interface ConfigurationServices {
-  jobs: Pick<Jobs, 'nextTime'>
-  /** Checks the address of a model server. */
-  llmOutbound: Pick<ApiFetch, 'check'>
-}
-
 /** @throws ServiceError 400 naming every invalid field, 409 `too_many_agents`. */
 export async function createAgent(
   tenant: Tenant,
-  { jobs, llmOutbound }: ConfigurationServices,
+  jobs: Pick<Jobs, 'nextTime'>,
   input: AgentInput & { name: string },
-  actor: Actor,
   now: Date,
 ): Promise<AgentRow> {
-  await checkBaseUrl(llmOutbound, input)
   return tenant.transaction(async (tx) => {
     const configuration = await newConfiguration(tx, jobs, input)
     await requireFewAgents(tx)
     const { enabled = false } = input
-    const row = await tx.db
+    return tx.db
       .insertInto('agents')
       .values({
         agent_id: newId(),
@@ -55,9 +43,6 @@ export async function createAgent(
       })
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
-    const entry = { action: 'agent.created', subjectKind: 'agent', subjectId: row.agent_id }
-    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
-    return row
   })
 }
 
@@ -72,18 +57,18 @@ export async function newConfiguration(
 }
 
 /**
- * Changes the given fields; a call that changes nothing leaves no trace.
+ * Changes the given fields.
  * @param requireMatch checks the ETag of the agent once it is locked.
+ * @returns the names of the given fields; none if nothing changed.
  * @throws ServiceError 404, 400 naming every invalid field.
  */
 export async function updateAgent(
   tenant: Tenant,
-  { jobs, llmOutbound }: ConfigurationServices,
+  jobs: Pick<Jobs, 'nextTime'>,
   agentId: string,
   input: AgentInput,
-  { actor, now, requireMatch }: Pick<Context, 'actor' | 'now' | 'requireMatch'>,
-): Promise<AgentRow> {
-  await checkBaseUrl(llmOutbound, input)
+  { now, requireMatch }: Pick<Context, 'now' | 'requireMatch'>,
+): Promise<{ row: AgentRow; changed: string[] }> {
   return tenant.transaction(async (tx) => {
     const before = await tx.db
       .selectFrom('agents')
@@ -96,7 +81,7 @@ export async function updateAgent(
     const configuration = await checkConfiguration(tx, jobs, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
     const was = configurationOf(before)
-    if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return before
+    if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return { row: before, changed: [] }
     const { schedule_cron, time_zone } = configuration.monitoring
     const changesSchedule =
       schedule_cron !== was.monitoring.schedule_cron ||
@@ -114,30 +99,26 @@ export async function updateAgent(
       .where('agent_id', '=', agentId)
       .returning(AGENT_COLUMNS)
       .executeTakeFirstOrThrow()
-    const entry = { action: 'agent.updated', subjectKind: 'agent', subjectId: agentId }
-    await audit(tx, { actor, ...entry, details: { changed: Object.keys(input).sort() } }, now)
-    return row
+    return { row, changed: Object.keys(input).sort() }
   })
 }
 
-/** Deletes an agent with its runs and their actions; a run in progress stops. @throws ServiceError 404. */
+/**
+ * Deletes an agent with its runs and their actions; a run in progress stops. This locks the run before its contacts, and a
+ * run in progress locks a contact before itself, so they may deadlock: the transaction must be repeated on collision.
+ * @param requireMatch checks the ETag of the agent; call this in a transaction, which a mismatch undoes.
+ * @returns its name. @throws ServiceError 404.
+ */
 export async function deleteAgent(
   tenant: Tenant,
   agentId: string,
-  actor: Actor,
-  now: Date,
   requireMatch: (etag: string) => void,
-): Promise<void> {
-  const remove = async (tx: Tenant) => {
-    const deleting = tx.db.deleteFrom('agents').where('agent_id', '=', agentId)
-    const row = await deleting.returning(AGENT_COLUMNS).executeTakeFirst()
-    if (!row) throw notFound('agent')
-    requireMatch(etagOfAgent(toAgentObject(row)))
-    const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
-    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
-  }
-  // It locks the run before its contacts, and a run in progress locks a contact before itself: they may deadlock.
-  await repeatOnCollision(() => tenant.transaction(remove))
+): Promise<string> {
+  const deleting = tenant.db.deleteFrom('agents').where('agent_id', '=', agentId)
+  const row = await deleting.returning(AGENT_COLUMNS).executeTakeFirst()
+  if (!row) throw notFound('agent')
+  requireMatch(etagOfAgent(toAgentObject(row)))
+  return row.name
 }
 
 /** @throws ServiceError 404. */

@@ -2,17 +2,10 @@ import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
-import {
-  type ConfigurationServices,
-  createAgent,
-  deleteAgent,
-  listAgents,
-  newConfiguration,
-  readAgent,
-  updateAgent,
-} from './agents.ts'
+import { createAgent, deleteAgent, listAgents, newConfiguration, readAgent, updateAgent } from './agents.ts'
 import { checkBaseUrl } from './configuration.ts'
 import type { LlmSettings } from './reasoning/models.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
@@ -22,8 +15,9 @@ import { lastRuns } from './runs/read.ts'
 import { Run } from './runs/run-object.ts'
 import { requireContacts } from './runs/trigger.ts'
 
-export type AgentServices = ConfigurationServices & {
+export interface AgentServices {
   config: { llm: LlmSettings }
+  jobs: Pick<Jobs, 'nextTime'>
   llmOutbound: Pick<ApiFetch, 'check' | 'fetch'>
 }
 
@@ -38,6 +32,10 @@ const ListedAgent = Type.Intersect([
 export type ListedAgent = Type.Static<typeof ListedAgent>
 
 const agentOperation = operationsWith<AgentServices>()
+
+function entryOf(action: string, agentId: string, details: Record<string, unknown>) {
+  return { action, subjectKind: 'agent', subjectId: agentId, details }
+}
 
 export const AGENT_OPERATIONS = [
   agentOperation({
@@ -86,10 +84,11 @@ export const AGENT_OPERATIONS = [
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_agents'],
     etag: ({ agent }) => etagOfAgent(agent),
-    async run({ tenant, actor, now, ...services }, input) {
-      return { agent: toAgentObject(await createAgent(tenant, services, input, actor, now)) }
+    check: ({ llmOutbound }, input) => checkBaseUrl(llmOutbound, input),
+    async run({ tenant, now, jobs }, input) {
+      return { agent: toAgentObject(await createAgent(tenant, jobs, input, now)) }
     },
-    audit: 'own',
+    audit: ({ agent: { agent_id, name } }) => entryOf('agent.created', agent_id, { name }),
   }),
   agentOperation({
     name: 'dryRunAgent',
@@ -115,13 +114,14 @@ export const AGENT_OPERATIONS = [
     output: { dry_run: DryRun },
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_runs', '409 run_failed', '409 unknown_segment'],
+    check: ({ llmOutbound }, input) => checkBaseUrl(llmOutbound, input),
     async run({ tenant, actor, now, isGivenUp, config, jobs, llmOutbound }, { contact_ids, ...input }) {
-      await checkBaseUrl(llmOutbound, input)
       const configuration = await tenant.transaction((tx) => newConfiguration(tx, jobs, input))
       const contactIds = contact_ids === undefined ? null : await requireContacts(tenant, contact_ids)
       const request = { configuration, contactIds, actor, now, isGivenUp }
       return { dry_run: await dryRun(tenant, { llm: config.llm, llmOutbound }, request) }
     },
+    // The model is called outside a transaction, and a dry run that fails has cost money too.
     audit: 'own',
   }),
   agentOperation({
@@ -147,13 +147,17 @@ export const AGENT_OPERATIONS = [
       'Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started.',
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
+    forAudit: { changed: Type.Array(Type.String()) },
     example: { name: 'Pricing page follow-up' },
     etag: ({ agent }) => etagOfAgent(agent),
     ifMatch: true,
+    check: ({ llmOutbound }, input) => checkBaseUrl(llmOutbound, input),
     async run(context, { agent_id, ...input }) {
-      return { agent: toAgentObject(await updateAgent(context.tenant, context, agent_id, input, context)) }
+      const { row, changed } = await updateAgent(context.tenant, context.jobs, agent_id, input, context)
+      return { agent: toAgentObject(row), changed }
     },
-    audit: 'own',
+    audit: ({ agent, changed }) =>
+      changed.length === 0 ? null : entryOf('agent.updated', agent.agent_id, { changed }),
   }),
   agentOperation({
     name: 'deleteAgent',
@@ -164,11 +168,12 @@ export const AGENT_OPERATIONS = [
     summary: 'Delete an agent with its runs',
     input: AgentPath,
     output: { deleted: Type.Literal(true), agent_id: Id },
+    forAudit: { name: Type.String() },
     ifMatch: true,
-    async run({ tenant, actor, now, requireMatch }, { agent_id }) {
-      await deleteAgent(tenant, agent_id, actor, now, requireMatch)
-      return { deleted: true as const, agent_id }
+    async run({ tenant, requireMatch }, { agent_id }) {
+      const name = await deleteAgent(tenant, agent_id, requireMatch)
+      return { deleted: true as const, agent_id, name }
     },
-    audit: 'own',
+    audit: ({ agent_id, name }) => entryOf('agent.deleted', agent_id, { name }),
   }),
 ]

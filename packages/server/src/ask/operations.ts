@@ -100,6 +100,7 @@ export const ASK_OPERATIONS = [
         usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, cost_usd: usage.costUsd },
       }
     },
+    // The model is called outside a transaction, and a question that fails has cost money too.
     audit: 'own',
   }),
 ]

@@ -1,26 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import Type from 'typebox'
-import { parseConversationSource } from '../conversations/push-requests.ts'
 import { type Actor, audit } from '../operations/audit.ts'
-import { conflict, type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
-import { recordCheck } from '../platform/http/records.ts'
+import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { noteConnector } from '../sources/connectors.ts'
-import { parseSourceName } from '../sources/requests.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { ApiRefused, openClient, problemOf, type SignIn } from './client.ts'
-import { type ConnectionRow, change, findConnection, lockConnection, sealedPlace } from './connections.ts'
-import type { Account, Connector, Credentials, Settings } from './connector.ts'
+import { change, findConnection, lockConnection, sealedPlace } from './connections.ts'
+import type { Account, Connector, Settings } from './connector.ts'
 import { startPosition } from './position.ts'
-import { enteredCredentials, openSignIn, type SignInServices, type StoredSecrets } from './sign-in.ts'
+import type { SignInServices, StoredSecrets } from './sign-in.ts'
 
-const CREDENTIAL_LENGTH_MAX = 4_096
-/** Credentials become headers: no spaces, no line ends. */
-const CREDENTIAL = /^[\x21-\x7e]+$/
 const CONNECTIONS_MAX = 50
 
 export interface ConnectServices extends SignInServices {
@@ -42,94 +35,12 @@ export interface NewConnection {
 }
 
 /** A change of a connection. */
-interface ConnectionChange {
+export interface ConnectionChange {
   connector: Connector
   settings: Settings
   /** null: the connection keeps its sign-in. */
   stored: StoredSecrets | null
   signIn: SignIn
-}
-
-/** @throws ServiceError 404 `unknown_connector`, 400 for settings or a name that are not valid. */
-export function parseConnection(name: string, source: string | undefined, settings: Record<string, unknown>) {
-  const connector = connectorNamed(name)
-  const parseName = connector.kind === 'messaging' ? parseConversationSource : parseSourceName
-  return { connector, source: parseName(source ?? connector.name), settings: parseSettings(connector, settings) }
-}
-
-/** @throws ServiceError 400 */
-export function parseSettings(connector: Connector, settings: Record<string, unknown>): Settings {
-  const check = recordCheck(Type.Object(connector.settings, { additionalProperties: false }))
-  const details = check(settings).map(({ path, message }) => ({
-    path: path === 'the record' ? 'settings' : `settings.${path}`,
-    message,
-  }))
-  if (details.length > 0) throw validationError(details)
-  connector.baseUrl(settings as Settings)
-  return settings as Settings
-}
-
-/** @throws ServiceError 400 */
-export function parseCredentials(
-  { label, credentials: fields }: Connector,
-  sent: Record<string, unknown>,
-): Credentials {
-  const names = Object.keys(fields)
-  const details: ErrorDetail[] = Object.keys(sent)
-    .filter((name) => !names.includes(name))
-    .map((name) => ({ path: `credentials.${name}`, message: `is not a credential of ${label}` }))
-  const values = names.map((name) => {
-    const value = sent[name]
-    const text = typeof value === 'string' ? value.trim() : ''
-    const isValid = CREDENTIAL.test(text) && text.length <= CREDENTIAL_LENGTH_MAX
-    const message = `must be 1 to ${CREDENTIAL_LENGTH_MAX} printable characters without spaces`
-    if (!isValid) details.push({ path: `credentials.${name}`, message })
-    return [name, text] as const
-  })
-  if (names.length === 0) {
-    details.push({ path: 'credentials', message: `are not accepted. Sign in at ${label} with POST /v1/authorizations` })
-  }
-  if (details.length > 0) throw validationError(details)
-  return Object.fromEntries(values)
-}
-
-export function entered(credentials: Credentials): Pick<NewConnection, 'stored' | 'signIn'> {
-  return { stored: { kind: 'entered', credentials }, signIn: enteredCredentials(credentials) }
-}
-
-/**
- * What a person changes: the credentials, the settings or both. Without credentials, the connection keeps its sign-in, and
- * the settings that only a sign-in sets, such as the URL of the account's API.
- * @throws ServiceError 400 for values that are not valid, 400 `connection_refused` if the kept sign-in cannot be used.
- */
-export function parseChange(
-  tenant: Tenant,
-  services: ConnectServices,
-  { row, connector }: { row: ConnectionRow; connector: Connector },
-  sent: { credentials?: Record<string, unknown> | undefined; settings?: Record<string, unknown> | undefined },
-): ConnectionChange {
-  const before = row.settings as Record<string, unknown>
-  const settings = sent.settings ?? before
-  if (sent.credentials) {
-    return {
-      connector,
-      settings: parseSettings(connector, settings),
-      ...entered(parseCredentials(connector, sent.credentials)),
-    }
-  }
-  const isOfSignIn = (name: string) => (connector.settings[name] as { readOnly?: boolean } | undefined)?.readOnly
-  const kept = Object.fromEntries(Object.entries(before).filter(([name]) => isOfSignIn(name)))
-  const parsed = parseSettings(connector, { ...settings, ...kept })
-  // Whoever may change the settings may not learn the secrets, so these go only to the hosts that they were given for.
-  if (!isDeepStrictEqual(urlsOf(connector, parsed), urlsOf(connector, row.settings as Settings))) {
-    const message = 'are required, because these settings change the host that they are sent to'
-    throw validationError([{ path: 'credentials', message }])
-  }
-  try {
-    return { connector, settings: parsed, stored: null, signIn: openSignIn(tenant, services, connector, row) }
-  } catch (error) {
-    throw refusalOf(connector, error)
-  }
 }
 
 /**
@@ -281,12 +192,8 @@ async function accountOf(
   }
 }
 
-function urlsOf({ baseUrl, otherUrls }: Connector, settings: Settings) {
-  return [baseUrl(settings), otherUrls?.(settings)]
-}
-
 /** 400 `connection_refused` for what the system refused; an unexpected error stays as it is. */
-function refusalOf({ label }: Connector, error: unknown): unknown {
+export function refusalOf({ label }: Connector, error: unknown): unknown {
   const problem = problemOf(label, error)
   return problem === null ? error : new ServiceError(400, 'connection_refused', problem, { cause: error })
 }

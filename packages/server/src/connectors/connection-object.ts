@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Connector } from './connector.ts'
 
 export const ConnectorDescription = Type.Object(
   {
@@ -25,6 +26,29 @@ export const ConnectorDescription = Type.Object(
   },
   { title: 'Connector' },
 )
+
+export function describeConnector({
+  name,
+  label,
+  kind,
+  credentials,
+  oauth,
+  settings,
+  objects,
+  writeBack,
+}: Connector): Type.Static<typeof ConnectorDescription> {
+  return {
+    name,
+    label,
+    kind,
+    credentials: Object.entries(credentials).map(([field, description]) => ({ name: field, description })),
+    oauth_provider: oauth?.provider ?? null,
+    settings: { ...settings },
+    required_settings: Type.Object(settings).required ?? [],
+    objects: objects.map((object) => object.name),
+    can_write_back: writeBack !== undefined,
+  }
+}
 
 export const ConnectionRun = Type.Object(
   {

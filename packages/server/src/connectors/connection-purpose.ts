@@ -3,8 +3,9 @@ import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { pathId } from '../platform/http/responses.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Authorized, Purpose, PurposeHandler } from '../providers/purpose.ts'
-import { type ConnectServices, connect, connectorOf, parseConnection, parseSettings, reconnect } from './connect.ts'
+import { type ConnectServices, connect, connectorOf, reconnect } from './connect.ts'
 import type { Connector, Settings } from './connector.ts'
+import { parseConnection, parseSettings } from './parse-connection.ts'
 import { enteredCredentials } from './sign-in.ts'
 
 /**

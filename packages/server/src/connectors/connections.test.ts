@@ -90,6 +90,15 @@ async function contactOf(email: string) {
   return body.contacts.find((contact: { properties: { email?: string } }) => contact.properties.email === email)
 }
 
+test('a connector is shown alone as it is in the list', async () => {
+  const { connectors } = (await tenant.call('GET', '/v1/connectors')).body
+  for (const connector of connectors) {
+    expect((await tenant.call('GET', `/v1/connectors/${connector.name}`)).body.connector).toEqual(connector)
+  }
+  const unknown = await tenant.call('GET', '/v1/connectors/nope')
+  expect([unknown.status, unknown.body.error.code]).toEqual([404, 'unknown_connector'])
+})
+
 describe('a connected system', () => {
   test('is read page by page, companies first, and then only for what changed', async () => {
     organizations = [{ id: 7, name: 'Engines', website: 'engines.example', update_time: '2026-01-01T00:00:00Z' }]

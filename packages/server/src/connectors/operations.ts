@@ -2,18 +2,15 @@ import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
-import { CONNECTORS } from './all-connectors.ts'
+import { CONNECTORS, connectorNamed } from './all-connectors.ts'
+import { type ConnectServices, connect, connectorOf, reconnect } from './connect.ts'
 import {
-  type ConnectServices,
-  connect,
-  connectorOf,
-  entered,
-  parseChange,
-  parseConnection,
-  parseCredentials,
-  reconnect,
-} from './connect.ts'
-import { Connection, ConnectionError, ConnectionRun, ConnectorDescription } from './connection-object.ts'
+  Connection,
+  ConnectionError,
+  ConnectionRun,
+  ConnectorDescription,
+  describeConnector,
+} from './connection-object.ts'
 import {
   deleteConnection,
   listConnections,
@@ -23,6 +20,7 @@ import {
   rereadConnection,
   resumeConnection,
 } from './connections.ts'
+import { entered, parseChange, parseConnection, parseCredentials } from './parse-connection.ts'
 import { listErrors, listRuns } from './runs.ts'
 import { WRITE_BACK_OPERATIONS } from './write-back/operations.ts'
 
@@ -58,19 +56,19 @@ export const CONNECTOR_OPERATIONS = [
     summary: 'List the connectors, with the credentials and settings that each needs',
     input: {},
     output: { connectors: Type.Array(ConnectorDescription) },
-    run: async () => ({
-      connectors: CONNECTORS.map(({ name, label, kind, credentials, oauth, settings, objects, writeBack }) => ({
-        name,
-        label,
-        kind,
-        credentials: Object.entries(credentials).map(([field, description]) => ({ name: field, description })),
-        oauth_provider: oauth?.provider ?? null,
-        settings: { ...settings },
-        required_settings: Type.Object(settings).required ?? [],
-        objects: objects.map((object) => object.name),
-        can_write_back: writeBack !== undefined,
-      })),
-    }),
+    run: async () => ({ connectors: CONNECTORS.map(describeConnector) }),
+  }),
+  operation({
+    name: 'getConnector',
+    tag,
+    http: 'GET /v1/connectors/:connector',
+    command: 'connector get',
+    scope: 'settings:read',
+    summary: 'Get a connector, with the credentials and settings that it needs',
+    input: { connector: Type.String({ description: 'The name of the connector, such as pipedrive.' }) },
+    output: { connector: ConnectorDescription },
+    errors: ['404 unknown_connector'],
+    run: async (_, { connector }) => ({ connector: describeConnector(connectorNamed(connector)) }),
   }),
   operation({
     name: 'createConnection',
@@ -149,6 +147,7 @@ export const CONNECTOR_OPERATIONS = [
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
     errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
+    // The call to the system is made outside a transaction.
     audit: 'own',
     async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings }) {
       const change = parseChange(tenant, connecting, await connectorOf(tenant, connection_id), {

@@ -5,7 +5,6 @@ import { type LoginDependencies, setEmailAccount } from '../identities/email-acc
 import { createIdentity } from '../identities/identities.ts'
 import type { Actor } from '../operations/audit.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SandboxMailbox } from './mailbox.ts'
 
@@ -48,20 +47,15 @@ const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
   },
 ]
 
-interface Dependencies {
-  jobs: Jobs
-  llmOutbound: Pick<ApiFetch, 'check'>
-}
-
 /**
  * Creates the demo's agents and queues a run of each for the service.
  * @returns the id of the identity that writes their messages.
  */
-export async function createDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<string> {
+export async function createDemoAgents(tenant: Tenant, dependencies: { jobs: Jobs }, now: Date): Promise<string> {
   const { identity_id } = await createIdentity(tenant, SENDER, now)
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
-    const { agent_id } = await createAgent(tenant, dependencies, settings, ACTOR, now)
+    const { agent_id } = await createAgent(tenant, dependencies.jobs, settings, now)
     await triggerRun(tenant, dependencies, agent_id, null, ACTOR, now)
   }
   return identity_id

@@ -151,6 +151,7 @@ export const HOOK_BODY_OPERATIONS = [
       await audit(tenant, { actor, ...entryOf('hook.body_run', hook_id, { name: hook.name, body_id }) }, now)
       return { body }
     },
+    // The records are written in transactions of their own.
     audit: 'own',
   }),
 ]

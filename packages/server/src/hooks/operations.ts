@@ -8,7 +8,7 @@ import { Hook } from './hook-object.ts'
 import { createHook, deleteHook, HOOKS_MAX, listHooks, readHook, rotateHookToken, updateHook } from './hooks.ts'
 import { HOOK_KINDS } from './kinds.ts'
 import { Mapping } from './mapping.ts'
-import { urlOfHook } from './routes.ts'
+import { urlOfHook } from './tokens.ts'
 
 /** The services for operations on hooks. */
 export interface HookServices {

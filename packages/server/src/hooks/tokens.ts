@@ -11,6 +11,14 @@ const HINT_LENGTH = 4
 /** How long a replaced token keeps working, so that nothing is lost until the sender has the new URL. */
 export const OVERLAP_MS = 24 * 3_600_000
 
+/** The path that the sender of a hook's bodies calls. */
+export const HOOK_PATH = '/v1/public/hooks/:token'
+
+/** The URL of that path, with a token. */
+export function urlOfHook(publicUrl: string, token: string): string {
+  return `${publicUrl.replace(/\/$/, '')}${HOOK_PATH.replace(':token', token)}`
+}
+
 /** The hook that a token belongs to. */
 export interface FoundHook {
   tenantId: string

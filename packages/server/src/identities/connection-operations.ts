@@ -11,7 +11,7 @@ import {
   removeEmailAccount,
   setEmailAccount,
 } from './email-accounts.ts'
-import { readIdentity } from './identities.ts'
+import { readIdentity, subject } from './identities.ts'
 import { IdentityPath } from './operations.ts'
 import type { SocialConnector } from './social/connector.ts'
 
@@ -91,11 +91,15 @@ export const CONNECTION_OPERATIONS = [
     summary: 'Remove the email account of an identity, with its secrets',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    // The audit entry contains the address, which is not part of the response.
-    audit: 'own',
-    async run({ tenant, actor, now }, { identity_id }) {
-      await removeEmailAccount(tenant, actor, identity_id, now)
-      return { deleted: true as const, identity_id }
+    forAudit: { address: Type.String() },
+    async run({ tenant }, { identity_id }) {
+      const address = await removeEmailAccount(tenant, identity_id)
+      return { deleted: true as const, identity_id, address }
     },
+    audit: ({ identity_id, address }) => ({
+      action: 'identity.email_removed',
+      ...subject(identity_id),
+      details: { address },
+    }),
   }),
 ]

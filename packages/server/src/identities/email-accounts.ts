@@ -121,9 +121,9 @@ function openTokens(
   return createAccessTokens({ tokenApi: providers.tokenApi, clock }, { client, tokens, store, ended })
 }
 
-/** Deletes an identity's email account with its secrets. @throws ServiceError 404 if it has none. */
-export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
-  await tenant.transaction(async (tx) => {
+/** Deletes an identity's email account with its secrets. @returns its address. @throws ServiceError 404 if it has none. */
+export async function removeEmailAccount(tenant: Tenant, identityId: string): Promise<string> {
+  return tenant.transaction(async (tx) => {
     const row = await tx.db
       .deleteFrom('email_accounts')
       .where('identity_id', '=', identityId)
@@ -131,8 +131,7 @@ export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityI
       .executeTakeFirst()
     if (!row) throw notFound('email account')
     await announceChange(tx.db)
-    const details = { address: row.address }
-    await audit(tx, { actor, action: 'identity.email_removed', ...subject(identityId), details }, now)
+    return row.address
   })
 }
 

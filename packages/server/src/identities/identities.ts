@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -69,14 +68,13 @@ export async function createIdentity(
   })
 }
 
-/** Changes the fields that are sent. @throws ServiceError 404 */
+/** Changes the fields that are sent. @returns the values of those that changed, before and after. @throws ServiceError 404 */
 export async function updateIdentity(
   tenant: Tenant,
-  actor: Actor,
   identityId: string,
   { firstName, lastName, jobTitle }: IdentityChanges,
   now: Date,
-): Promise<IdentityObject> {
+): Promise<{ identity: IdentityObject; changed: Record<string, { from: string | null; to: string | null }> }> {
   return tenant.transaction(async (tx) => {
     const before = await tx.db
       .selectFrom('identities')
@@ -97,25 +95,27 @@ export async function updateIdentity(
         .set({ ...wanted, updated_at: now })
         .where('identity_id', '=', identityId)
         .execute()
-      const details = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: wanted[key] }]))
-      await audit(tx, { actor, action: 'identity.updated', ...subject(identityId), details }, now)
     }
-    return readIdentity(tx, identityId)
+    const changes = changed.map((key) => [key, { from: before[key], to: wanted[key] }] as const)
+    return { identity: await readIdentity(tx, identityId), changed: Object.fromEntries(changes) }
   })
 }
 
-/** Deletes an identity with its email account and its logins. Agents that used it lose their default. @throws ServiceError 404 */
-export async function deleteIdentity(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
-  await tenant.transaction(async (tx) => {
-    const row = await tx.db
-      .deleteFrom('identities')
-      .where('identity_id', '=', identityId)
-      .returning(['first_name', 'last_name'])
-      .executeTakeFirst()
-    if (!row) throw notFound('identity')
-    const details = { firstName: row.first_name, lastName: row.last_name }
-    await audit(tx, { actor, action: 'identity.deleted', ...subject(identityId), details }, now)
-  })
+/**
+ * Deletes an identity with its email account and its logins. Agents that used it lose their default.
+ * @returns its name. @throws ServiceError 404
+ */
+export async function deleteIdentity(
+  tenant: Tenant,
+  identityId: string,
+): Promise<{ firstName: string; lastName: string }> {
+  const row = await tenant.db
+    .deleteFrom('identities')
+    .where('identity_id', '=', identityId)
+    .returning(['first_name', 'last_name'])
+    .executeTakeFirst()
+  if (!row) throw notFound('identity')
+  return { firstName: row.first_name, lastName: row.last_name }
 }
 
 /** How the audit log names an identity. */

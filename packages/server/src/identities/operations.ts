@@ -68,12 +68,14 @@ export const IDENTITY_OPERATIONS = [
     summary: 'Change an identity; omitted fields keep their values',
     input: { ...IdentityPath, ...IdentityChanges },
     output: { identity: Identity },
+    forAudit: { changed: Type.Record(Type.String(), Type.Unknown()) },
     example: { jobTitle: 'Head of sales' },
-    // The audit entry contains the earlier values, which are not part of the response.
-    audit: 'own',
-    run: async ({ tenant, actor, now }, { identity_id, ...changes }) => ({
-      identity: await updateIdentity(tenant, actor, identity_id, parseIdentityChanges(changes), now),
-    }),
+    run: ({ tenant, now }, { identity_id, ...changes }) =>
+      updateIdentity(tenant, identity_id, parseIdentityChanges(changes), now),
+    audit: ({ identity, changed }) =>
+      Object.keys(changed).length === 0
+        ? null
+        : { action: 'identity.updated', ...subject(identity.identity_id), details: changed },
   }),
   operation({
     name: 'deleteIdentity',
@@ -84,11 +86,15 @@ export const IDENTITY_OPERATIONS = [
     summary: 'Delete an identity with its email account; agents that used it lose their default',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    // The audit entry contains the name, which is not part of the response.
-    audit: 'own',
-    async run({ tenant, actor, now }, { identity_id }) {
-      await deleteIdentity(tenant, actor, identity_id, now)
-      return { deleted: true as const, identity_id }
+    forAudit: { firstName: Type.String(), lastName: Type.String() },
+    async run({ tenant }, { identity_id }) {
+      const name = await deleteIdentity(tenant, identity_id)
+      return { deleted: true as const, identity_id, ...name }
     },
+    audit: ({ identity_id, firstName, lastName }) => ({
+      action: 'identity.deleted',
+      ...subject(identity_id),
+      details: { firstName, lastName },
+    }),
   }),
 ]

@@ -82,7 +82,7 @@ export const SUPPRESSION_OPERATIONS = [
     },
     output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
     errors: ['404 not_found', '409 consent_required'],
-    // Changing the contact may retry the whole transaction, so the function writes its own entry.
+    // Changing the contact may repeat the whole transaction.
     audit: 'own',
     async run({ tenant, actor, ...writing }, { address, consented = false }) {
       const suppression = await removeSuppression(tenant, writing, actor, { address, isConsented: consented })

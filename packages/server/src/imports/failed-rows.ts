@@ -1,7 +1,11 @@
+import type { CsvFile } from '../overview/csv.ts'
+import { conflict } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { readCsv } from './csv.ts'
 import type { Encoding } from './encoding.ts'
+import { fileOf } from './files.ts'
 import type { ImportRow } from './import-object.ts'
+import { requireImport } from './imports.ts'
 import type { FileColumn } from './inspect-file.ts'
 
 const ROWS_PER_PAGE = 500
@@ -14,20 +18,38 @@ interface FailedRow {
   cells: string[]
 }
 
+/**
+ * The failed rows of an import as a CSV file, with their cells from the uploaded file.
+ * @throws ServiceError 404, 409 `import_file_deleted`.
+ */
+export async function failedRowsFile(
+  tenant: Tenant,
+  importId: string,
+  directory: string,
+): Promise<Omit<CsvFile<FailedRow>, 'beforeSending'>> {
+  const row = await requireImport(tenant, importId)
+  if (!row.has_file) throw conflict('import_file_deleted', 'The file of this import was deleted.')
+  return {
+    name: `failed-rows-${importId}.csv`,
+    columns: failedRowColumns(row),
+    pages: failedRowPages(tenant, row, fileOf(directory, importId)),
+    cellsOf: failedRowCells,
+  }
+}
+
 /** The columns of the download: importing it again ignores the first three. */
-export function failedRowColumns({ columns }: ImportRow): string[] {
+function failedRowColumns({ columns }: ImportRow): string[] {
   return [
     ...['import_row', 'error_code', 'error_message'],
     ...(columns as unknown as FileColumn[]).map((each) => each.header),
   ]
 }
 
-export function failedRowCells({ row, code, message, cells }: FailedRow): unknown[] {
+function failedRowCells({ row, code, message, cells }: FailedRow): unknown[] {
   return [row, code, message, ...cells]
 }
 
-/** The failed rows of an import, with their cells from the file. */
-export async function* failedRowPages(
+async function* failedRowPages(
   tenant: Tenant,
   { import_id, encoding, delimiter, file_name }: ImportRow,
   path: string,

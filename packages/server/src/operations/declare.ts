@@ -7,6 +7,7 @@ import Type, {
   type TSchema,
   type TStringOptions,
 } from 'typebox'
+import type { NamedError } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Actor, AuditEntry } from './audit.ts'
 import type { Scope } from './scopes.ts'
@@ -49,7 +50,7 @@ export interface OptionSettings {
 /** An option of a command without a value. */
 type OperatorFlag = TOptional<TLiteral<true>>
 
-/** An operation, from which its route and its command are derived. */
+/** An operation, from which its route and its command are derived. `Output` has the fields of `forAudit` too. */
 export interface Operation<Services = unknown, Input = Values, Output = Values> {
   /** Its `operationId` in openapi.json, logs and metrics. */
   name: string
@@ -73,6 +74,11 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   operatorInput?: Record<string, OperatorFlag>
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
+  /**
+   * What `run` returns for the audit entry alone, such as the name of a deleted record or the values before a change. It
+   * is not part of the response.
+   */
+  forAudit?: TProperties
   /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */
   body?: TSchema
   /** Whether a POST needs a body although each of its fields may be absent. */
@@ -84,7 +90,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   /** An input without its path parameters: shown in openapi.json, and sent by the tests that walk every operation. */
   example?: Values
   /** The errors that only some operations answer, as `409 webhook_paused`. */
-  errors?: readonly `${number} ${string}`[]
+  errors?: readonly NamedError[]
   /** How the command's options differ from the input, by its names. */
   options?: Record<string, OptionSettings>
   /** The `ETag` of the response, without quotes. */
@@ -95,14 +101,16 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   check?: (context: Context & Services, input: Input) => Promise<void>
   run: (context: Context & Services, input: Input) => Promise<Output>
   /**
-   * The audit entry; null if nothing changed. `own`: `run` starts the transaction and writes the entry. Absent where
-   * nothing changes, or where the change is recorded as an event.
+   * The audit entry; null if nothing changed. Absent where nothing changes, or where the change is recorded as an event.
+   * `own`: the feature writes the entry. That is right only where `run` is not one transaction, because it calls another
+   * host, waits for a result or repeats its transaction itself, and where the function that writes the entry has other
+   * callers too. A detail that the response lacks is no reason: `forAudit` returns it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
 }
 
 /** The declaration of an operation, without its code. */
-export type Declaration = Omit<Operation, 'check' | 'run' | 'audit'>
+export type Declaration = Omit<Operation, 'check' | 'run' | 'audit' | 'forAudit'>
 
 /** Declares operations that need `Services`: the types of `run` follow from the schemas. */
 export function operationsWith<Services>() {
@@ -110,11 +118,17 @@ export function operationsWith<Services>() {
     In extends TProperties,
     Out extends TProperties,
     OperatorIn extends Record<string, OperatorFlag> = Record<never, never>,
+    Facts extends TProperties = Record<never, never>,
   >(
-    declared: Operation<Services, Static<TObject<In>> & Static<TObject<OperatorIn>>, Static<TObject<Out>>> & {
+    declared: Operation<
+      Services,
+      Static<TObject<In>> & Static<TObject<OperatorIn>>,
+      Static<TObject<Out>> & Static<TObject<Facts>>
+    > & {
       input: In
       operatorInput?: OperatorIn
       output: Out
+      forAudit?: Facts
     },
   ) => declared as unknown as Operation<Services>
 }

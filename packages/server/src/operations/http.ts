@@ -4,11 +4,11 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
-import { success } from '../platform/http/responses.ts'
+import { errorResponses, success } from '../platform/http/responses.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
-import { errorResponses } from './errors.ts'
+import { errorsOf } from './errors.ts'
 import { ifMatch } from './etag.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { type Finish, perform } from './perform.ts'
@@ -47,7 +47,7 @@ function mount<Services extends object>(
     params: Type.Object(path),
     ...headersOf(method, operation),
     ...(hasBody ? { body: bodyOf(operation, sent) } : { querystring: Type.Object(withExamples(sent, example)) }),
-    response: { [status]: success(output), ...errorResponses(operation) },
+    response: { [status]: success(output), ...errorResponses(errorsOf(operation)) },
   }
   app.route({
     method,

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
@@ -58,4 +59,15 @@ test('a change that collides with another is repeated, and has one entry', async
     },
   }))
   expect([runs, await pauses()]).toEqual([2, ['webhook.paused']])
+})
+
+test('what is for the audit entry alone is not part of the response', async () => {
+  const answer = await pause((declared) => ({
+    forAudit: { host: Type.String() },
+    run: async (context, input) => ({ ...(await declared.run(context, input)), host: 'hooks.example.com' }),
+    audit: ({ host }) => ({ action: 'webhook.seen', subjectKind: 'webhook', subjectId: null, details: { host } }),
+  }))
+  expect(answer).toEqual({ webhook: expect.any(Object), changed: [] })
+  const { entries } = await listAudit(tenant.handle, { actor: 'service' }, { page: 1, limit: 1 })
+  expect(entries).toMatchObject([{ action: 'webhook.seen', details: { host: 'hooks.example.com' } }])
 })

@@ -23,13 +23,19 @@ export async function perform<Services>(
     return output
   }
   const change = async (tenant: Tenant) => {
-    const output = await run({ ...context, tenant }, input)
-    const entry = entryOf(output, input, context)
+    const result = await run({ ...context, tenant }, input)
+    const entry = entryOf(result, input, context)
     if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
+    const output = withoutFacts(operation, result)
     await finish?.(tenant, output)
     return output
   }
   return repeatOnCollision(() => context.tenant.transaction(change))
+}
+
+/** The result of an operation without what is for its audit entry alone. */
+function withoutFacts({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
+  return Object.fromEntries(Object.entries(result).filter(([name]) => !Object.hasOwn(forAudit, name)))
 }
 
 /** The input with the ids of the path as stored. @throws ServiceError 404 for a malformed one */

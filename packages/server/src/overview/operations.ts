@@ -3,8 +3,7 @@ import { operation } from '../operations/declare.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
-import { readOverview } from './overview.ts'
-import { Overview } from './overview-schema.ts'
+import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
 
 /** Reads for the dashboard that combine contacts, companies and events. */

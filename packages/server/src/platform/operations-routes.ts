@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { ServiceError } from './errors.ts'
 import type { App } from './http/app-types.ts'
+import { errorResponses } from './http/responses.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Health, readiness and metrics for operators and load balancers. */
@@ -40,6 +41,7 @@ export function operationsRoutes(
         security: [],
         response: {
           200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(), clickhouse: Type.String() }),
+          ...errorResponses(['503 not_ready']),
         },
       },
     },

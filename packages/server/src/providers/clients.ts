@@ -58,6 +58,20 @@ export async function listClients(tenant: Tenant, config: ClientDependencies['co
   })
 }
 
+/** The client at a provider, without its secret. */
+export async function readClient(
+  tenant: Tenant,
+  { config }: ProviderDependencies,
+  provider: Provider,
+): Promise<OAuthClient> {
+  const row = await tenant.db
+    .selectFrom('provider_clients')
+    .select(['provider', 'client_id', 'updated_at'])
+    .where('provider', '=', provider.name)
+    .executeTakeFirst()
+  return toObject(provider, row, config)
+}
+
 /** Stores the tenant's client at a provider, replacing the previous one. */
 export async function setClient(
   tenant: Tenant,

@@ -67,6 +67,11 @@ test('a workspace stores its OAuth client at a provider, which comes before the 
 
   const set = await setClient()
   expect(set.body.oauth_client).toMatchObject({ provider: 'google', client_id: google.client.id, origin: 'workspace' })
+  for (const provider of ['google', 'microsoft']) {
+    const { body } = await tenant.call('GET', `/v1/oauth-clients/${provider}`)
+    expect(body.oauth_client).toEqual((await clients())[provider])
+  }
+  expect(outcome(await tenant.call('GET', '/v1/oauth-clients/nobody'))).toEqual([404, 'unknown_provider'])
   const own = { client_id: 'own client', client_secret: 'own-secret' }
   expect(outcome(await tenant.call('PUT', '/v1/oauth-clients/microsoft', own))).toEqual([400, 'validation_error'])
   await tenant.call('PUT', '/v1/oauth-clients/microsoft', { ...own, client_id: 'own-client' })

@@ -3,7 +3,7 @@ import { operationsWith, secret } from '../operations/declare.ts'
 import { validationError } from '../platform/errors.ts'
 import { Timestamp } from '../platform/http/responses.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
-import { deleteClient, listClients, OAuthClient, setClient } from './clients.ts'
+import { deleteClient, listClients, OAuthClient, readClient, setClient } from './clients.ts'
 import { providerNamed } from './provider.ts'
 import { Purpose, scopeOfPurpose } from './purpose.ts'
 
@@ -33,6 +33,20 @@ export const PROVIDER_OPERATIONS = [
     input: {},
     output: { oauth_clients: Type.Array(OAuthClient) },
     run: async ({ tenant, authorization }) => ({ oauth_clients: await listClients(tenant, authorization.config) }),
+  }),
+  operation({
+    name: 'getOAuthClient',
+    tag,
+    http: 'GET /v1/oauth-clients/:provider',
+    command: 'oauth-client get',
+    scope: 'settings:read',
+    summary: "Get the workspace's OAuth client at a provider; its secret is never returned",
+    input: { provider: ProviderInPath },
+    output: { oauth_client: OAuthClient },
+    errors: ['404 unknown_provider'],
+    run: async ({ tenant, authorization }, { provider }) => ({
+      oauth_client: await readClient(tenant, authorization, providerNamed(provider)),
+    }),
   }),
   operation({
     name: 'setOAuthClient',

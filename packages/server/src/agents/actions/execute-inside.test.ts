@@ -202,14 +202,13 @@ describe('a social message', () => {
     ahead += 3_600_000
     const at = (ms: number) => new Date(now().getTime() + ms).toISOString().slice(11, 16)
     const quiet_hours = { from: at(-3_600_000), to: at(3_600_000) }
-    const actor = { kind: 'service' } as const
-    await setAgentSettings(tenant.handle, { quiet_hours, daily_limit_per_identity: 1 }, actor, now())
+    await setAgentSettings(tenant.handle, { quiet_hours, daily_limit_per_identity: 1 }, now())
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
     await executeAction(tenant.handle, dependencies, ref)
     const held = await actionOf(tenant.handle, ref)
     expect([held.status, held.due_at?.toISOString().slice(11, 16)]).toEqual(['approved', quiet_hours.to])
     expect(await outbox()).toEqual([])
-    await setAgentSettings(tenant.handle, { quiet_hours: null }, actor, now())
+    await setAgentSettings(tenant.handle, { quiet_hours: null }, now())
     await tenant.handle.db.updateTable('agent_actions').set({ due_at: now() }).execute()
     await executeAction(tenant.handle, dependencies, ref)
     expect((await actionOf(tenant.handle, ref)).status).toBe('executed')

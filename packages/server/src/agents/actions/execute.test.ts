@@ -16,7 +16,6 @@ import { createSenders } from './senders.ts'
 import { setAgentSettings } from './settings.ts'
 
 const EMAIL = 'grace@example.com'
-const CLI = { kind: 'command_line' } as const
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
@@ -112,7 +111,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
   })
 
   test('fifty concurrent executions send it once', async () => {
-    await setAgentSettings(tenant.handle, { quiet_hours: null }, CLI, bench.now())
+    await setAgentSettings(tenant.handle, { quiet_hours: null }, bench.now())
     const { path, ref } = await proposeMail()
     await Promise.all([tenant.call('POST', `${path}/approve`), ...Array.from({ length: 50 }, () => execute(ref))])
     await Promise.all(Array.from({ length: 20 }, () => execute(ref)))
@@ -131,7 +130,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     await tenant.call('POST', `${path}/approve`)
     const { ref: other, path: otherPath } = await proposeMail({ contactId: await tenant.contact('b@example.com') })
     // Like an attacker who can write to the database but not approve, while the action is delayed.
-    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
+    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, bench.now())
     await ended(ref)
     await tenant.call('POST', `${otherPath}/approve`)
     const params = { subject: 'Hello', message: 'Send money' }
@@ -177,7 +176,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
 
     contactId = await tenant.contact('other@example.com')
     const orphaned = await proposeMail()
-    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
+    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, bench.now())
     const place = { run_id: newId(), contact_id: newId(), action_index: 0, agent_id: newId() }
     await tenant.handle.db
       .insertInto('agent_outreach')
@@ -243,7 +242,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
   test('quiet hours delay it until they end', async () => {
     const at = (ms: number) => new Date(bench.now().getTime() + ms).toISOString().slice(11, 16)
     const quiet_hours = { from: at(-HOUR_MS), to: at(HOUR_MS) }
-    await setAgentSettings(tenant.handle, { quiet_hours }, CLI, bench.now())
+    await setAgentSettings(tenant.handle, { quiet_hours }, bench.now())
     const { ref } = await proposeMail({ requireApproval: false })
     await execute(ref)
     expect(await actionOf(tenant.handle, ref)).toMatchObject({ status: 'approved', execution: null })
@@ -258,7 +257,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
   })
 
   test('an approval expires after 30 days', async () => {
-    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
+    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, bench.now())
     await ended((await proposeMail({ requireApproval: false })).ref)
     contactId = await tenant.contact('second@example.com')
     const { ref } = await proposeMail({ requireApproval: false })

@@ -9,8 +9,7 @@ import { type ClaimedAction, claimAction, errorOf, whereClaimed } from './claim.
 import { executeInside, typeOf } from './execute-inside.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { deleteOutreach, type Ending, finishAction, lasting } from './record.ts'
-import type { SendOutcome } from './send-outcome.ts'
-import type { ExecutionDependencies } from './senders.ts'
+import type { ExecutionDependencies, SendOutcome } from './senders.ts'
 
 /** Temporary failures after which an action fails: about three days of retries. */
 const FAILURES_MAX = 80

@@ -188,10 +188,9 @@ describe('the outreach interval', () => {
   test('can be changed, and set to 0', async () => {
     await reached(new Date(Date.now() - 7 * DAY_MS - 60_000))
     expect((await proposeMail()).status).toBe('pending_approval')
-    const actor = { kind: 'command_line' } as const
-    await setAgentSettings(tenant.handle, { outreach_interval_days: 8 }, actor, new Date())
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 8 }, new Date())
     expect((await proposeMail()).status).toBe('rejected')
-    await setAgentSettings(tenant.handle, { outreach_interval_days: 0 }, actor, new Date())
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 0 }, new Date())
     await reached(new Date())
     expect((await proposeMail()).status).toBe('pending_approval')
   })
@@ -213,8 +212,7 @@ describe('the outreach interval', () => {
 
 describe('a reply', () => {
   test('after the last outreach stops further outreach; an earlier mail and an automatic reply do not', async () => {
-    const actor = { kind: 'command_line' } as const
-    await setAgentSettings(tenant.handle, { outreach_interval_days: 1 }, actor, new Date())
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 1 }, new Date())
     await reached(new Date(Date.now() - 5 * DAY_MS))
     await writes(EMAIL, new Date(Date.now() - 6 * DAY_MS))
     await writes(EMAIL, new Date(Date.now() - 4 * DAY_MS), true)
@@ -222,9 +220,9 @@ describe('a reply', () => {
     await writes(EMAIL, new Date(Date.now() - 3 * DAY_MS))
     const proposed = await proposeMail()
     expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', ['replied']])
-    await setAgentSettings(tenant.handle, { reply_pause_days: 2 }, actor, new Date())
+    await setAgentSettings(tenant.handle, { reply_pause_days: 2 }, new Date())
     expect((await proposeMail()).status).toBe('pending_approval')
-    await setAgentSettings(tenant.handle, { reply_pause_days: 0 }, actor, new Date())
+    await setAgentSettings(tenant.handle, { reply_pause_days: 0 }, new Date())
     await writes(EMAIL, new Date())
     expect((await proposeMail()).status).toBe('pending_approval')
   })
@@ -291,7 +289,6 @@ describe('a problem that a person can still fix', () => {
 })
 
 describe('quiet hours', () => {
-  const actor = { kind: 'command_line' } as const
   /** All day, except one minute twelve hours from now. */
   const quiet = () => {
     const now = Date.now()
@@ -300,7 +297,7 @@ describe('quiet hours', () => {
   }
 
   test('delay an approved action until they end', async () => {
-    await setAgentSettings(tenant.handle, { quiet_hours: quiet() }, actor, new Date())
+    await setAgentSettings(tenant.handle, { quiet_hours: quiet() }, new Date())
     const { path } = await proposeMail()
     const { body } = await tenant.call('POST', `${path}/approve`)
     expect(Date.parse(body.action.due_at)).toBeGreaterThan(Date.now() + DAY_MS / 2 - 180_000)
@@ -315,7 +312,7 @@ describe('quiet hours', () => {
     const two = (n: number) => String((n + 24) % 24).padStart(2, '0')
     // Quiet for two hours around now in UTC, but not in a zone twelve hours away.
     const quiet_hours = { from: `${two(hour - 1)}:00`, to: `${two(hour + 2)}:00` }
-    await setAgentSettings(tenant.handle, { quiet_hours }, actor, new Date())
+    await setAgentSettings(tenant.handle, { quiet_hours }, new Date())
     const noteOf = async () => (await proposeMail()).guardrails.find(({ rule }) => rule === 'quiet_hours')?.message
     expect(await noteOf()).toMatch(/waits until they end/)
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { timezone: 'Etc/GMT+12' } })
@@ -326,14 +323,13 @@ describe('quiet hours', () => {
 })
 
 test('the daily limit of an identity delays an action until tomorrow', async () => {
-  const actor = { kind: 'command_line' } as const
   // In a time zone where it is noon, so that the day does not end during the test.
   const now = new Date()
   const ahead = 12 - now.getUTCHours()
   const time_zone = ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
   const midnight = new Date(now.setUTCMinutes(0, 0, 0) + DAY_MS / 2).toISOString()
   const limits = { daily_limit_per_identity: 1, outreach_interval_days: 0, time_zone }
-  await setAgentSettings(tenant.handle, limits, actor, new Date())
+  await setAgentSettings(tenant.handle, limits, new Date())
   const before = await proposeMail()
   expect((await tenant.call('POST', `${before.path}/approve`)).body.action.due_at).toBeDefined()
   await reached(new Date())
@@ -344,20 +340,20 @@ test('the daily limit of an identity delays an action until tomorrow', async () 
 })
 
 describe('settings', () => {
-  const actor = { kind: 'user', id: newId(), name: 'Ada' } as const
-
   test('have defaults, keep omitted fields, and record changes in the audit log', async () => {
     expect(await getAgentSettings(tenant.handle)).toMatchObject({ outreach_interval_days: 7, quiet_hours: null })
-    await setAgentSettings(tenant.handle, { outreach_interval_days: 3 }, actor, new Date())
     const quiet_hours = { from: '20:00', to: '08:00' }
-    await setAgentSettings(tenant.handle, { quiet_hours, time_zone: 'Europe/Berlin' }, actor, new Date())
+    for (const changes of [{ outreach_interval_days: 3 }, { quiet_hours, time_zone: 'Europe/Berlin' }]) {
+      expect((await tenant.call('PATCH', '/v1/agent-settings', changes)).status).toBe(200)
+      expect(await setAgentSettings(tenant.handle, changes, new Date())).toBe(false)
+    }
     expect(await getAgentSettings(tenant.handle)).toMatchObject({
       outreach_interval_days: 3,
       quiet_hours,
       time_zone: 'Europe/Berlin',
       reply_pause_days: 90,
     })
-    const { entries } = await listAudit(tenant.handle, { actor: actor.id }, { page: 1, limit: 10 })
+    const { entries } = await listAudit(tenant.handle, { actor: 'api_key' }, { page: 1, limit: 10 })
     expect(entries.map(({ action, details }) => [action, Object.keys(details)])).toEqual([
       ['agent_settings.updated', ['time_zone', 'quiet_hours']],
       ['agent_settings.updated', ['outreach_interval_days']],
@@ -388,7 +384,7 @@ describe('settings', () => {
 
   test('keep both of two concurrent changes', async () => {
     const changes = [{ outreach_interval_days: 3 }, { reply_pause_days: 5 }, { daily_limit_per_identity: 9 }]
-    await Promise.all(changes.map((change) => setAgentSettings(tenant.handle, change, actor, new Date())))
+    await Promise.all(changes.map((change) => setAgentSettings(tenant.handle, change, new Date())))
     expect(await getAgentSettings(tenant.handle)).toMatchObject(Object.assign({}, ...changes))
   })
 })

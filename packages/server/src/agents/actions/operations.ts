@@ -4,6 +4,7 @@ import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterText } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
+import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { costOfMonth } from '../runs/costs.ts'
 import { Action } from './action-object.ts'
@@ -105,6 +106,7 @@ export const ACTION_OPERATIONS = [
       const request = { agentId, contactId: pathId(contact_id, 'contact'), actor, ...proposal }
       return { action: await proposeForApproval(tenant, context, request, now) }
     },
+    // Changing the contact may repeat the whole transaction.
     audit: 'own',
   }),
   actionOperation({
@@ -129,6 +131,7 @@ export const ACTION_OPERATIONS = [
       const approval = { actor, ...(params === undefined ? {} : { params }) }
       return { action: await approveAction(tenant, jobs, refOf(path), approval, now) }
     },
+    // The function also decides about several actions, each in a transaction of its own.
     audit: 'own',
   }),
   actionOperation({
@@ -145,6 +148,7 @@ export const ACTION_OPERATIONS = [
       const rejection = { actor, ...(reason === undefined ? {} : { reason }) }
       return { action: await rejectAction(tenant, refOf(path), rejection, now) }
     },
+    // The function also decides about several actions, each in a transaction of its own.
     audit: 'own',
   }),
   actionOperation({
@@ -185,6 +189,7 @@ export const ACTION_OPERATIONS = [
       const approve = (ref: ActionRef) => approveAction(tenant, jobs, ref, { actor }, now)
       return { decisions: (await decideMany(refsOf(actions), approve)).map(toDecision) }
     },
+    // Each decision is a transaction of its own, with its own entry.
     audit: 'own',
   }),
   actionOperation({
@@ -202,6 +207,7 @@ export const ACTION_OPERATIONS = [
       const reject = (ref: ActionRef) => rejectAction(tenant, ref, rejection, now)
       return { decisions: (await decideMany(refsOf(actions), reject)).map(toDecision) }
     },
+    // Each decision is a transaction of its own, with its own entry.
     audit: 'own',
   }),
   actionOperation({
@@ -213,10 +219,7 @@ export const ACTION_OPERATIONS = [
     summary: "Get the tenant's rules for all its agents",
     input: {},
     output: SettingsOutput,
-    async run({ tenant, now }) {
-      const [settings, cost] = await Promise.all([getAgentSettings(tenant), costOfMonth(tenant, now)])
-      return { settings, cost_this_month_usd: cost }
-    },
+    run: ({ tenant, now }) => settingsAndCost(tenant, now),
   }),
   actionOperation({
     name: 'updateAgentSettings',
@@ -227,15 +230,23 @@ export const ACTION_OPERATIONS = [
     summary: "Change the tenant's rules for all its agents; omitted fields keep their values",
     input: AGENT_SETTINGS_FIELDS,
     output: SettingsOutput,
+    forAudit: { changed: Type.Boolean() },
     example: { reply_pause_days: 90 },
     options: { quiet_hours: { name: 'quiet-hours', hint: 'HH:MM-HH:MM', read: readQuietHours } },
-    async run({ tenant, actor, now }, changes) {
-      const settings = await setAgentSettings(tenant, changes, actor, now)
-      return { settings, cost_this_month_usd: await costOfMonth(tenant, now) }
+    async run({ tenant, now }, changes) {
+      const changed = await setAgentSettings(tenant, changes, now)
+      return { ...(await settingsAndCost(tenant, now)), changed }
     },
-    audit: 'own',
+    audit: ({ changed }, changes) =>
+      changed
+        ? { action: 'agent_settings.updated', subjectKind: 'agent_settings', subjectId: null, details: changes }
+        : null,
   }),
 ]
+
+async function settingsAndCost(tenant: Tenant, now: Date) {
+  return { settings: await getAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
+}
 
 /** Parses `20:00-08:00`; anything else is returned unchanged, for the schema to reject. */
 function readQuietHours(text: string): unknown {

@@ -9,7 +9,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionParams } from '../action-types.ts'
 import type { ClaimedAction } from './claim.ts'
-import type { SendOutcome } from './send-outcome.ts'
+import type { SendOutcome } from './senders.ts'
 
 /** Used if the identity's domain is not valid in a Message-ID. */
 const OTHER_DOMAIN = 'mail.invalid'

@@ -6,7 +6,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionParams } from '../action-types.ts'
 import type { ClaimedAction } from './claim.ts'
 import { profileUrlOf } from './contact-guardrails.ts'
-import type { SendOutcome } from './send-outcome.ts'
+import type { SendOutcome } from './senders.ts'
 
 const DAY_MS = 86_400_000
 

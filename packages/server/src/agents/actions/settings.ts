@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
-import { type Actor, audit } from '../../operations/audit.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -76,14 +75,10 @@ export async function getAgentSettings(tenant: Tenant): Promise<AgentSettings> {
 
 /**
  * Changes the given settings; the others stay. The new ones also apply to approved actions that are not executed yet.
+ * @returns whether any value changed.
  * @throws ServiceError 400 naming every invalid field.
  */
-export async function setAgentSettings(
-  tenant: Tenant,
-  changes: Partial<AgentSettings>,
-  actor: Actor,
-  now: Date,
-): Promise<AgentSettings> {
+export async function setAgentSettings(tenant: Tenant, changes: Partial<AgentSettings>, now: Date): Promise<boolean> {
   const details = problemsOf(changes)
   if (details.length > 0) throw validationError(details)
   return tenant.transaction(async (tx) => {
@@ -96,14 +91,12 @@ export async function setAgentSettings(
     const before = await tx.db.selectFrom('agent_settings').select('settings').forUpdate().executeTakeFirstOrThrow()
     const stored = before.settings as Partial<AgentSettings>
     const settings = { ...stored, ...changes }
-    if (isDeepStrictEqual(settings, stored)) return { ...DEFAULT_AGENT_SETTINGS, ...stored }
+    if (isDeepStrictEqual(settings, stored)) return false
     await tx.db
       .updateTable('agent_settings')
       .set({ settings: JSON.stringify(settings), updated_at: now })
       .execute()
-    const entry = { action: 'agent_settings.updated', subjectKind: 'agent_settings', subjectId: null }
-    await audit(tx, { actor, ...entry, details: { ...changes } }, now)
-    return { ...DEFAULT_AGENT_SETTINGS, ...settings }
+    return true
   })
 }
 

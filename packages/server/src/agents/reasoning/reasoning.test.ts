@@ -3,7 +3,6 @@ import { type ScriptedModel, startScriptedModel } from '../../../test/scripted-m
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { setAgentSettings } from '../actions/settings.ts'
 
-const ACTOR = { kind: 'service' } as const
 const PRICES = '{"scripted": {"input": 1, "output": 10}}'
 
 let service: TestService
@@ -262,7 +261,7 @@ describe('costs', () => {
     return ids
   }
 
-  const cap = (usd: number) => setAgentSettings(tenant.handle, { monthly_cost_cap_usd: usd }, ACTOR, new Date())
+  const cap = (usd: number) => setAgentSettings(tenant.handle, { monthly_cost_cap_usd: usd }, new Date())
   let short: object
   beforeEach(() => {
     short = { provider: 'openai_compatible', base_url: model.url, model: 'scripted', max_tokens: 100 }

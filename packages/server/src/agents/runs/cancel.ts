@@ -1,21 +1,20 @@
-import { type Actor, audit } from '../../operations/audit.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import { RELEASED } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { skipPending } from './claim.ts'
 
 /**
- * Cancels a run that is queued or running. Its proposals stay; contacts that were not evaluated are skipped.
+ * Cancels a run that is queued or running. Its proposals stay; contacts that were not evaluated are skipped. Deleting the
+ * agent at the same moment locks the run before its contacts: the transaction must be repeated on collision.
  * @throws ServiceError 404, 409 `run_ended`.
  */
-export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now: Date): Promise<void> {
-  const cancel = async (tx: Tenant) => {
+export async function cancelRun(tenant: Tenant, runId: string, now: Date): Promise<void> {
+  await tenant.transaction(async (tx) => {
     // Contacts are locked before the run, in the same order as `recordOutcome`.
     await skipPending(tx, runId)
     const run = await tx.db
       .selectFrom('agent_runs')
-      .select(['status', 'agent_id'])
+      .select('status')
       .where('run_id', '=', runId)
       .forUpdate()
       .executeTakeFirst()
@@ -30,9 +29,5 @@ export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now
       .execute()
     // Contacts that were added in between.
     await skipPending(tx, runId)
-    const entry = { action: 'run.cancelled', subjectKind: 'run', subjectId: runId }
-    await audit(tx, { actor, ...entry, details: { agent_id: run.agent_id } }, now)
-  }
-  // Deleting the agent at the same moment locks the run before its contacts.
-  await repeatOnCollision(() => tenant.transaction(cancel))
+  })
 }

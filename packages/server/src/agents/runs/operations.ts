@@ -44,7 +44,12 @@ export const RUN_OPERATIONS = [
     async run({ tenant, actor, now, jobs }, { agent_id, contact_ids: contactIds = null }) {
       return { job_id: await triggerRun(tenant, { jobs }, agent_id, contactIds, actor, now) }
     },
-    audit: 'own',
+    audit: ({ job_id }, { agent_id }) => ({
+      action: 'agent.triggered',
+      subjectKind: 'agent',
+      subjectId: agent_id,
+      details: { run_id: job_id },
+    }),
   }),
   runOperation({
     name: 'listAgentRuns',
@@ -102,10 +107,15 @@ export const RUN_OPERATIONS = [
     input: RunPath,
     output: { run: Run },
     errors: ['409 run_ended'],
-    async run({ tenant, actor, now }, { run_id }) {
-      await cancelRun(tenant, run_id, actor, now)
+    async run({ tenant, now }, { run_id }) {
+      await cancelRun(tenant, run_id, now)
       return { run: await readRun(tenant, run_id, 'summary') }
     },
-    audit: 'own',
+    audit: ({ run: { run_id, agent_id } }) => ({
+      action: 'run.cancelled',
+      subjectKind: 'run',
+      subjectId: run_id,
+      details: { agent_id },
+    }),
   }),
 ]

@@ -242,17 +242,17 @@ describe('a run', () => {
     const { runId, contactId } = await openRun(await agent())
     const run = await claimRun(tenant.handle, runId, now)
     if (!run) throw new Error('not claimed')
-    await cancelRun(tenant.handle, runId, ACTOR, now)
+    await cancelRun(tenant.handle, runId, now)
     const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
     await expect(recordOutcome(tenant.handle, timed(first), run, contactId, outcome)).rejects.toThrow()
     expect(await read(runId)).toMatchObject({
       status: 'cancelled',
       contact_results: [{ status: 'skipped', proposed_actions: [] }],
     })
-    await expect(cancelRun(tenant.handle, runId, ACTOR, now)).rejects.toMatchObject({ status: 409, code: 'run_ended' })
-    await expect(cancelRun(tenant.handle, newId(), ACTOR, now)).rejects.toMatchObject({ status: 404 })
+    await expect(cancelRun(tenant.handle, runId, now)).rejects.toMatchObject({ status: 409, code: 'run_ended' })
+    await expect(cancelRun(tenant.handle, newId(), now)).rejects.toMatchObject({ status: 404 })
     const stranger = await createTestTenant(first)
-    await expect(cancelRun(stranger.handle, runId, ACTOR, now)).rejects.toMatchObject({ status: 404 })
+    await expect(cancelRun(stranger.handle, runId, now)).rejects.toMatchObject({ status: 404 })
   })
 })
 
@@ -312,7 +312,7 @@ describe('costs', () => {
   test('of an answer that arrives after the run was cancelled still count', async () => {
     const { run, runId, contactId, reserved, reserve } = await claimed()
     await reserve(0.6)
-    await cancelRun(tenant.handle, runId, ACTOR, now)
+    await cancelRun(tenant.handle, runId, now)
     await expect(
       recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), reserved),
     ).rejects.toBeInstanceOf(ClaimLost)

@@ -1,5 +1,5 @@
 import { knownContacts } from '../../contacts/read.ts'
-import { type Actor, audit } from '../../operations/audit.ts'
+import type { Actor } from '../../operations/audit.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -36,10 +36,7 @@ export async function triggerRun(
     if (!agent) throw notFound('agent')
     await requireFewOpen(tx)
     const requested = contactIds === null ? null : await requireContacts(tx, contactIds)
-    const runId = await queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
-    const entry = { action: 'agent.triggered', subjectKind: 'agent', subjectId: agentId }
-    await audit(tx, { actor, ...entry, details: { run_id: runId } }, now)
-    return runId
+    return queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
   })
 }
 

@@ -38,6 +38,7 @@ export const MERGE_OPERATIONS = [
       const row = await mergeContacts(tenant, context, { contactId, into: pathId(into, 'contact') }, actor)
       return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
     },
+    // A merge repeats its transaction when it collides with another change of the contacts.
     audit: 'own',
   }),
   mergeOperation({
@@ -63,6 +64,7 @@ export const MERGE_OPERATIONS = [
       const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, actor)
       return { contact: await toWholeContact(tenant, row), unmerged_from: unmergedFrom }
     },
+    // An unmerge repeats its transaction when it collides with another change of the contacts.
     audit: 'own',
   }),
 ]

@@ -47,7 +47,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     identityId = await newIdentity(tenant)
   })
   afterEach(async () => {
-    await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date()).catch(() => {})
+    await removeEmailAccount(tenant.handle, identityId).catch(() => {})
   })
   afterAll(async () => {
     await service?.close()
@@ -347,7 +347,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   test('is no longer read after its account is removed', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
-    await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date())
+    await removeEmailAccount(tenant.handle, identityId)
     expect(await description()).toBeUndefined()
     await expect
       .poll(async () => (await servers.imap.log()).split(`imap(${mailbox.user})`).at(-1), WITHIN)
@@ -393,9 +393,9 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await expect.poll(() => watched(other), WITHIN).toBe(1)
     await expect.poll(() => watched(tenant), WITHIN).toBe(1)
     // Freed capacity goes to waiting mailboxes.
-    await removeEmailAccount(other.handle, ACTOR, others, new Date())
+    await removeEmailAccount(other.handle, others)
     await expect.poll(() => watched(tenant), WITHIN).toBe(2)
-    for (const identity of owned.slice(1)) await removeEmailAccount(tenant.handle, ACTOR, identity, new Date())
+    for (const identity of owned.slice(1)) await removeEmailAccount(tenant.handle, identity)
   })
 
   test('suppresses an address that bounces permanently, and ignores forged reports', async () => {

@@ -1,6 +1,12 @@
 import type { EmailAccount } from '../email-account.ts'
+import { toHtml, toPlainText } from './markdown.ts'
 import type { OutgoingMail } from './outgoing.ts'
-import { type RenderedMail, renderContent, withFooter } from './render.ts'
+
+/** The two bodies of a mail. */
+export interface RenderedMail {
+  text: string
+  html: string
+}
 
 /** Its bodies are without the footer: the unsubscribe link is for the recipient only. */
 export interface ComposedMail extends RenderedMail {
@@ -41,4 +47,20 @@ export async function composeMail(
     newline: 'windows',
   })
   return { ...content, raw: await composer.compile().build() }
+}
+
+/** Renders the sender's text, without the footer. */
+export async function renderContent(markdown: string): Promise<RenderedMail> {
+  const [text, html] = await Promise.all([toPlainText(markdown), toHtml(markdown)])
+  return { text, html }
+}
+
+/** Completes the bodies as they are sent. @param unsubscribeUrl for outreach, else null. */
+export function withFooter({ text, html }: RenderedMail, unsubscribeUrl: string | null): RenderedMail {
+  const line = unsubscribeUrl === null ? '' : `\n\nUnsubscribe: ${unsubscribeUrl}`
+  const footer = unsubscribeUrl === null ? '' : `<p><small><a href="${unsubscribeUrl}">Unsubscribe</a></small></p>`
+  return {
+    text: `${text}${line}\n`,
+    html: `<!doctype html><html><head><meta charset="utf-8"></head><body>${html}${footer}</body></html>`,
+  }
 }

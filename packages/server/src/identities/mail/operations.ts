@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { operationsWith } from '../../operations/declare.ts'
+import { renderContent, withFooter } from './compose.ts'
 import { oneLine } from './outgoing.ts'
-import { renderContent, withFooter } from './render.ts'
 
 export interface PreviewServices {
   config: { publicUrl: string }

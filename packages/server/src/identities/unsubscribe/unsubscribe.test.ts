@@ -98,7 +98,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
 
   test('a link works for a year, even after its identity and contact are deleted', async () => {
     const path = await sendOutreach()
-    await deleteIdentity(tenant.handle, { kind: 'service' }, sender.identityId, bench.now())
+    await deleteIdentity(tenant.handle, sender.identityId)
     await tenant.call('DELETE', `/v1/contacts/${contactId}`)
     bench.pass(365 * DAY_MS)
     expect((await call(bench.service, 'POST', path)).status).toBe(200)

@@ -1,14 +1,12 @@
-import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
+import type { ClickHouseClient, ResultSet } from '@clickhouse/client'
 import { answerTooLarge, noteLoaded } from '../answer-size.ts'
 import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
-import { type Silence, watchForSilence } from '../silence.ts'
-import { clusterSettings } from './cluster.ts'
-import { embeddedStatement, type QueryParameters, type Statement, serverStatement } from './parameters.ts'
+import { connectServer, openEmbedded } from './connections.ts'
+import type { QueryParameters, Statement } from './parameters.ts'
 import { PARQUET_FORMAT, readParquet } from './parquet.ts'
 import { isDiskFull, refusalCode } from './refusal.ts'
 
@@ -59,9 +57,6 @@ export interface QueryBounds {
 /** No legitimate query of the service takes longer. */
 const QUERY_SECONDS_MAX = 20
 const QUERY_BYTES_MAX = 4_000_000_000
-const REQUEST_TIMEOUT_MS = 25_000
-/** Read lanes already limit the reads; this limits everything else. */
-const CONNECTIONS_MAX = 64
 /** Rows of a result that are parsed before other requests run. */
 const ROWS_PER_TURN = 250
 /** By default, ClickHouse silently ignores unknown columns. */
@@ -211,90 +206,31 @@ function settingsOf(bounds: QueryBounds): string[] {
   ]
 }
 
-interface Connections {
-  /** Lends a connection for exclusive use. */
-  lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
-  /** A statement in the best form for these connections. */
-  statement(query: string, parameters: QueryParameters): Statement
-  cores(): Promise<number>
-  /** Whether the server responds at all. The embedded engine runs in this process and needs no check. */
-  silence?: Silence
-  close(): Promise<void>
-}
-
-/** Failures are logged where they are handled, without sensitive data. */
-const noLogs = { level: ClickHouseLogLevel.OFF }
-
-function connectServer(url: string, log: Logger): Connections {
-  const open = (max_open_connections: number) =>
-    createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: noLogs })
-  const client = open(CONNECTIONS_MAX)
-  // A separate connection, so that it never waits behind long queries.
-  const watch = open(1)
-  const silence = watchForSilence('ClickHouse', (abort_signal) => responds(watch, abort_signal), log)
-  return {
-    lend: (work) => work(client),
-    statement: serverStatement,
-    cores: async () => {
-      const result = await client.query({ query: "SELECT getSetting('max_threads') AS threads", format: 'JSONEachRow' })
-      const [row] = await result.json<{ threads: number | string }>()
-      return Math.max(1, Number(row?.threads ?? 1))
-    },
-    silence,
-    close: async () => {
-      await silence.stop()
-      await Promise.all([watch.close(), client.close()])
-    },
-  }
-}
-
-/** Whether a server responds at all; a refusal is a response. */
-async function responds(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
-  const answer = await client.ping({ select: false, abort_signal })
-  return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
-}
+/**
+ * A read must see what was inserted before it, but replicas copy from one another only after an insertion. So reads and
+ * insertions use the same replica of each shard: the first in the cluster's definition that responds, even if another
+ * is nearer. A replica that is more than a second behind, because it was down, is skipped.
+ */
+const SAME_REPLICA = [
+  "load_balancing = 'in_order'",
+  'prefer_localhost_replica = 0',
+  'max_replica_delay_for_distributed_queries = 1',
+]
 
 /**
- * The engine must not measure its memory through cgroups. Without cgroups it prints a stack trace, and with them it
- * counts PostgreSQL's memory as its own.
+ * An event is deleted from the journal once it is inserted, so by then most replicas of its shard must have it. The
+ * wait is shorter than the request timeout, so that the service learns why an insertion failed.
  */
-const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
+const ON_MOST_REPLICAS = ["insert_quorum = 'auto'", 'insert_quorum_timeout = 20000']
 
-/**
- * Opens the embedded engine. A connection runs one statement at a time, so every concurrent one needs its own: connections
- * are opened on demand (3 ms and 0.3 MB each) and reused.
- */
-async function openEmbedded({ path, database }: { path: string; database?: string }): Promise<Connections> {
-  // Loaded only when needed: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does not use it.
-  const [{ Session }, { createChdbConnection }] = await Promise.all([import('chdb'), import('chdb/connection')])
-  // The client's connection cannot pass arguments to the engine, so a session that can is opened first.
-  const engine = new Session(path, { connectionArgs: ENGINE_ARGUMENTS })
-  const all: ClickHouseClient[] = []
-  const idle: ClickHouseClient[] = []
+/** Otherwise a distributed table queues rows itself and reports them as inserted. */
+const SYNCHRONOUS_INSERT = 'distributed_foreground_insert = 1'
 
-  async function open(): Promise<ClickHouseClient> {
-    const client = createClient({ connection: createChdbConnection({ path }) as never, log: noLogs })
-    all.push(client)
-    if (database !== undefined) await client.command({ query: `USE ${database}` })
-    return client
-  }
+/** Otherwise rows are sent to the shards while later ones, which may turn out to be unreadable, are still being parsed. */
+const NO_PARALLEL_PARSING = 'input_format_parallel_parsing = 0'
 
-  // Fails at startup if the engine cannot be opened.
-  idle.push(await open())
-  return {
-    lend: async (work) => {
-      const lent = idle.pop() ?? (await open())
-      try {
-        return await work(lent)
-      } finally {
-        idle.push(lent)
-      }
-    },
-    statement: embeddedStatement,
-    cores: async () => availableParallelism(),
-    close: async () => {
-      await Promise.all(all.map((each) => each.close()))
-      engine.close()
-    },
-  }
+/** Additional settings of statements in a cluster; empty without one. */
+function clusterSettings(cluster: string | null | undefined): { read: string[]; insert: string[] } {
+  if (!cluster) return { read: [], insert: [] }
+  return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, SYNCHRONOUS_INSERT, NO_PARALLEL_PARSING] }
 }

@@ -5,7 +5,6 @@ import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { EmbeddedError } from './embedded-error.ts'
-import { identityOf } from './identity.ts'
 import type { ServerUser } from './unprivileged-user.ts'
 
 /** File in the data directory that the process using the directory locks. */
@@ -181,4 +180,14 @@ async function adviceForOwner(refused: string, directory: string): Promise<strin
     () => '',
   )
   return `The user ${username} may not write to ${refused}${owner}. Start the service as its owner, give the whole data directory to ${username} (chown -R ${username} ${directory}), or ${ANOTHER}.`
+}
+
+/**
+ * Names a directory by its device and inode, which are the same through every path and in every container, but
+ * different for a copy. Everything outside a data directory that belongs to it has this name, so that no service uses
+ * another's.
+ */
+export async function identityOf(directory: string): Promise<string> {
+  const { dev, ino } = await stat(directory, { bigint: true })
+  return `${dev.toString(36)}-${ino.toString(36)}`
 }

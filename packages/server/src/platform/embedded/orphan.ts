@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { identityOf } from './data-directory.ts'
 import { EmbeddedError } from './embedded-error.ts'
-import { identityOf } from './identity.ts'
 import type { ServerUser } from './unprivileged-user.ts'
 
 const FAST_SHUTDOWN_MS = 20_000

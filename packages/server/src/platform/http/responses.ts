@@ -34,6 +34,39 @@ export const ErrorAnswer = Type.Object(
   { title: 'Error', description: 'Every error has this shape.' },
 )
 
+/** An error by its status and code, as `409 webhook_paused`. */
+export type NamedError = `${number} ${string}`
+
+/** What every route can answer that reads or writes the databases and counts its requests. */
+export const ROUTE_ERRORS: readonly NamedError[] = [
+  '429 rate_limited',
+  '500 internal_error',
+  '503 overloaded',
+  '503 storage_full',
+  '503 store_unavailable',
+]
+
+/** What every route can answer that reads a body, whatever its content type. */
+export const BODY_ERRORS: readonly NamedError[] = [
+  '400 invalid_content_encoding',
+  '400 invalid_json',
+  '413 body_too_large',
+  '415 unsupported_content_encoding',
+]
+
+/**
+ * The responses for some errors, by status; each describes the codes that it can have. The type names no status, so that
+ * the type of a handler stays that of its successes.
+ */
+export function errorResponses(errors: readonly NamedError[]): object {
+  const byStatus = Map.groupBy(errors, (error) => error.slice(0, 3))
+  const responses = [...byStatus].sort().map(([status, ofStatus]) => {
+    const codes = ofStatus.map((error) => `\`${error.slice(4)}\``)
+    return [status, { ...ErrorAnswer, 'x-response-description': codes.join(', ') }]
+  })
+  return Object.fromEntries(responses)
+}
+
 /** A path id as stored, or 404: a malformed id simply does not exist. */
 export function pathId(text: string, what: string): string {
   if (!isUuid(text)) throw notFound(what) satisfies ServiceError

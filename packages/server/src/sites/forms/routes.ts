@@ -6,13 +6,13 @@ import { validationError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
 import { sendingHost } from '../track/location.ts'
-import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
+import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost, PAGE_ERRORS } from '../track/page.ts'
 import { sessionOf } from '../track/session.ts'
 import { parseUserAgent } from '../track/user-agent.ts'
 import { FormSubmissionBody, parseSubmission } from './requests.ts'
@@ -68,7 +68,10 @@ export async function formRoutes(
         security: [],
         params: Path,
         body: FormSubmissionBody,
-        response: { 200: success({ contact_id: Id, company_id: Nullable(Id) }) },
+        response: {
+          200: success({ contact_id: Id, company_id: Nullable(Id) }),
+          ...errorResponses([...PAGE_ERRORS, '413 company_too_large', '413 contact_too_large']),
+        },
       },
       // Before the body is validated, so that every request counts.
       preValidation: async (request, reply) => {

@@ -1,6 +1,32 @@
+import Type from 'typebox'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { KEPT_MS, type RequestProblem } from './problem.ts'
+
+/** Problems older than this are not listed, and deleted soon after. */
+export const KEPT_MS = 60 * 60 * 1000
+
+/** A request of a page or a server that was rejected or answered with warnings. */
+export const RequestProblem = Type.Object(
+  {
+    problem_id: Id,
+    at: Timestamp,
+    method: Type.String({ examples: ['POST'] }),
+    path: Type.String({ examples: ['/track'] }),
+    status: Type.Integer({ description: 'The status that was answered: 200 if there were only warnings.' }),
+    code: Type.String({ description: 'The error code, or `warnings`.', examples: ['validation_error'] }),
+    messages: Type.Array(Type.String(), { description: 'What was wrong, or what was ignored and why.' }),
+    page_host: Nullable(Type.String({ description: 'The host of the page that sent the request.' })),
+    visitor_id: Nullable(Type.String()),
+    user_agent: Type.String(),
+    body: Nullable(
+      Type.String({ description: 'The start of the body; null if it was not read, or if the domain is not yours.' }),
+    ),
+    skipped: Type.Integer({ description: 'More problems of about the same time, which are not listed.' }),
+  },
+  { title: 'RequestProblem' },
+)
+export type RequestProblem = Type.Static<typeof RequestProblem>
 
 /** One page of the last hour's problems, newest first, and the total. */
 export async function listProblems(

@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { operation } from '../../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { listProblems } from './list.ts'
-import { RequestProblem } from './problem.ts'
+import { listProblems, RequestProblem } from './list.ts'
 
 export const PROBLEM_OPERATIONS = [
   operation({

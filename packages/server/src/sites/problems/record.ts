@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { recordset } from '../../platform/postgres/recordset.ts'
 import type { Clock } from '../../platform/time.ts'
-import { KEPT_MS, type RequestProblem } from './problem.ts'
+import { KEPT_MS, type RequestProblem } from './list.ts'
 
 const WRITE_EVERY_MS = 1_000
 const DELETE_EVERY_MS = 60_000

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
+import { BODY_ERRORS, errorResponses, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { sendingHost } from '../track/location.ts'
 import { fieldsOf } from './fields.ts'
 import { answerSdkPreflight } from './page.ts'
@@ -18,13 +19,29 @@ import {
   SdkAnswer,
   SHARED_PATH,
 } from './requests.ts'
-import { CALL_TYPES } from './translate.ts'
+import { CALL_TYPES, type CallType } from './translate.ts'
 
 const BODY_BYTES_MAX = 4_000 * 1024
 const WITH_KEY = { access: 'public', credentials: 'write-key' } as const
 const PREFLIGHT = { config: { access: 'public' }, schema: { hide: true } as object } as const
 const DESCRIPTION =
   'Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.'
+
+/** What every route can answer that is called with a write key. */
+const SDK_ERRORS: readonly NamedError[] = [
+  ...ROUTE_ERRORS,
+  ...BODY_ERRORS,
+  '400 validation_error',
+  '401 invalid_write_key',
+  '401 missing_write_key',
+  '403 domain_not_allowed',
+  '403 server_key_in_browser',
+]
+/** What one call can answer besides, always with 400: see `recordOne`. A batch has warnings instead. */
+const CALL_ERRORS: Readonly<Partial<Record<CallType, readonly NamedError[]>>> = {
+  group: ['400 company_too_large', '400 unknown_contact'],
+  alias: ['400 previous_id_taken'],
+}
 
 /** `POST /v1/track` and its like, which record one call. */
 export function callRoutes(app: App, dependencies: RecordDependencies): void {
@@ -45,7 +62,10 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
             security: [],
             hide: index > 0 || path === SHARED_PATH,
             body: CallBody,
-            response: { 200: SdkAnswer },
+            response: {
+              200: SdkAnswer,
+              ...errorResponses([...SDK_ERRORS, '400 contact_too_large', ...(CALL_ERRORS[type] ?? [])]),
+            },
           },
         },
         async (request) => {
@@ -74,7 +94,7 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
           security: [],
           hide: path === '/v1/b',
           body: BatchBody,
-          response: { 200: SdkAnswer },
+          response: { 200: SdkAnswer, ...errorResponses(SDK_ERRORS) },
         },
       },
       async (request) => {
@@ -130,7 +150,7 @@ async function recordBatch(
   }
 }
 
-/** Records one call. @throws ServiceError 400 if it is not valid. */
+/** Records one call. @throws ServiceError 400, with which SDKs drop a call that fails instead of sending it again. */
 async function recordOne(
   request: FastifyRequest,
   dependencies: RecordDependencies,

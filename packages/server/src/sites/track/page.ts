@@ -1,9 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../platform/errors.ts'
+import { BODY_ERRORS, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { sendingHost } from './location.ts'
 
 /** Finds the tenant that has verified a host's domain; null if none has. */
 export type FindTenantOfHost = (host: string) => Promise<string | null>
+
+/** What the routes that pages call with JSON can answer. */
+export const PAGE_ERRORS: readonly NamedError[] = [
+  ...ROUTE_ERRORS,
+  ...BODY_ERRORS,
+  '400 validation_error',
+  '403 domain_not_allowed',
+  '415 unsupported_media_type',
+]
 
 /** The tenant whose page sent a request. @throws ServiceError 403 `domain_not_allowed`. */
 export async function tenantOfPage(request: FastifyRequest, findTenantOfHost: FindTenantOfHost): Promise<string> {

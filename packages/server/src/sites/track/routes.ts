@@ -7,7 +7,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { readJsonBody } from '../../platform/http/read-body.ts'
-import { success } from '../../platform/http/responses.ts'
+import { errorResponses, success } from '../../platform/http/responses.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
@@ -15,7 +15,7 @@ import { watchForProblems } from '../problems/watch.ts'
 import { createCollector } from './collect.ts'
 import type { IdentificationDependencies } from './identification.ts'
 import { isSecurePage, sendingHost } from './location.ts'
-import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
+import { allowPage, answerPreflight, type FindTenantOfHost, PAGE_ERRORS, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie } from './session.ts'
 
@@ -87,6 +87,7 @@ export async function collectorRoutes(
           body: TrackBody,
           response: {
             200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+            ...errorResponses(PAGE_ERRORS),
           },
         },
       },
@@ -122,7 +123,10 @@ export async function collectorRoutes(
           security: [],
           hide: path !== '/recover-visitor',
           body: RecoverVisitorBody,
-          response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
+          response: {
+            200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }),
+            ...errorResponses(PAGE_ERRORS),
+          },
         },
       },
       async ({ body, siteTenantId, ip: address }) => {

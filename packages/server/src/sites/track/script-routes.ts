@@ -1,6 +1,7 @@
 import type { App } from '../../platform/http/app-types.ts'
 import type { Compressed } from '../../platform/http/compressed.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { errorResponses, ROUTE_ERRORS } from '../../platform/http/responses.ts'
 import { type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { sendTrackerScript } from './script.ts'
 
@@ -34,7 +35,10 @@ export async function scriptRoutes(
           tags: ['Tracker'],
           security: [],
           hide: path !== '/tracker.js',
-          response: { 200: { type: 'string', description: 'text/javascript' } },
+          response: {
+            200: { type: 'string', description: 'text/javascript' },
+            ...errorResponses([...ROUTE_ERRORS, '403 domain_not_allowed']),
+          },
         },
       },
       async (request, reply) => sendTrackerScript(script, request, reply),

@@ -1,0 +1,82 @@
+import type { Readable, Transform } from 'node:stream'
+import type { Actor } from '../operations/audit.ts'
+import { performOnce } from '../operations/idempotency.ts'
+import type { Finish } from '../operations/perform.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { deleteFile, FILE_BYTES_MAX, fileOf } from './files.ts'
+import type { Import } from './import-object.ts'
+import { readImport } from './imports.ts'
+import { insertImport } from './insert-import.ts'
+import type { ImportServices } from './transitions.ts'
+import { fileTooLarge, receiveFile } from './upload.ts'
+
+const NAME = 'contacts.csv'
+
+/** A file that is being sent. */
+export interface SentFile {
+  name: string | undefined
+  body: Readable
+  /** Decompresses the body; null if it is not compressed. */
+  decoder: Transform | null
+  /** As declared by the sender; NaN if it is not. */
+  bytes: number
+}
+
+type Answer = { import: Import }
+
+/** What makes a request the repetition of another: the key and the rest of the request, except the file. */
+interface Repetition {
+  key: string
+  request: string
+}
+
+/**
+ * Receives a file and stores its import; nothing is imported yet. The repetition of an earlier request gets the answer to
+ * that one. Unless a new import is stored, no file is left.
+ * @param repetition undefined if the request has no Idempotency-Key.
+ * @throws ServiceError as `receiveFile` and `performOnce` do.
+ */
+export async function createImport(
+  services: ImportServices & { secrets: SecretBox; clock: Clock; directory: string },
+  { tenant, actor }: { tenant: Tenant; actor: Actor },
+  { name, body, decoder, bytes }: SentFile,
+  repetition: Repetition | undefined,
+): Promise<{ answer: Answer; isRepeated: boolean }> {
+  if (bytes > FILE_BYTES_MAX) throw fileTooLarge()
+  const { clock, secrets, directory } = services
+  const importId = newId()
+  const fileName = nameOf(name)
+  const file = await receiveFile(tenant, body, { importId, fileName, directory, decoder })
+  const now = clock()
+  const insert = (finish?: Finish) =>
+    tenant.transaction(async (tx) => {
+      await insertImport(tx, services, { ...file, fileName, actor }, now)
+      const answer = { import: await readImport(tx, importId, now) }
+      await finish?.(tx, answer)
+      return answer
+    })
+  try {
+    if (repetition === undefined) return { answer: await insert(), isRepeated: false }
+    // The file counts as what was sent, so it is received before it is known to be a repetition.
+    const { key, request } = repetition
+    const sent = `${request}\n${file.sha256}`
+    const { answer, isRepeated } = await performOnce({ tenant, actor, now, secrets }, { key, sent }, insert)
+    if (isRepeated) await deleteFile(fileOf(directory, importId))
+    return { answer: answer as Answer, isRepeated }
+  } catch (cause) {
+    await deleteFile(fileOf(directory, importId))
+    throw cause
+  }
+}
+
+/** A file's name without its path. */
+function nameOf(name = NAME): string {
+  const clean = name
+    .replace(/^.*[/\\]/s, '')
+    .replace(/\p{Cc}/gu, '')
+    .trim()
+  return clean === '' ? NAME : clean.toWellFormed()
+}

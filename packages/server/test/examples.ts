@@ -1,0 +1,45 @@
+import { expect } from 'vitest'
+import type { Services } from '../src/assembly/all-operations.ts'
+import { type Operation, routeOf, type Values } from '../src/operations/declare.ts'
+import { success } from '../src/platform/http/responses.ts'
+import { exampleOf, fill, queryOf } from './one-of-each.ts'
+import type { Answer } from './service.ts'
+import { undeclaredFields } from './undeclared-fields.ts'
+
+/** Operations that call another system. Their examples are sent in peer-examples.test.ts, beside such systems. */
+export const WITH_PEERS = [
+  'ask',
+  'checkEmailAccount',
+  'completeAuthorization',
+  'createConnection',
+  'removeEmailAccount',
+  'rereadMailbox',
+  'setConnectionWriteBack',
+  'setEmailAccount',
+  'testWarehouseDestination',
+  'updateConnection',
+] as const
+
+export interface Caller {
+  call(method: string, path: string, body?: unknown): Promise<Answer>
+}
+
+/** The example of an operation, with the caller's own ids, addresses and codes in place of the example's. */
+export function exampleWith(operation: Operation<Services>, own: Values): Values {
+  return Object.fromEntries(Object.entries(exampleOf(operation)).map(([name, value]) => [name, own[name] ?? value]))
+}
+
+/** Sends an input, and expects a success with the declared fields. @param ids for the path */
+export async function succeed(
+  caller: Caller,
+  operation: Operation<Services>,
+  sent: Values,
+  ids: Values,
+): Promise<void> {
+  const { method, url, hasBody } = routeOf(operation)
+  const query = hasBody ? '' : queryOf(sent)
+  const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
+  const answer = await caller.call(method, fill(url, ids) + query, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(operation.status ?? 200)
+  expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
+}
