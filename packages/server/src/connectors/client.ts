@@ -3,17 +3,17 @@ import { storableTree } from '../conversations/clean.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import type { Download } from '../platform/outbound/download.ts'
 import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-api.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import type { Connector, Credentials, Settings } from './connector.ts'
 
 /** A longer wait ends the job, and a later job continues. */
-const WAIT_MS_MAX = 60_000
+const WAIT_MS_MAX = MINUTE_MS
 const RETRY_MS_UNKNOWN = 10_000
 /** Longer than any daily limit. A system that names a later time is wrong, and would stop the connection for good. */
-const LIMIT_MS_MAX = 86_400_000
+const LIMIT_MS_MAX = DAY_MS
 /** How often a request waits for a rate limit. Then sending pauses, because some systems block clients that keep retrying. */
 const WAITS_MAX = 10
-const BLOCKED_MS = 600_000
+const BLOCKED_MS = 10 * MINUTE_MS
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300

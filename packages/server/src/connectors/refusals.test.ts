@@ -10,11 +10,11 @@ import {
   WITHIN,
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { CONNECTORS } from './all-connectors.ts'
 import type { ConnectorObject, RecordsPage } from './connector.ts'
 
-const MINUTE_MS = 60_000
 const PULL_MINUTES = 30
 
 /** Activities are about people, and comments about activities. Tickets are about nobody. */

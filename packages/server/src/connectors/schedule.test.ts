@@ -12,10 +12,10 @@ import {
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { changesAreKnown, deliveriesOf } from '../../test/webhooks.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { createSubscription } from '../webhooks/subscriptions.ts'
 
-const MINUTE_MS = 60_000
 const PULL_MINUTES = 45
 
 let system: ScriptedSystem

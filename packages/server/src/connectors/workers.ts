@@ -3,6 +3,7 @@ import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
@@ -24,7 +25,7 @@ const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
   expireInSeconds: EXPIRES_SECONDS,
   // `next_pull_at` schedules the retry.
   retryLimit: 0,
-  deleteAfterSeconds: 3_600,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 /** Writes to connected systems, one at a time per connection. */
@@ -34,7 +35,7 @@ const WRITE_QUEUE = jobQueue<{ connectionId: string }>('connection-write-back', 
   expireInSeconds: EXPIRES_SECONDS,
   // Unwritten contacts stay in the outbox.
   retryLimit: 0,
-  deleteAfterSeconds: 3_600,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 export const CONNECTOR_QUEUES = [PULL_QUEUE, WRITE_QUEUE]

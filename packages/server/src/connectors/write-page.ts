@@ -6,7 +6,7 @@ import { knownEventIds, type Whereabouts } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { IncomingRecord, Source } from '../sources/apply-records.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
@@ -19,7 +19,7 @@ import { writeProfiles } from './write-profiles.ts'
 const RECORDS_PER_WRITE = 100
 const CALLS_PER_WRITE = 500
 /** How far an event's time may have shifted since it was recorded, for example after a change of the time zone setting. */
-const TIME_CHANGE_MS_MAX = 2 * 86_400_000
+const TIME_CHANGE_MS_MAX = 2 * DAY_MS
 const SERVICE = { kind: 'service' } as const
 
 export interface PageServices extends MergeServices {

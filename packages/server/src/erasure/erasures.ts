@@ -16,6 +16,7 @@ import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** Retried until it succeeds, even if ClickHouse is down for days; after a crash, another process continues. */
 export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
@@ -24,7 +25,7 @@ export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
   retryBackoff: true,
   retryDelayMax: 300,
   heartbeatSeconds: 60,
-  expireInSeconds: 4 * 3_600,
+  expireInSeconds: 4 * HOUR_SECONDS,
 })
 
 /** Proof that a contact was erased: counts without personal data. */

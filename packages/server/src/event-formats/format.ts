@@ -1,6 +1,6 @@
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { type ServiceError, validationError } from '../platform/errors.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { Call } from '../sites/ingestion/call.ts'
 import { TIMESTAMP_FORM } from '../sites/ingestion/event-fields.ts'
 import type { Fields } from '../sites/segment/fields.ts'
@@ -22,7 +22,7 @@ export interface AnalyticsFormat extends Format {
 /** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */
 const NAMESPACE = 'import'
 const TIME_DIGITS = 8
-const FUTURE_MS_MAX = 86_400_000
+const FUTURE_MS_MAX = DAY_MS
 
 /** The event's id for an id that is any text: the same for the same text. */
 export function idOfText(text: string): string {

@@ -10,10 +10,9 @@ import {
 } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { storeBody } from './bodies.ts'
 import { deleteOldBodies } from './pending.ts'
-
-const DAY_MS = 86_400_000
 
 let service: TestService
 let tenant: TestTenant

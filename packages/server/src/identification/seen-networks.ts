@@ -3,9 +3,8 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { networkOf, SITE } from '../platform/http/networks.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_MS } from '../platform/time.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** How long a visitor can be recovered from a network after it was last seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS

@@ -2,10 +2,14 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'
 import { OPEN_STATES } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
 import { EXPIRE_IMPORT } from './jobs.ts'
+
+/** While an import is written or undone, its content is kept, and checked again after this time. */
+const AT_WORK_KEPT_MS = DAY_MS
 
 interface Dependencies {
   jobs: Pick<Jobs, 'send'>
@@ -23,7 +27,7 @@ export async function expireImport(tenant: Tenant, dependencies: Dependencies, i
     .executeTakeFirst()
   const now = writing.clock()
   const isAtWork = row !== undefined && ['running', 'undoing'].includes(row.state)
-  const expiresAt = isAtWork ? new Date(now.getTime() + 86_400_000) : row?.expires_at
+  const expiresAt = isAtWork ? new Date(now.getTime() + AT_WORK_KEPT_MS) : row?.expires_at
   if (expiresAt && expiresAt > now) {
     const startAfter = Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000)
     await jobs.send(tenant, EXPIRE_IMPORT, { importId }, { startAfter })

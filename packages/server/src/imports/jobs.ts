@@ -1,4 +1,5 @@
 import { jobQueue } from '../platform/jobs/jobs.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** An import's state says what its job does. Retried until it ends, because every attempt continues the last one. */
 const OPTIONS = {
@@ -7,7 +8,7 @@ const OPTIONS = {
   retryBackoff: true,
   retryDelayMax: 60,
   heartbeatSeconds: 60,
-  expireInSeconds: 12 * 3_600,
+  expireInSeconds: 12 * HOUR_SECONDS,
 } as const
 
 /** Writes the contacts of a file, or undoes it. */

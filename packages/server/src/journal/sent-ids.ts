@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
 import { uuidArray } from '../platform/postgres/uuid-array.ts'
+import { DAY_MS } from '../platform/time.ts'
 import type { Batch, EventRecord, SentId } from './event-record.ts'
 
-const DAY_MS = 86_400_000
 /** An id whose time is further away may be older than the ids in the tables, which are kept for at least a day. */
 const TIME_AWAY_MS_MAX = DAY_MS / 2
 

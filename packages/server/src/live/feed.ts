@@ -5,7 +5,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../platform/time.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
 /** Open dashboards per person, or connections per API key. */
@@ -19,7 +19,7 @@ const EVENTS_PER_POLL = 200
 /** How far each poll overlaps the previous one, because the clocks of processes differ a little. */
 const OVERLAP_MS = 5_000
 /** Older events are not live. */
-const HAPPENED_WITHIN_MS = 600_000
+const HAPPENED_WITHIN_MS = 10 * MINUTE_MS
 const SENT_IDS_MAX = 2_000
 
 /** Receives a tenant's events. It must neither block nor throw. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { createAccessTokens, isSame, type TokenStore } from './access-tokens.ts'
 import { requestTokens, TokenRefused, type Tokens, TokenUnavailable } from './token-request.ts'
 
@@ -66,7 +67,7 @@ test('a token is used until it expires; concurrent callers share one renewal, wh
   const tokens = open()
   const first = await tokens.current()
   expect(provider.forms).toHaveLength(0)
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   const renewed = await Promise.all(Array.from({ length: 10 }, () => tokens.current()))
   expect(new Set(renewed).size).toBe(1)
   expect(renewed[0]).not.toBe(first)
@@ -90,7 +91,7 @@ test('a process uses what another one has renewed, so that a replaced refresh to
   const renewed = await elsewhere.renew(first)
   // The provider ends a sign-in whose replaced refresh token is used again.
   expect(await here.renew(first)).toBe(renewed)
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   await here.current()
   expect(provider.forms).toHaveLength(2)
   expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
@@ -166,7 +167,7 @@ test('what one job renewed and could not save is saved by the next job, which do
   expect(stored.tokens?.refreshToken).not.toBe(first.refreshToken)
   expect(provider.forms).toHaveLength(1)
   // The kept tokens may have expired by then: they are saved, and renewed again.
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   expect(await next.current()).toBe(stored.tokens?.accessToken)
   expect(provider.forms).toHaveLength(2)
   expect(stored.problem).toBeNull()
@@ -178,7 +179,7 @@ test('renewed tokens that expired before they could be saved are renewed with th
   if (!first) throw new Error('There are no tokens.')
   const tokens = createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
   await expect(tokens.renew(first.accessToken)).rejects.toThrow('the database is away')
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   expect(await open().current()).toBe(stored.tokens?.accessToken)
   expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
   expect(stored.problem).toBeNull()
@@ -187,7 +188,7 @@ test('renewed tokens that expired before they could be saved are renewed with th
 test('a revoked sign-in ends: no further request is made, in this process or after a restart', async () => {
   provider.revokeAll()
   const tokens = open()
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   await expect(tokens.current()).rejects.toMatchObject({ name: 'TokenRefused', isEnded: true })
   await expect(tokens.current()).rejects.toBeInstanceOf(TokenRefused)
   expect(stored).toMatchObject({ isEnded: true, problem: expect.stringContaining('invalid_grant') })
@@ -196,7 +197,7 @@ test('a revoked sign-in ends: no further request is made, in this process or aft
 })
 
 test("a failing endpoint, and a client's wrong secret, end nothing", async () => {
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   const tokens = open()
   provider.fault = { status: 500, body: { error: 'invalid_grant' } }
   await expect(tokens.current()).rejects.not.toBeInstanceOf(TokenRefused)
@@ -210,7 +211,7 @@ test("a failing endpoint, and a client's wrong secret, end nothing", async () =>
 })
 
 test('HubSpot’s own error for a revoked token ends the sign-in too', async () => {
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   provider.fault = { status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'missing or unknown refresh token' } }
   await expect(open().current()).rejects.toMatchObject({
     isEnded: true,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../platform/time.ts'
 import { requestTokens, type TokenClient, type TokenDependencies, TokenRefused, type Tokens } from './token-request.ts'
 
 /** A token is renewed early, so that it does not expire during a login. */
-const RENEWED_BEFORE_EXPIRY_MS = 60_000
+const RENEWED_BEFORE_EXPIRY_MS = MINUTE_MS
 /** Pauses before a save is retried. The provider may already have revoked the old refresh token, so losing the new one would end the sign-in. */
 const SAVE_PAUSES_MS = [250, 1_000, 3_000]
 /** More renewals than can fail to be saved while the database is away. */

@@ -6,10 +6,10 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import { type EventSelect, IS_IDENTIFIED } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 
-const DAY_MS = 86_400_000
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
 

@@ -5,6 +5,7 @@ import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseRead
 import { until } from '../../test/webhooks.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import { openTenant } from '../platform/tenant.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { workOnRun } from './runs/work.ts'
 import { openBucket } from './storage/s3.ts'
 
@@ -261,7 +262,7 @@ test('a schedule starts runs, a paused destination none, and missed times are ma
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'scheduled', schedule: 'hourly' })
   const runs = async () => (await tenant.call('GET', `/v1/warehouse/${id}/runs`)).body.runs
-  aheadMs += 3 * 3_600_000
+  aheadMs += 3 * HOUR_MS
   // Storages refuse requests of the future: only the service's clock has moved.
   await until(async () => expect(await runs()).toMatchObject([{ trigger: 'schedule' }]))
   const paused = await tenant.call('POST', `/v1/warehouse/${id}/pause`)
@@ -269,5 +270,5 @@ test('a schedule starts runs, a paused destination none, and missed times are ma
   const resumed = await tenant.call('POST', `/v1/warehouse/${id}/resume`)
   const nextRunAt = Date.parse(resumed.body.destination.next_run_at)
   expect(nextRunAt - (Date.now() + aheadMs)).toBeGreaterThan(0)
-  expect(nextRunAt - (Date.now() + aheadMs)).toBeLessThanOrEqual(3_600_000)
+  expect(nextRunAt - (Date.now() + aheadMs)).toBeLessThanOrEqual(HOUR_MS)
 })

@@ -14,6 +14,7 @@ import {
   type WarehouseReader,
 } from '../../test/warehouse.ts'
 import { until } from '../../test/webhooks.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 let service: TestService
 let storage: ObjectStorage
@@ -124,7 +125,7 @@ test('a second run has only what arrived since, also events that happened earlie
   const id = await create(tenant, destinationIn(storage, { prefix: 'cds' }))
   await tenant.track({ visitor_id: 'v', events: [{ event: 'first' }] })
   const first = await runExport(tenant, id).then(() => reader.manifest())
-  const early = new Date(Date.now() - 86_400_000).toISOString()
+  const early = new Date(Date.now() - DAY_MS).toISOString()
   await tenant.track({ visitor_id: 'v', events: [{ event: 'second' }] })
   await tenant.call('POST', '/v1/events', { events: [{ event: 'late', timestamp: early, email: 'late@example.com' }] })
   const contactId = await tenant.contact('v@example.com', {}, { visitor_id: 'v' })

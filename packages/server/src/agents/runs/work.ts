@@ -3,6 +3,7 @@ import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { whileClaimed } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
 import {
@@ -21,7 +22,7 @@ import { type Outcome, type RecordDependencies, recordOutcome } from './record.t
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 
 /** A run works for this long before other runs get a turn. */
-const SLICE_MS = 60_000
+const SLICE_MS = MINUTE_MS
 
 export interface RunDependencies extends RecordDependencies, ReasonerDependencies {
   stores: Stores

@@ -11,9 +11,8 @@ import {
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { zipOf } from '../../../test/zip.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
-
-const HOUR_MS = 3_600_000
 
 let lines: { receivedAt: Date; text: string }[] = []
 /** An export of more hours than this with events is larger than 4 GB. */

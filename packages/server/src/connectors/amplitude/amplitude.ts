@@ -3,18 +3,18 @@ import { amplitude as format, personOfAmplitude } from '../../event-formats/ampl
 import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Download } from '../../platform/outbound/download.ts'
+import { HOUR_MS, HOUR_SECONDS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { sourceCallOf } from '../event-lines.ts'
 import { type FileLines, pagesOfLines } from '../json-lines.ts'
 import { filesOf } from './archive.ts'
 
-const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
 /** Amplitude exports an hour at the latest two hours after it ends. */
 const READABLE_AFTER_MS = 3 * HOUR_MS
 /** Covers the hours that could not be exported yet, and one more. */
-const OVERLAP_SECONDS = 4 * 3_600
+const OVERLAP_SECONDS = 4 * HOUR_SECONDS
 /** Amplitude did not exist before. */
 const EARLIEST_MS = Date.UTC(2012, 0, 1)
 /** After an export without events, the next one covers twice as many hours, up to this number. */

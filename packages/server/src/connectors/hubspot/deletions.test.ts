@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import type { Client } from '../client.ts'
 import { OVERLAP_SECONDS, readPage } from './api.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 const START = Date.parse('2026-03-01T09:17:00Z')
 const READING = { type: 'contacts', properties: [], changedAt: 'lastmodifieddate', hasDeleted: true }
 

@@ -7,9 +7,9 @@ import { HubSpotWorkspace } from '../../../test/hubspot-workspace.ts'
 import { freePort } from '../../../test/ports.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, TestTenant } from '../../../test/service.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 const WITHIN = { timeout: 120_000, interval: 100 }
-const HOUR_MS = 3_600_000
 /** A timer may end this much early. */
 const TIMER_MS = 10
 const certificate = makeCertificate()

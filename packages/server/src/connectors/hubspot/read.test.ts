@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 
-const MINUTE_MS = 60_000
 const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 let bench: HubSpotBench
@@ -96,7 +96,7 @@ describe('HubSpot', () => {
       hs_task_priority: 'HIGH',
     })
     const meeting = records.create('meetings', {
-      hs_timestamp: new Date(Date.now() + 86_400_000).toISOString(),
+      hs_timestamp: new Date(Date.now() + DAY_MS).toISOString(),
       hs_meeting_title: 'Tomorrow',
     })
     for (const [type, id] of [

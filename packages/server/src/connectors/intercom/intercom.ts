@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
@@ -12,7 +13,7 @@ const CONTACTS_PER_PAGE = 150
 /** Fewer than contacts, because each conversation is read with its messages. */
 const CONVERSATIONS_PER_PAGE = 50
 /** Contact searches have a resolution of one day. */
-const CONTACTS_OVERLAP_SECONDS = 86_400
+const CONTACTS_OVERLAP_SECONDS = DAY_SECONDS
 /** A search may find a change minutes late. */
 const CONVERSATIONS_OVERLAP_SECONDS = 900
 /** The length of Intercom's rate limit window, used if the response does not say when it ends. */

@@ -11,6 +11,7 @@ import {
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { connectSystem } from '../../../test/connection.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
 import { dayOf, openZone } from './zone.ts'
 
@@ -255,7 +256,7 @@ describe('Mixpanel', () => {
     expect(zone.toUtc(Date.UTC(2026, 0, 1, 12) / 1_000)).toBe(Date.UTC(2026, 0, 1, 17) / 1_000)
     const shown = new Date(Date.UTC(2026, 0, 1, 12))
     const at = daysAgo(2)
-    await peer.add({ id: 'z', name: 'Zoned', at: new Date(at.getTime() - 5 * 3_600_000), userId: 'user-1' })
+    await peer.add({ id: 'z', name: 'Zoned', at: new Date(at.getTime() - 5 * HOUR_MS), userId: 'user-1' })
     const connection = await bench.connect({ settings: { project_id: '42', time_zone: 'Etc/GMT+5' } })
     await connection.firstRun()
     const { events: found } = (await bench.tenant.call('GET', '/v1/events?event_type=Zoned')).body

@@ -3,6 +3,7 @@ import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { mixpanel as format, personOfMixpanel } from '../../event-formats/mixpanel.ts'
 import { validationError } from '../../platform/errors.ts'
 import type { Download } from '../../platform/outbound/download.ts'
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../platform/time.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { ApiRefused, type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -17,15 +18,14 @@ const HOSTS = {
 } as const
 /** The first day for which Mixpanel exports events. */
 const FIRST_DAY = '2011-07-10'
-const DAY_SECONDS = 86_400
 /** Mixpanel may export an event slightly later than it processed it. */
-const OVERLAP_SECONDS = 3_600
+const OVERLAP_SECONDS = HOUR_SECONDS
 /** Profiles are read once a day, and each read goes back two days. */
 const PROFILES_OVERLAP_SECONDS = 2 * DAY_SECONDS
 /** SDKs may send events for this long after they happened. */
 const LATE_DAYS = 5
 /** A refusal because of the limit of 60 requests an hour does not say when the limit ends. */
-const RETRY_MS = 300_000
+const RETRY_MS = 5 * MINUTE_MS
 const PAGE_SIZE = 1_000
 /** The last line of an export that Mixpanel could not finish. The response still has a success status. */
 const ENDED_EARLY = 'terminated early'

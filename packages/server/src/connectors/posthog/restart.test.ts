@@ -12,9 +12,10 @@ import { makeCertificate } from '../../../test/receiver.ts'
 import { type Answer, call, insertTenant, sharedService } from '../../../test/service.ts'
 import { connectPostgres } from '../../platform/postgres/connect.ts'
 import type { DB } from '../../platform/postgres/generated/tables.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 
 /** Longer than a job's heartbeats may be missing. */
-const AHEAD_MS = 60_000
+const AHEAD_MS = MINUTE_MS
 const EVENTS = 9_000
 
 test('restart in the middle: a service that is killed, with its ClickHouse, goes on and doubles nothing', async () => {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
@@ -10,7 +11,6 @@ const JOB_FROM_RECORDS = 10_000
 const LOST_MAX = 3
 /** Salesforce removes deleted records permanently after 15 days. */
 const DELETED_DAYS = 15
-const DAY_MS = 86_400_000
 
 type Page = Omit<RecordsPage, 'next'>
 

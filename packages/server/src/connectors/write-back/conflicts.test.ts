@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { useWriteBack } from '../../../test/write-back.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 
 const bench = useWriteBack()
-const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 /** The batches of one kind that were sent. */
 const sent = (verb: string) => bench.hubspot.requests.filter(({ path }) => path.endsWith(`/batch/${verb}`))
 

@@ -3,6 +3,7 @@ import { type SourceRecord, storeSourceRecords } from '../../contacts/record-sou
 import { deletedInSource } from '../../contacts/source-deletions.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { type Client, openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
@@ -24,8 +25,8 @@ import {
 } from './write-back.ts'
 
 const OBJECT = 'write_back'
-const RETRY_MS_FIRST = 60_000
-const RETRY_MS_MAX = 3_600_000
+const RETRY_MS_FIRST = MINUTE_MS
+const RETRY_MS_MAX = HOUR_MS
 /** Attempts for about a day. After that, a contact is written only when it changes again. */
 const FAILURES_MAX = 28
 /** How often to check whether a connection's contacts have been read. */

@@ -1,11 +1,11 @@
 import { type EventRecord, NOBODY } from '../../journal/event-record.ts'
 import { firstCharacters } from '../../platform/characters.ts'
-import { parseTimestamp } from '../../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../../platform/time.ts'
 import { isOriginMismatch, locate, referringDomain } from '../track/location.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
-const FUTURE_MS_MAX = 86_400_000
+const FUTURE_MS_MAX = DAY_MS
 const DATA_BYTES_MAX = 32 * 1024
 const CONTEXT_LENGTH_MAX = 1_000
 

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 /** Problems older than this are not listed, and deleted soon after. */
-export const KEPT_MS = 60 * 60 * 1000
+export const KEPT_MS = HOUR_MS
 
 /** A request of a page or a server that was rejected or answered with warnings. */
 export const RequestProblem = Type.Object(

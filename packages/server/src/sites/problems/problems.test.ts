@@ -8,6 +8,7 @@ import {
   type TestTenant,
 } from '../../../test/service.ts'
 import { until } from '../../../test/webhooks.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { deleteOldProblems } from './record.ts'
 
 let service: TestService
@@ -128,14 +129,14 @@ test('problems are deleted after an hour, and with the erasure of a contact', as
   const count = async () => (await problemsOf(tenant)).problems.length
   await send('/track', '[]')
   await until(async () => expect(await count()).toBe(1))
-  await deleteOldProblems(database, new Date(Date.now() + 59 * 60_000))
+  await deleteOldProblems(database, new Date(Date.now() + 59 * MINUTE_MS))
   expect(await count()).toBe(1)
   const id = await tenant.contact('gone@example.com')
   expect((await tenant.call('POST', '/v1/erasures', { contact_id: id })).status).toBe(202)
   await until(async () => expect(await count()).toBe(0))
   await send('/track', '[]')
   await until(async () => expect(await count()).toBe(1))
-  await deleteOldProblems(database, new Date(Date.now() + 61 * 60_000))
+  await deleteOldProblems(database, new Date(Date.now() + 61 * MINUTE_MS))
   expect(await count()).toBe(0)
 })
 

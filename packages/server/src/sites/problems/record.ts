@@ -4,15 +4,17 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { recordset } from '../../platform/postgres/recordset.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../../platform/time.ts'
 import { KEPT_MS, type RequestProblem } from './problem.ts'
 
 const WRITE_EVERY_MS = 1_000
-const DELETE_EVERY_MS = 60_000
+const DELETE_EVERY_MS = MINUTE_MS
 /** Kept in each round for one tenant or host, so that one caller's flood hides no other problem. */
 const PER_SENDER_MAX = 5
 /** Kept in each round: bounds what a flood costs. With 2 KB a body it is 72,000 rows and 180 MB in an hour. */
 const PER_ROUND_MAX = 20
+/** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
+const SENDERS_COUNTED_MAX = 1_000
 
 /** A problem that was just answered. */
 export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
@@ -21,8 +23,8 @@ export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipp
 }
 
 export interface ProblemRecorder {
-  /** Whether a problem of this tenant or host would be kept now. It counts those that are not. */
-  hasRoom(tenantId: string | null, host: string | null): boolean
+  /** Counts a problem of this tenant or host. @returns whether to note it; the others are only counted. */
+  admit(tenantId: string | null, host: string | null): boolean
   /** Keeps a problem. It neither blocks nor throws. */
   note(problem: Noted): void
   stop(): Promise<void>
@@ -79,11 +81,10 @@ export function startProblemRecorder({ database, findClaimants, clock, log }: De
   )
 
   return {
-    hasRoom: (tenantId, host) => {
+    admit: (tenantId, host) => {
       const sender = senderOf(tenantId, host)
       const count = (counts.get(sender) ?? 0) + 1
-      // A flood from many hosts must not fill the memory.
-      if (count > 1 || counts.size < 1_000) counts.set(sender, count)
+      if (count > 1 || counts.size < SENDERS_COUNTED_MAX) counts.set(sender, count)
       return count <= PER_SENDER_MAX && kept.length < PER_ROUND_MAX
     },
     note: (problem) => {

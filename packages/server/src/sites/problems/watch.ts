@@ -27,7 +27,7 @@ export function watchForProblems(
     if (!attribution) return
     const { tenantId, isVerified } = attribution
     const host = sendingHost(request.headers)
-    if (!problems.hasRoom(tenantId, host)) return
+    if (!problems.admit(tenantId, host)) return
     const sent = isVerified ? sentIn(request) : { visitor_id: null, body: null }
     problems.note({
       tenantId,

@@ -11,6 +11,7 @@ import {
 } from '../../../test/service.ts'
 import { createSource } from '../../../test/sources.ts'
 import { until } from '../../../test/webhooks.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -142,7 +143,7 @@ describe('a call', () => {
   })
 
   test('has its clock corrected by the time at which it was sent', async () => {
-    const ahead = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    const ahead = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
     const calls = [
       // The device is an hour ahead; it happened five minutes before it was sent.
       { event: 'ahead', originalTimestamp: ahead(55), sentAt: ahead(60) },
@@ -153,7 +154,7 @@ describe('a call', () => {
     const byName = Object.fromEntries(
       (await events()).map(({ event, timestamp }: { event: string; timestamp: string }) => [event, timestamp]),
     )
-    expect(Math.abs(Date.parse(byName.ahead ?? '') - (Date.now() - 5 * 60_000))).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse(byName.ahead ?? '') - (Date.now() - 5 * MINUTE_MS))).toBeLessThan(60_000)
     expect(byName.right).toBe('2026-01-31T08:00:00.000Z')
     expect(Math.abs(Date.parse(byName.unknown ?? '') - Date.now())).toBeLessThan(60_000)
   })

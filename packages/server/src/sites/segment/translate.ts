@@ -2,7 +2,7 @@ import { eventIdOf } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { requireStorable } from '../../platform/http/json-body.ts'
-import { parseTimestamp } from '../../platform/time.ts'
+import { MINUTE_MS, parseTimestamp } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
 import { campaignOf, contextOf } from './context.ts'
 import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
@@ -15,7 +15,7 @@ const CALL_BYTES_MAX = 32 * 1024
 const ID_LENGTH_MAX = 200
 const URL_LENGTH_MAX = 16_384
 /** A smaller difference between the clocks may be the time that the request took. */
-const CLOCK_TOLERANCE_MS = 60_000
+const CLOCK_TOLERANCE_MS = MINUTE_MS
 const EVENT_OF_TYPE = { page: 'page_view', screen: 'screen_view' } as const
 
 /** A request with calls, and what all of them share. */

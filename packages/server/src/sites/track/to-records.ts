@@ -2,12 +2,12 @@ import type { EventRecord, SentId } from '../../journal/event-record.ts'
 import { canBeEventId } from '../../journal/sent-ids.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { parseTimestamp } from '../../platform/time.ts'
+import { MINUTE_MS, parseTimestamp } from '../../platform/time.ts'
 import { dataOf, type Received, readContext, TIMESTAMP_FORM, timestampOf, toRecord } from '../ingestion/event-fields.ts'
 import type { TrackBody } from './requests.ts'
 
 /** A smaller difference of the sender's clock is not corrected: it may be network latency. */
-const CLOCK_TOLERANCE_MS = 60_000
+const CLOCK_TOLERANCE_MS = MINUTE_MS
 
 /**
  * Converts a validated body to the records to store: corrects the clock, enriches, truncates.
