@@ -1,3 +1,5 @@
+import { ZERO_ID } from '../platform/ids.ts'
+
 const TEXT = 'String CODEC(ZSTD(1))'
 const FEW_VALUES = 'LowCardinality(String)'
 const TIME = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"
@@ -87,7 +89,7 @@ export interface SentId {
 }
 
 /** Owner of an event without visitor and contact. */
-export const NOBODY = '00000000-0000-0000-0000-000000000000'
+export const NOBODY = ZERO_ID
 
 const COLUMN_NAMES = Object.keys(EVENT_COLUMNS) as ColumnName[]
 

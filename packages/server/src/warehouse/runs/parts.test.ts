@@ -74,7 +74,7 @@ test('sizes are those of the first numbers, up to a limit, and of all events tha
   for (const visitor_id of ['a', 'b', 'c']) {
     const events = Array.from({ length: 2 }, () => ({ event: 'page_view' }))
     await tenant.track({ visitor_id, events })
-    await tenant.handle.events.settle()
+    await tenant.handle.events.barrier()
   }
   const { events } = tenant.handle
   const all = await events.sizes({ from: 'events', after: -1, upTo: Number.MAX_SAFE_INTEGER, limit: 5_000 })
