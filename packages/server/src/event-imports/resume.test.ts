@@ -37,10 +37,10 @@ const failing = (at: number, when: 'before' | 'after') => {
     groupCommit: (...given: Parameters<typeof groupCommit>) => {
       const inner = groupCommit(...given)
       return {
-        record: async (batches: Parameters<typeof inner.record>[0]) => {
+        record: async (groups: Parameters<typeof inner.record>[0]) => {
           const isLast = ++flushes === at
           if (isLast && when === 'before') throw new Error('killed')
-          await inner.record(batches)
+          await inner.record(groups)
           if (isLast) throw new Error('killed')
         },
       }

@@ -72,7 +72,7 @@ export const SYSTEM_EVENTS = [
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number]
 
 /** Events of one request that have the same visitor, or whose owners are known. */
-export interface Batch {
+export interface EventGroup {
   tenantId: string
   /** The visitor whose contact or episode owns the events; null if they have their owners already. */
   visitorId: string | null
@@ -129,8 +129,8 @@ export function serializeRows(rows: readonly object[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** The approximate size of a batch's events in the journal, in bytes: the lengths of all columns that can be long. */
-export function sizeOf({ events }: Batch): number {
+/** The approximate size of a group's events in the journal, in bytes: the lengths of all columns that can be long. */
+export function sizeOf({ events }: EventGroup): number {
   let size = 0
   for (const { url, url_path, title, text, class: classes, referrer, user_agent, data } of events) {
     const texts = url.length + url_path.length + title.length + text.length + classes.length + referrer.length

@@ -1,5 +1,5 @@
 import { EVENT_ID_ORDER } from '../events/table.ts'
-import type { Batch } from '../journal/event-record.ts'
+import type { EventGroup } from '../journal/event-record.ts'
 import { contactsOf } from '../owners/owners.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
@@ -28,7 +28,7 @@ export type LiveReader = (event: LiveEvent) => void
 /** Sends a tenant's events to its readers as they are recorded. */
 export interface LiveFeed {
   /** Sends readers what this process recorded, once it is committed. It neither blocks nor throws. */
-  onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
+  onRecorded(groups: readonly Pick<EventGroup, 'tenantId' | 'events'>[]): void
   /**
    * @param callerId the person or API key that reads.
    * @returns a function that closes the feed.
@@ -119,9 +119,9 @@ export function startLiveFeed({
     : null
 
   return {
-    onRecorded: (batches) => {
+    onRecorded: (groups) => {
       if (audiences.size === 0) return
-      for (const { tenantId, events } of batches) {
+      for (const { tenantId, events } of groups) {
         const audience = audiences.get(tenantId)
         if (!audience) continue
         const since = clock().getTime() - HAPPENED_WITHIN_MS

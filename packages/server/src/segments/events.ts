@@ -95,7 +95,7 @@ export interface ConditionResult {
 }
 
 /**
- * Queries event conditions for a range of contacts, in batches sorted by id. Contacts that meet none are omitted.
+ * Queries event conditions for a range of contacts, in pages sorted by id. Contacts that meet none are omitted.
  * @param group one of `inGroups`.
  */
 export async function* streamResults(

@@ -17,7 +17,7 @@ export interface ClaimedRun {
   configuration: AgentConfiguration
   requestedContactIds: string[] | null
   /** Whether its provider and its contacts have been chosen. */
-  hasBegun: boolean
+  hasStarted: boolean
 }
 
 /** The run has ended, or another process has claimed it. */
@@ -48,7 +48,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     claim,
     configuration: row.configuration as unknown as AgentConfiguration,
     requestedContactIds: row.requested_contact_ids,
-    hasBegun: row.provider !== null,
+    hasStarted: row.provider !== null,
   }
 }
 

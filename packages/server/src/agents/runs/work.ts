@@ -15,11 +15,11 @@ import {
   type Reasoner,
   RunFailure,
 } from '../reasoning/reasoner.ts'
-import { begin, finishRun } from './begin-and-end.ts'
 import { type ClaimedRun, claimRun, NotOurs, releaseAfterFailure, releaseRun, renewRun } from './claim.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
+import { finishRun, startRun } from './start-and-finish.ts'
 
 /** A run works for this long before other runs get a turn. */
 const SLICE_MS = MINUTE_MS
@@ -76,7 +76,7 @@ async function workThrough(
   const { clock } = dependencies
   const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
   if (isStandIn) run.configuration.playbook.require_approval = true
-  if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
+  if (!run.hasStarted) await startRun(tenant, run, reasoner, clock())
   const caps = await costCapsOf(tenant, run.configuration)
   requireKnownCosts(reasoner, caps)
   const until = Date.now() + SLICE_MS

@@ -1,7 +1,7 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
-import type { Batch, EventRecord } from '../../journal/event-record.ts'
+import type { EventGroup, EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
@@ -38,7 +38,7 @@ export type CallResult =
 
 /**
  * Records calls of one sender. A call that fails writes nothing and does not affect the others. When it returns, the
- * accepted events are durable, and every read that begins afterwards sees them. Sending the same calls again changes
+ * accepted events are durable, and every read that starts afterwards sees them. Sending the same calls again changes
  * nothing, if their events have ids.
  * @param calls an error represents a call that was already rejected.
  * @throws ServiceError 503 if a database is away: then the sender repeats all of them.
@@ -78,9 +78,9 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
       const person = persons.get(index) ?? ANONYMOUS
       return person instanceof ServiceError ? person : { ...each, person }
     })
-    const batches = toBatches(tenant.id, sender, accepted)
-    if (batches.length > 0) await groupCommit.record(batches)
-    const events = batches.flatMap((batch) => batch.events)
+    const groups = toGroups(tenant.id, sender, accepted)
+    if (groups.length > 0) await groupCommit.record(groups)
+    const events = groups.flatMap((group) => group.events)
     if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
     // The events are recorded: a failure from here on must not make the sender repeat them.
     await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
@@ -166,27 +166,27 @@ function withDevice(userAgent: UserAgent, device: CallEvent['device']): UserAgen
   }
 }
 
-/** One batch for the events of known contacts, and one for those of each anonymous visitor. */
-function toBatches(
+/** One group for the events of known contacts, and one for those of each anonymous visitor. */
+function toGroups(
   tenantId: string,
   { sourceId }: CallSender,
   accepted: readonly (Accepted | ServiceError)[],
-): Batch[] {
+): EventGroup[] {
   const sender = senderOfSource(sourceId)
-  const batches = new Map<string | null, Batch>()
+  const groups = new Map<string | null, EventGroup>()
   for (const each of accepted) {
     if (each instanceof ServiceError || each.record === null) continue
     const { call, record, person } = each
     const { contactId } = person
     const visitorId = contactId === null ? call.visitorId : null
-    const batch = batches.get(visitorId) ?? { tenantId, visitorId, sender, events: [], sentIds: [] }
-    batches.set(visitorId, batch)
+    const group = groups.get(visitorId) ?? { tenantId, visitorId, sender, events: [], sentIds: [] }
+    groups.set(visitorId, group)
     if (contactId !== null) Object.assign(record, { owner_id: contactId, is_anonymous: false })
-    batch.events.push(record)
+    group.events.push(record)
     const sentId = call.event?.sentId ?? null
-    if (sentId !== null) batch.sentIds.push({ event: record, id: sentId })
+    if (sentId !== null) group.sentIds.push({ event: record, id: sentId })
   }
-  return [...batches.values()]
+  return [...groups.values()]
 }
 
 function toResult(
