@@ -9,9 +9,9 @@ import type { Connector, Credentials, Settings } from './connector.ts'
 /** A longer wait ends the job, and a later job continues. */
 const WAIT_MS_MAX = MINUTE_MS
 const RETRY_MS_UNKNOWN = 10_000
-/** Longer than any daily limit. A system that names a later time is wrong, and would stop the connection for good. */
+/** No rate limit lasts longer than a day. A later time is an error of the system, and would stop the connection for good. */
 const LIMIT_MS_MAX = DAY_MS
-/** How often a request waits for a rate limit. Then sending pauses, because some systems block clients that keep retrying. */
+/** How many times a request waits for a rate limit. Then the connection pauses: some systems block clients that keep retrying. */
 const WAITS_MAX = 10
 const BLOCKED_MS = 10 * MINUTE_MS
 const SERVER_RETRIES_MAX = 2
@@ -99,7 +99,7 @@ interface TextAnswer {
 
 type Json = Record<string, unknown>
 
-/** The source of the credentials. */
+/** Provides the credentials, and renews them. */
 export interface SignIn {
   current(): Promise<Credentials>
   /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut, RenewalFailed */
@@ -204,7 +204,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
   }
 }
 
-/** A time at which a system says that it accepts requests again, if it can be one. */
+/** Limits the time at which a system says that it accepts requests again. An invalid time becomes a short wait. */
 function bounded(until: Date | null, now: Date): Date | null {
   if (until === null) return null
   const waitMs = until.getTime() - now.getTime()

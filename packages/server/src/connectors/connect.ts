@@ -97,8 +97,8 @@ export function entered(credentials: Credentials): Pick<NewConnection, 'stored' 
 }
 
 /**
- * What a person changes: the credentials, the settings or both. Without credentials, the connection keeps its sign-in, and
- * the settings that only a sign-in sets, such as the URL of the account's API.
+ * Parses a change of the credentials, the settings or both. Without credentials, the connection keeps its sign-in and the
+ * settings that only a sign-in sets, such as the URL of the account's API.
  * @throws ServiceError 400 for values that are not valid, 400 `connection_refused` if the kept sign-in cannot be used.
  */
 export function parseChange(
@@ -119,7 +119,7 @@ export function parseChange(
   const isOfSignIn = (name: string) => (connector.settings[name] as { readOnly?: boolean } | undefined)?.readOnly
   const kept = Object.fromEntries(Object.entries(before).filter(([name]) => isOfSignIn(name)))
   const parsed = parseSettings(connector, { ...settings, ...kept })
-  // Whoever may change the settings may not learn the secrets, so these go only to the hosts that they were given for.
+  // A person who may change the settings must not learn the secrets, so they go only to the hosts that they were entered for.
   if (!isDeepStrictEqual(urlsOf(connector, parsed), urlsOf(connector, row.settings as Settings))) {
     const message = 'are required, because these settings change the host that they are sent to'
     throw validationError([{ path: 'credentials', message }])
@@ -227,8 +227,8 @@ export async function reconnect(
 }
 
 /**
- * Remembers which account writes under a source's name. What was read keeps the account's ids under that name, also after
- * the connection is deleted: another account's person 1 would become this one's, and its events would count as recorded.
+ * Remembers which account writes under a source's name, even after the connection is deleted, because the records that it
+ * wrote keep the account's ids. Under the same name, person 1 of another account would be taken for person 1 of this one.
  * @throws ServiceError 409 `source_of_another_account`
  */
 async function claimSource(
@@ -289,7 +289,7 @@ function urlsOf({ baseUrl, otherUrls }: Connector, settings: Settings) {
   return [baseUrl(settings), otherUrls?.(settings)]
 }
 
-/** 400 `connection_refused` for what the system refused; an unexpected error stays as it is. */
+/** Turns an error of the system into 400 `connection_refused`. Returns an unexpected error unchanged. */
 function refusalOf({ label }: Connector, error: unknown): unknown {
   const problem = problemOf(label, error)
   return problem === null ? error : new ServiceError(400, 'connection_refused', problem, { cause: error })

@@ -7,7 +7,7 @@ import { HOUR_SECONDS } from '../platform/time.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
-/** How long a pull that a person starts waits at most before it is queued. */
+/** How often due pulls are queued, including those that people start. */
 const EVERY_MS = 1_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
@@ -15,7 +15,7 @@ const CONCURRENCY = 2
 const HEARTBEAT_SECONDS = 30
 /** A job that hangs ends after this time, which exceeds two slices of reading with a download in between. */
 const EXPIRES_SECONDS = 1_200
-/** While a job exists, no other is queued. This is how often it is tried, in case the job's process died. */
+/** How often a job is sent again, in case the process of the first one died. While the first one exists, this does nothing. */
 const SENT_AGAIN_SECONDS = 20
 
 /** Pulls of connected systems, one at a time per connection. */

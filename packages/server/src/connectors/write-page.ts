@@ -2,7 +2,7 @@ import { forgetSourceCompanies, writeSourceCompanies } from '../companies/source
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
-import { knownEventIds, type Whereabouts } from '../events/read.ts'
+import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -23,8 +23,8 @@ const TIME_CHANGE_MS_MAX = 2 * DAY_MS
 const SERVICE = { kind: 'service' } as const
 
 export interface PageServices extends MergeServices {
-  /** Records calls. With `history`, they cause no webhook deliveries. */
   recordCalls: RecordCalls
+  /** The same for history, which causes no webhook deliveries. */
   recordHistory: RecordCalls
 }
 
@@ -175,8 +175,8 @@ async function record(
 }
 
 /**
- * The ids of events that were recorded before. An activity is looked for among the events of its contact, because a meeting
- * may have been moved by months; other events by their times.
+ * The ids of events that were recorded before. An activity is looked up among the events of its contact, because a meeting
+ * may have been moved by months. Other events are looked up by their times.
  */
 async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Set<string>> {
   const events = sent.filter((each) => idOf(each) !== null)
@@ -187,12 +187,12 @@ async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Se
   const known = new Set<string>()
   for (const [kind, group] of groups) {
     const ids = group.flatMap((each) => idOf(each) ?? [])
-    for (const id of await knownEventIds(tenant, ids, whereaboutsOf(kind, group))) known.add(id)
+    for (const id of await knownEventIds(tenant, ids, lookupRangeOf(kind, group))) known.add(id)
   }
   return known
 }
 
-function whereaboutsOf(kind: string, group: readonly SourceCall[]): Whereabouts | null {
+function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange | null {
   if (kind === 'of contacts') return { contactIds: group.flatMap((each) => contactOf(each) ?? []) }
   if (kind === 'without a time') return null
   const times = group.map(timeOf)

@@ -68,7 +68,7 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   else await finishVerification(tenant, dependencies, erasureId, subject, now)
 }
 
-/** Deletes the contact with its dependent rows. Webhooks are notified, as of every deletion. */
+/** Deletes the contact with its dependent rows. Webhooks are notified, as for every deletion. */
 async function eraseContact(
   tenant: Tenant,
   { writing, counters }: ErasureDependencies,

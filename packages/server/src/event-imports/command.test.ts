@@ -127,7 +127,7 @@ test('an import from standard input that is killed continues when it runs again:
     imported_before: false,
   })
   expect(stderr).toMatch(/^· continuing after line (4|8|12|16),000$/m)
-  expect(stderr).toContain(`cdsctl: 20 of 20,000 lines failed. ${errors} has each of them and says why.`)
+  expect(stderr).toContain(`cdsctl: 20 of 20,000 lines failed. ${errors} lists them with the reasons.`)
   expect(exit).toBe(3)
   expect(await failedLines(errors, event)).toEqual(INVALID_LINES)
   await expectAllOnce(event)

@@ -75,7 +75,7 @@ async function* bytesOf(path: string, isCompressed: boolean): AsyncGenerator<Buf
     return
   }
   const plain = createGunzip({ chunkSize: READ_BYTES })
-  // An error of either ends the other, and thus the loop of the reader.
+  // An error of one stream ends the other, and so the reader's loop, which reports it.
   pipeline(bytes, plain).catch(() => {})
   yield* Readable.from(plain)
 }

@@ -115,11 +115,11 @@ function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Prob
   }
 }
 
-/** Stops at the first value too many: a hundred fields may each have the whole body. */
+/** Stops as soon as the data is too large: a hundred fields may each contain the whole body. */
 function isLargeData(data: Record<string, unknown>): boolean {
   let bytes = 0
   return Object.entries(data).some((entry) => {
-    // As much as `"name":value,` in the object; the two braces replace the last comma.
+    // An entry is one byte longer as `["name",value]` than as `"name":value,` in the object.
     bytes += Buffer.byteLength(JSON.stringify(entry)) - 1
     return bytes + 1 > DATA_BYTES_MAX
   })

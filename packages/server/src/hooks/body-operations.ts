@@ -126,7 +126,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/bodies/:body_id/run',
     command: 'hook run',
     scope: 'settings:write',
-    summary: "Record a body again with the hook's mapping of today",
+    summary: "Record a body again with the hook's current mapping",
     description:
       'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name.',
     input: BodyPath,

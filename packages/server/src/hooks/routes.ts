@@ -81,14 +81,14 @@ export async function hookRoutes(
       rateLimiter.checkHook(tenantId, row.hook_id, reply)
       request.isFromSender = true
     } else {
-      // Before the body is read. Whoever knows the URL but not the secret must not use up the limit of the sender.
+      // Before the body is read. A caller who knows the URL but not the secret must not use up the sender's limit.
       rateLimiter.checkInvalidSignatures(row.hook_id, request.ip)
     }
     if (!row.is_enabled) throw disabled()
     request.hook = hook
   })
 
-  // After the response, as a body that is too large has no signature that could be checked.
+  // After the response, because the signature of a body that is too large is never checked.
   app.addHook('onResponse', async ({ hook, isFromSender, ip }) => {
     if (hook !== null && !isFromSender) rateLimiter.countInvalidSignature(hook.row.hook_id, ip)
   })

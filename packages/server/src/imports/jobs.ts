@@ -13,7 +13,7 @@ const OPTIONS = {
 
 /** Writes the contacts of a file, or undoes it. */
 export const IMPORT = jobQueue<{ importId: string }>('import-contacts', OPTIONS)
-/** Computes what an import would do: in a queue of its own, because somebody waits for it. */
+/** Computes what an import would do: in a queue of its own, because a person is waiting for it. */
 export const PREVIEW = jobQueue<{ importId: string }>('preview-import', OPTIONS)
 /** Files up to this size, about 50,000 rows, take seconds. */
 const SMALL_BYTES_MAX = 5_000_000

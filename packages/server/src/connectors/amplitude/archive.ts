@@ -41,13 +41,19 @@ async function open({ handle }: Download): Promise<ZipFile> {
 async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   for (;;) {
     const entry = await new Promise<Entry | null>((resolve, reject) => {
-      const settle = (finish: () => void) => {
+      const stopListening = () => {
         for (const name of ['entry', 'end', 'error']) zip.removeAllListeners(name)
-        finish()
       }
-      zip.once('entry', (next: Entry) => settle(() => resolve(next)))
-      zip.once('end', () => settle(() => resolve(null)))
-      zip.once('error', (error: Error) => settle(() => reject(corrupt(error.message, error))))
+      const found = (next: Entry | null) => {
+        stopListening()
+        resolve(next)
+      }
+      zip.once('entry', found)
+      zip.once('end', () => found(null))
+      zip.once('error', (error: Error) => {
+        stopListening()
+        reject(corrupt(error.message, error))
+      })
       zip.readEntry()
     })
     if (entry === null) return

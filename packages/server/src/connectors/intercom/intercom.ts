@@ -114,10 +114,10 @@ async function search(
   return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
 }
 
-/** The statuses of a conversation that Intercom never returns, which must not stop the others. A 402 or 403 refuses all. */
+/** Statuses that refuse a single conversation for good. The others are still read. A 402 or 403 refuses all of them. */
 const UNREADABLE = [400, 422]
 
-/** A conversation with its parts; null if it no longer exists; an error if Intercom never returns it. */
+/** A conversation with its parts; null if it no longer exists; an error if Intercom refuses it for good. */
 async function readConversation(
   client: Client,
   id: string | null,

@@ -175,7 +175,7 @@ async function readPage(
     event,
     distinct_id,
     timestamp: isoOf(timestamp),
-    // Parsed later, in batches.
+    // Parsed later, some at a time.
     get properties() {
       return jsonOf(properties)
     },

@@ -15,7 +15,7 @@ const DAILY_RETRY_MS = 15 * MINUTE_MS
 /** The pause after too many concurrent long requests. */
 const CONCURRENT_RETRY_MS = 30_000
 /** Above this share of the daily limit, the rest is left to the organization's other programs. */
-const USABLE_PART = 0.95
+const USABLE_SHARE = 0.95
 const RESERVE_RETRY_MS = HOUR_MS
 
 /**
@@ -53,7 +53,7 @@ export const salesforce: Connector = {
   retryAt,
   nextAt: ({ headers }, now) => {
     const [, used, limit] = /api-usage=(\d+)\/(\d+)/.exec(headers['sforce-limit-info'] ?? '') ?? []
-    const isNearLimit = used !== undefined && Number(used) >= Number(limit) * USABLE_PART
+    const isNearLimit = used !== undefined && Number(used) >= Number(limit) * USABLE_SHARE
     return isNearLimit ? new Date(now.getTime() + RESERVE_RETRY_MS) : null
   },
   account: async (client) => {

@@ -272,7 +272,7 @@ function recordAfter(
   const fields = new Map(Object.entries(own?.fields ?? {}))
   const updated_at = now.toISOString()
   for (const { property, target, text } of record.values) {
-    const value = result.said.get(property) ?? null
+    const value = result.stored.get(property) ?? null
     const isChanged = value !== null && writeBack.textOf(target, value) !== text
     if (value === null) fields.delete(property)
     else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })

@@ -21,7 +21,7 @@ const TIMES_MAX = 5
 export function scrub(text: string, replace: Replacements): string {
   if (text === '' || isHarmless(text) || isRedacted(text)) return text
   let [before, scrubbed] = ['', text]
-  // What replaces a value may end a number or extend a URL, so it goes on until nothing changes.
+  // A replacement may end a number or extend a URL, so this repeats until nothing changes.
   for (let time = 0; time < TIMES_MAX && scrubbed !== before; time++) {
     before = scrubbed
     scrubbed = scrubPlain(scrubEncoded(stripUrls(before), replace), replace)
@@ -63,7 +63,7 @@ function campaignOf(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** Scrubs what is percent-encoded, also twice. A word of which nothing is replaced stays as it is. */
+/** Scrubs percent-encoded words, even if they are encoded twice. A word without personal values stays as it is. */
 function scrubEncoded(text: string, replace: Replacements): string {
   if (!/%[0-9a-f]{2}/i.test(text)) return text
   return text
@@ -132,7 +132,7 @@ function looksLikePhone(text: string): boolean {
   return digits.length >= 9 && (text.startsWith('0') || text.startsWith('('))
 }
 
-/** Replaces somebody's number among other numbers. */
+/** Replaces known phone numbers among other numbers. */
 function replaceKnownWithin(text: string, replace: Replacements): string {
   const parts = text.split(/(\D+)/)
   for (let from = 0; from < parts.length; from += 2) {

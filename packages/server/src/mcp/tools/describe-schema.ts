@@ -10,7 +10,7 @@ type Part = (typeof PARTS)[number]
 
 const NAMES_MAX = 100
 
-/** What the workspace has: what other tools need names and ids of. */
+/** Describes the workspace: the names and ids that other tools need. */
 export const DESCRIBE_SCHEMA: Tool = tool({
   name: 'describe_schema',
   title: 'Describe the data',

@@ -9,7 +9,7 @@ const FUTURE_MS_MAX = DAY_MS
 const DATA_BYTES_MAX = 32 * 1024
 const CONTEXT_LENGTH_MAX = 1_000
 
-/** What a page or a server says of an event. */
+/** An event as a page or a server sends it. */
 export interface SentEvent {
   event: string
   timestamp?: string | undefined

@@ -108,7 +108,7 @@ function unsigned(call: Call): Call {
   return isNamed(call) ? { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event } : call
 }
 
-/** Checks what the sender's own format does not. @returns the call with its event as it will be stored, or why it fails. */
+/** Checks what the sender's format does not guarantee. @returns the call with its event as it will be stored, or why it fails. */
 function checkCall(tenant: Tenant, sender: CallSender, call: Call, at: Date): Checked | ServiceError {
   if (!isNamed(call) && call.visitorId === null) {
     const message = 'needs a person: contact_id, user_id, email or visitor_id'
@@ -148,13 +148,13 @@ function toEvent(
       at,
       pageHost: page?.host ?? null,
       userAgentHeader,
-      // A server's own user agent says nothing of the person.
+      // A server's own user agent says nothing about the person.
       userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
     },
   })
 }
 
-/** What the sender says of the device counts more than what its user agent says. */
+/** The sender's description of the device takes precedence over its user agent. */
 function withDevice(userAgent: UserAgent, device: CallEvent['device']): UserAgent {
   if (!device) return userAgent
   const { browser, os, deviceType } = device

@@ -16,9 +16,9 @@ const PER_ROUND_MAX = 20
 /** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
 const SENDERS_COUNTED_MAX = 1_000
 
-/** A problem that was just answered. */
+/** A problem of a request that was just answered. */
 export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
-  /** null if the page's domain is verified by nobody: whoever claims the domain then sees the problem. */
+  /** null if nobody has verified the page's domain. Tenants that claim it then see the problem. */
   tenantId: string | null
 }
 
@@ -41,8 +41,8 @@ interface Dependencies {
 type Row = Omit<RequestProblem, 'at'> & { tenant_id: string; at: Date }
 
 /**
- * Collects problems in memory and writes them once a second in one statement, so that rejected requests cost the
- * database next to nothing however many there are.
+ * Collects problems in memory and writes them once a second in one statement, so that even a flood of rejected requests costs
+ * the database next to nothing.
  */
 export function startProblemRecorder({ database, findClaimants, clock, log }: Dependencies): ProblemRecorder {
   let kept: (Noted & { at: Date })[] = []

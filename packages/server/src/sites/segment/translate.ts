@@ -28,7 +28,7 @@ export interface Sending {
   userAgent: string
 }
 
-/** A call in our own words. */
+/** A call in the service's own form. */
 export interface Translated {
   call: Call
   /** What was left out, and why. */
@@ -37,7 +37,7 @@ export interface Translated {
 
 /**
  * Translates a call of an SDK.
- * @param type the type that its path names; null if the call says it itself.
+ * @param type the type in its path; null if the call contains it.
  * @throws ServiceError 400 that names every problem with this call.
  */
 export function translate(sent: unknown, type: CallType | null, sending: Sending): Translated {
@@ -114,7 +114,7 @@ function urlOrTitle(text: string): string | undefined {
   return text === '' ? undefined : firstCharacters(text, URL_LENGTH_MAX)
 }
 
-/** When it happened, by the sender's clock. A time that cannot be read must not lose the call. */
+/** When it happened, by the sender's clock. An invalid time must not lose the call. */
 function timestampOf(sent: Fields, warnings: string[]): string | undefined {
   const text = textOf(sent.originalTimestamp) || textOf(sent.timestamp)
   if (text === '' || parseTimestamp(text) !== null) return text || undefined
@@ -124,7 +124,7 @@ function timestampOf(sent: Fields, warnings: string[]): string | undefined {
 
 /**
  * The correction of the sender's clock, in milliseconds to add. The time of the request is preferred to that of a call,
- * because an SDK that sends a call again leaves it as it was.
+ * because an SDK that sends a call again does not update the call's time.
  */
 function clockCorrection(sent: Fields, { receivedAt, sentAt }: Sending): number {
   const clock = parseTimestamp(textOf(sentAt) || textOf(sent.sentAt))

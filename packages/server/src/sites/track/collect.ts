@@ -28,7 +28,7 @@ export interface Collected {
   accepted: number
   visitorId: string
   sessionId: string
-  /** What of the request was ignored, and why. */
+  /** The parts of the request that were ignored, and why. */
   warnings: string[]
 }
 
