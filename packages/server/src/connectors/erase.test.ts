@@ -31,7 +31,7 @@ const note = (connectionId: string, object: string, ids: readonly string[]) =>
     ),
   )
 
-test('erasing a contact removes the errors about its ids in every system, and of its address in what systems said', async () => {
+test('erasing a contact removes the errors about its ids in every system, and its address from what systems responded', async () => {
   const contactId = await identify('ada@old.example', 'ada@example.com')
   const mergedId = await identify('countess-1', 'countess@example.com')
   const merged = await tenant.call('POST', `/v1/contacts/${mergedId}/merge`, { into: contactId })

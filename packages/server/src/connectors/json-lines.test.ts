@@ -41,6 +41,6 @@ test('a full page continues after its last line, in whichever file that is', asy
   })
 })
 
-test('lines that were read before take no place in a page', async () => {
+test('lines that were read before do not count towards a page', async () => {
   expect(await read(filesOf([10, 10], (id) => id.startsWith('0/')))).toEqual({ pages: [], rest: 10 })
 })

@@ -133,7 +133,7 @@ test('an import from standard input that is killed continues when it runs again:
   await expectAllOnce(event)
 })
 
-test('Ctrl+C ends an import after the chunk under way, and says where it continues', async () => {
+test('Ctrl+C ends an import after the current chunk, and says where it will continue', async () => {
   const event = 'interrupted'
   const interrupted = startImport(linesOf(event))
   await whileHeld(async () => void interrupted.process.kill('SIGINT'))

@@ -55,7 +55,7 @@ test('a hook is created, changed, listed and deleted; its token and secret are s
   expect(entries[0]).toMatchObject({ subject_name: 'Shop', subject_exists: false })
 })
 
-test('the source has a name of its own, which no other source has', async () => {
+test('the source has a name that no other source has', async () => {
   const create = (input: object) => tenant.call('POST', '/v1/hooks', { kind: 'custom', ...input })
   expect((await create({ name: 'Événements  été' })).body.hook.source).toBe('evenements-ete')
   expect((await create({ name: '予約' })).body.hook.source).toMatch(/^hook-[0-9a-f]{12}$/)

@@ -167,7 +167,7 @@ test('a body that is kept but cannot be recorded is answered with 202 and record
   expect(await eventsOf('later@example.com')).toHaveLength(1)
 })
 
-test('an unforeseen failure is the outcome after five attempts', async () => {
+test('an unexpected failure becomes the outcome after five attempts', async () => {
   const hook = await createHook(tenant)
   const mend = await refuseUpdates(service.stores.database, 'hook_bodies', sql`NEW.state = 'recorded'`)
   await send(service, hook, order('1', 'never@example.com'))
@@ -183,7 +183,7 @@ test('an unforeseen failure is the outcome after five attempts', async () => {
 })
 
 describe('a body that is run again', () => {
-  test("gets today's mapping; its event is recorded once for its id, and the run is in the audit log", async () => {
+  test('gets the current mapping; its event is recorded once for its id, and the run is in the audit log', async () => {
     const hook = await createHook(tenant)
     const { body } = await send(service, hook, order('1', 'again@example.com', { plan: 'pro', city: 'London' }))
     const mapping = {
@@ -211,7 +211,7 @@ describe('a body that is run again', () => {
     expect(entries[0]).toMatchObject({ action: 'hook.body_run', details: { body_id: body.body_id } })
   })
 
-  test('is recorded after its mapping was mended', async () => {
+  test('is recorded once its mapping is fixed', async () => {
     const hook = await createHook(tenant, {
       mapping: { event: { name: { path: 'kind' } }, contact: { email: { path: 'mail' } } },
     })

@@ -170,7 +170,7 @@ test.each([
   ['items', 'contact_timeline', { before: daysAgo(0.5) }, 'session_id', 40],
   ['contacts', 'segment_members', {}, 'contact_id', 30],
 ] as const)(
-  'the cursors of %s (%s) lead through everything once, also when an answer is cut by its size',
+  'the cursors of %s (%s) lead through everything once, even when answers are shortened',
   async (list, name, args, id, count) => {
     const { client } = await connect('modern', null)
     const ids = await pagedWorkspace()
@@ -281,7 +281,7 @@ test.each<[Mode, Person | null]>([
   ['modern', null],
   ['legacy', null],
   ['legacy', { action: 'accept' }],
-])('a client that cannot ask (%s, %o) hears where the person can decide', async (mode, person) => {
+])('a client that cannot ask (%s, %o) is told where the person can decide', async (mode, person) => {
   const { place, status } = await waitingAction(`mute-${mode}-${person?.action}@example.com`)
   const { client, questions } = await connect(mode, person)
   const result = await ask(client, 'decide_approval', { ...place, decision: 'approve' })

@@ -159,7 +159,7 @@ test('every scenario of the earlier suite passes that applies to a server withou
   expect(passed).toBe(24)
 })
 
-test('a client that asks to hear of changes learns that there are none, and its connection is free again', async () => {
+test('a client that subscribes to changes is told that there are none, and its connection ends', async () => {
   const { status, body } = await callMcp({ url: url.replace('/mcp', '') }, '', 'subscriptions/listen', {
     notifications: { toolsListChanged: true, resourceSubscriptions: ['cds://schema'] },
   })

@@ -110,7 +110,7 @@ describe('a key', () => {
     }
   })
 
-  test('hears which scope a part of a tool needs', async () => {
+  test('is told which scope a part of a tool needs', async () => {
     const key = await owner.keyWith('contacts:read')
     const filter = { match: 'all', conditions: [{ event: { type: 'page_view' }, operator: 'did' }] }
     for (const [name, args, lacks] of [
@@ -183,7 +183,7 @@ describe('arguments of any kind never break a tool', () => {
   })
 })
 
-describe('a request that is no call', () => {
+describe('a request that is not a call', () => {
   const post = (body: string, headers: Record<string, string> = {}) => {
     const sent = { ...mcpRequest('tools/list').headers, authorization: `Bearer ${stranger.key}`, ...headers }
     return call(service, 'POST', '/mcp', { headers: sent, body })

@@ -98,7 +98,7 @@ test('a process uses what another one has renewed, so that a replaced refresh to
   expect(stored.problem).toBeNull()
 })
 
-test.each([429, 503])('an endpoint that answers %i is asked again, and the sign-in has not ended', async (status) => {
+test.each([429, 503])('a renewal that is answered with %i is retried, and the sign-in does not end', async (status) => {
   const tokens = open()
   const first = await tokens.current()
   // Even if the body says that the sign-in has ended.
@@ -196,7 +196,7 @@ test('a revoked sign-in ends: no further request is made, in this process or aft
   expect(provider.forms).toHaveLength(1)
 })
 
-test("a failing endpoint, and a client's wrong secret, end nothing", async () => {
+test("neither a failing endpoint nor a client's wrong secret ends the sign-in", async () => {
   shiftMs = HOUR_MS
   const tokens = open()
   provider.fault = { status: 500, body: { error: 'invalid_grant' } }

@@ -55,7 +55,7 @@ const clients = async () =>
   )
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
-test('a workspace stores its OAuth client at a provider, which comes before the operator’s, and its secret stays inside', async () => {
+test('a workspace stores its OAuth client at a provider, which takes precedence over the operator’s, and its secret is never returned', async () => {
   expect(await clients()).toMatchObject({
     google: { label: 'Google', client_id: null, origin: null, redirect_url: redirectUri },
     microsoft: { client_id: 'client-of-the-operator', origin: 'operator', updated_at: null },
@@ -87,7 +87,7 @@ test('a workspace stores its OAuth client at a provider, which comes before the 
   }
 })
 
-test('what cannot be a client or a purpose is refused, naming the field', async () => {
+test('an invalid client or purpose is refused, naming the field', async () => {
   await setClient()
   const put = async (provider: string, body: object) =>
     outcome(await tenant.call('PUT', `/v1/oauth-clients/${provider}`, body))
@@ -124,7 +124,7 @@ test('what cannot be a client or a purpose is refused, naming the field', async 
   }
 })
 
-test('a denial is told to whoever started, once, with the words of the provider as text', async () => {
+test('a denial is reported once, to the person who started, with the provider’s words as text', async () => {
   await setClient()
   const start = async () => (await admin.call('POST', '/v1/authorizations', mailbox())).body.authorization_url
   const complete = (redirected: object, browser = admin) =>
@@ -182,7 +182,7 @@ test('members cannot connect a mailbox, and an API key completes only what it st
   google.allowed = null
 })
 
-test('a sign-in that took too long, and one whose provider is unavailable, say so', async () => {
+test('a sign-in that took too long, or whose provider is unavailable, is reported as such', async () => {
   await setClient()
   const start = async () => (await admin.call('POST', '/v1/authorizations', mailbox())).body.authorization_url
   const complete = (redirected: object) => admin.call('POST', '/v1/authorizations/complete', redirected)
@@ -198,7 +198,7 @@ test('a sign-in that took too long, and one whose provider is unavailable, say s
   google.fault = null
 })
 
-test('a person has at most 100 sign-ins under way', async () => {
+test('a person has at most 100 sign-ins in progress', async () => {
   await setClient()
   for (let n = 0; n < 100; n++) {
     expect((await admin.call('POST', '/v1/authorizations', mailbox())).status).toBe(201)

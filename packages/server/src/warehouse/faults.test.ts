@@ -61,7 +61,7 @@ test.each<[string, Fault]>([
   expect((await reader.rows('events', manifest)).map(({ event }) => event)).toEqual(expect.arrayContaining(['a', 'b']))
 })
 
-test('403: the run says what is wrong and waits; with the right key it continues, with nothing missed or doubled', async () => {
+test('403: the run says what is wrong and waits; with the right key it continues, without gaps or duplicates', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { secret_access_key: 'wrong' })
   const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
@@ -139,7 +139,7 @@ test('a run whose job died before it claimed the run is queued again', async () 
   expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
 })
 
-test('all events cannot be ordered while another run is open', async () => {
+test('a full export cannot be started while another run is open', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'open' })
   await runWithoutJob(tenant, id)
@@ -258,7 +258,7 @@ test('large files are sent in parts, each repeated if it fails; a failed upload 
   expect([...storage.uploads.keys()]).toEqual([])
 })
 
-test('a schedule starts runs, a paused destination none, and missed times are made up for by one run', async () => {
+test('a schedule starts runs, but not for a paused destination, and one run makes up for missed times', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'scheduled', schedule: 'hourly' })
   const runs = async () => (await tenant.call('GET', `/v1/warehouse/${id}/runs`)).body.runs

@@ -42,7 +42,7 @@ async function create(tenant: TestTenant, input: object = destinationIn(storage)
 const folder = (more: object = {}) => ({ name: 'Folder', type: 'folder', schedule: null, ...more })
 const idsOf = (rows: readonly Row[]) => rows.map(({ event_id }) => event_id).sort()
 
-test('files have what the API answers: events with their contacts, contacts, companies and links', async () => {
+test('files contain what the API returns: events with their contacts, contacts, companies and links', async () => {
   const tenant = await createTestTenant(service)
   const { company } = (await tenant.call('POST', '/v1/companies', { domain: 'acme.example', name: "Ac'me \\ \n ü 🎈" }))
     .body
@@ -120,7 +120,7 @@ function iso(clickhouse: unknown): string {
   return new Date(`${String(clickhouse).replace(' ', 'T')}Z`).toISOString()
 }
 
-test('a second run has only what arrived since, also events that happened earlier, and new links', async () => {
+test('a second run contains only what arrived since, including events that happened earlier, and new links', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant, destinationIn(storage, { prefix: 'cds' }))
   await tenant.track({ visitor_id: 'v', events: [{ event: 'first' }] })
@@ -156,7 +156,7 @@ test('a second run has only what arrived since, also events that happened earlie
   expect(idsOf(await reader.rows('events', full))).toEqual(idsOf(await eventsOf(tenant)))
 })
 
-test('while events arrive without pause, runs miss none and double none', async () => {
+test('while events arrive without pause, runs export each of them once', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant)
   const manifests: Manifest[] = []
@@ -250,7 +250,7 @@ test.each(['../x', 'a/../../x', '/etc', 'a//b', '.', 'a/./b', 'a\0b', 'a\\b', '.
   },
 )
 
-test('a symbolic link in the folder leads nowhere else', async () => {
+test('a symbolic link in the folder cannot lead out of it', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant, folder({ prefix: 'out' }))
   await runExport(tenant, await create(tenant, folder()))

@@ -38,7 +38,7 @@ describe("HubSpot's own client", () => {
     await expect(client.crm.contacts.basicApi.getPage(101)).rejects.toMatchObject({ code: 400 })
   })
 
-  test('searches what changed since a time, and no further than 10,000 results', async () => {
+  test('searches what changed since a time, up to 10,000 results', async () => {
     const [first = ''] = contacts(3)
     hubspot.records.change('contacts', first, { firstname: 'Changed' }, new Date('2030-01-01'))
     const search = (after?: string) =>
@@ -102,7 +102,7 @@ describe("HubSpot's own client", () => {
     expect(read.results).toMatchObject([{ id: first, properties: { city: 'London' } }])
   })
 
-  test('merges and deletes contacts: both ids lead to a new record, and deleted ones are listed apart', async () => {
+  test('merges and deletes contacts: both ids lead to a new record, and deleted ones are listed separately', async () => {
     const [first = '', second = '', third = ''] = contacts(3)
     const merged = await client.crm.contacts.basicApi.merge({ primaryObjectId: first, objectIdToMerge: second })
     expect([first, second]).not.toContain(merged.id)
@@ -135,7 +135,7 @@ describe("HubSpot's own client", () => {
     expect(properties.results.find(({ name }) => name === 'score')).toMatchObject({ type: 'number' })
   })
 
-  test('is told of limits and errors in the form that it knows', async () => {
+  test('understands the limits and the errors', async () => {
     contacts(1)
     const limits = [tooMany('SECONDLY', 'You have reached your secondly limit.'), { status: 502, body: {} }]
     hubspot.intercept = () => limits.shift()

@@ -51,7 +51,7 @@ const contacts = (count: number) => {
 const count = async () => (await workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count
 
 describe("HubSpot's limits", () => {
-  test('within seconds are waited for, as long as it says', async () => {
+  test('of a few seconds are waited for, as long as HubSpot says', async () => {
     contacts(1)
     const interval = { 'x-hubspot-ratelimit-interval-milliseconds': '300' }
     const refusals = [
@@ -67,7 +67,7 @@ describe("HubSpot's limits", () => {
     expect(waits).toEqual([true, true, true])
   })
 
-  test('of the day end the read, which continues an hour later where it stopped', async () => {
+  test('of a day end the read, which continues an hour later where it stopped', async () => {
     contacts(150)
     await workspace.begin()
     hubspot.intercept = ({ query }) => {
@@ -88,7 +88,7 @@ describe("HubSpot's limits", () => {
   })
 })
 
-test('a permission that is missing for emails stops no other records, and the emails are read once it is granted', async () => {
+test('a missing permission for emails does not stop other records, and the emails are read once it is granted', async () => {
   contacts(1)
   const email = hubspot.records.create('emails', { hs_email_subject: 'Hello', hs_timestamp: '2026-01-02T03:04:05Z' })
   hubspot.records.associate(['emails', email], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
@@ -115,7 +115,7 @@ test('a permission that is missing for emails stops no other records, and the em
   expect(await workspace.events('hubspot_email')).toHaveLength(1)
 })
 
-test('a permission that is missing for contacts holds back what refers to them, and nothing is missing once it is granted', async () => {
+test('a missing permission for contacts delays the records that refer to them, and nothing is missing once it is granted', async () => {
   contacts(1)
   const times = { hs_timestamp: '2026-01-02T03:04:05Z' }
   for (const type of ['calls', 'emails', 'meetings', 'notes'] as const) {
@@ -164,7 +164,7 @@ describe('a sign-in at HubSpot', () => {
     expect(hubspot.tokens.size).toBe(1)
   })
 
-  test('that ended is shown, and signing in again continues', async () => {
+  test('that has ended is shown, and signing in again continues the read', async () => {
     contacts(1)
     await workspace.connect()
     hubspot.tokens = new Set()
@@ -182,7 +182,7 @@ describe('a sign-in at HubSpot', () => {
 })
 
 describe('a read', () => {
-  test('survives errors of HubSpot: it repeats requests, then itself', async () => {
+  test('survives errors of HubSpot: requests are retried, then the whole read', async () => {
     contacts(1)
     let failures = 4
     hubspot.intercept = ({ path }) =>
@@ -196,7 +196,7 @@ describe('a read', () => {
     await expect.poll(count, WITHIN).toBe(1)
   })
 
-  test('continues after a restart where it was', async () => {
+  test('continues after a restart where it stopped', async () => {
     contacts(150)
     let isReached = false
     hubspot.intercept = ({ query }) => {
@@ -220,7 +220,7 @@ describe('a read', () => {
     expect(listed.map(({ query }) => query.get('after'))).toEqual(['100'])
   })
 
-  test('is of one tenant: another one sees neither the connection nor what it read', async () => {
+  test('belongs to one tenant: another one sees neither the connection nor its data', async () => {
     contacts(1)
     await workspace.connect()
     const other = await createTestTenant(service)

@@ -169,7 +169,7 @@ describe('HubSpot', () => {
     expect(account).toBe('HubSpot account 4711')
   })
 
-  test('is then read for what changed: contacts, deals, and activities that happened meanwhile', async () => {
+  test('is then read for changes: contacts, deals, and activities that have taken place since', async () => {
     const ada = createAda()
     const deal = records.create('deals', { dealname: 'Engine', dealstage: 'appointmentscheduled', amount: '5' })
     records.associate(['deals', deal], ['contacts', ada])
@@ -214,7 +214,7 @@ describe('HubSpot', () => {
     expect(last - first).toBeGreaterThan((requests.length - 2) * 220 - 100)
   })
 
-  test('counts no deal that was deleted there', async () => {
+  test('does not count deals that were deleted there', async () => {
     const ada = createAda()
     const [company] = records.of('companies')
     const deals = ['Engine 1', 'Engine 2'].map((dealname) => {
@@ -243,7 +243,7 @@ describe('HubSpot', () => {
     }
   })
 
-  test('finds more changes than one search returns, although all happened at the same moment', async () => {
+  test('finds more changes than one search returns, even if all happened at the same moment', async () => {
     createAda()
     await workspace.connect()
     bench.hubspot.searchWindow = 400
@@ -255,7 +255,7 @@ describe('HubSpot', () => {
     expect(body.count).toBe(651)
   })
 
-  test('keeps contacts that were deleted there, without what only HubSpot said of them', async () => {
+  test('keeps contacts that were deleted there, without the values that only HubSpot had', async () => {
     const ada = createAda()
     const gone = records.create('contacts', { email: 'gone@example.com' })
     await workspace.connect()
@@ -295,7 +295,7 @@ describe('HubSpot', () => {
   })
 
   test.for([['engines.example'], [null]])(
-    'companies that were merged there, with the domain %s, are one with the contacts of both',
+    'companies that were merged there, with the domain %s, become one with the contacts of both',
     async ([domain]) => {
       const [first, second] = [
         records.create('companies', { name: 'Engines', domain: domain ?? null, phone: '1' }),
@@ -321,7 +321,7 @@ describe('HubSpot', () => {
     },
   )
 
-  test('a bad record fails alone, and a wrong address is left out', async () => {
+  test('a bad record fails alone, and an invalid address is left out', async () => {
     createAda()
     records.create('contacts', { email: null, firstname: 'Nameless' })
     const bad = records.create('contacts', { email: 'bad@example.com' })

@@ -150,7 +150,7 @@ describe('Mixpanel', () => {
     expect(exportsOf(new Date())).toBe(2)
   })
 
-  test('the first pull of a day reads the days before again for events that came late, and nothing else of them', async () => {
+  test('the first pull of a day reads the days before again, but only for events that arrived late', async () => {
     await peer.add(...threeDays())
     const connection = await bench.connect()
     await connection.firstRun()
@@ -173,7 +173,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents('Late')).toBe(1)
   })
 
-  test('without a date, it begins at the first day with events, which a few small exports find', async () => {
+  test('without a start date, it starts at the first day with events, which a few small exports find', async () => {
     await peer.add({ id: 'first', name: 'First', at: daysAgo(12), userId: 'user-1' }, ...threeDays())
     const { connector, settings, credentials } = peer
     await (await connectSystem(bench.tenant, { connector, settings, credentials })).firstRun()
@@ -183,7 +183,7 @@ describe('Mixpanel', () => {
     expect(searches).toBeLessThan(16)
   })
 
-  test('restart in the middle: a day goes on after the page that was read last', async () => {
+  test('restart in the middle: a day continues after the last page that was read', async () => {
     const { connection, before } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
@@ -195,7 +195,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents('Many')).toBe(2 * EVENTS_PER_PAGE + 500)
   })
 
-  test('restart in the middle: if the export has changed, its day is read from the start, and nothing is doubled', async () => {
+  test('restart in the middle: if the export has changed, its day is read from the start, without duplicates', async () => {
     const { connection } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     events.reverse()
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
@@ -230,7 +230,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents()).toBe(9)
   })
 
-  test('profiles are read page by page, those of devices are none, and one whose query expired begins again', async () => {
+  test('profiles are read page by page, without those of devices, and a read whose query expired starts again', async () => {
     for (const number of [1, 2, 3, 4])
       profiles.set(`user-${number}`, { $email: `p${number}@example.com`, plan: 'free' })
     profiles.set(`$device:${deviceId(9)}`, { plan: 'device' })
@@ -247,7 +247,7 @@ describe('Mixpanel', () => {
     expect(counts.profiles?.failed).toBeUndefined()
   })
 
-  test('the times of an old project are those of its time zone', async () => {
+  test('the times of an old project are in its time zone', async () => {
     const zone = openZone('America/New_York')
     if (zone === null) throw new Error('There is no such zone.')
     // Half past two on the day that the clocks go forward, and on the day that they go back.

@@ -242,7 +242,7 @@ describe('Pipedrive', () => {
     }
   })
 
-  test('expired sign-in: a revoked refresh token signs out, and another sign-in continues where it was', async () => {
+  test('expired sign-in: a revoked refresh token signs out, and another sign-in continues where the read stopped', async () => {
     account.persons = [person(1)]
     const connection = await connectBySignIn(tenant, 'pipedrive')
     await connection.pulled()
@@ -287,7 +287,7 @@ describe('Pipedrive', () => {
     }
   })
 
-  test('server error: the connection says so, and the next pull continues at the same page', async () => {
+  test('server error: the connection shows it, and the next pull continues at the same page', async () => {
     account.pageSize = 1
     account.persons = [person(1), person(2), person(3)]
     system.intercept = ({ path, query }) =>

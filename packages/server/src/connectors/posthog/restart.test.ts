@@ -18,7 +18,7 @@ import { MINUTE_MS } from '../../platform/time.ts'
 const AHEAD_MS = MINUTE_MS
 const EVENTS = 9_000
 
-test('restart in the middle: a service that is killed, with its ClickHouse, goes on and doubles nothing', async () => {
+test('restart in the middle: a service that is killed, with its ClickHouse, continues without duplicates', async () => {
   const directory = await openDirectory()
   const certificate = makeCertificate()
   const { stores } = await sharedService()

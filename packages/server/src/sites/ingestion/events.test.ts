@@ -193,7 +193,7 @@ test('a time more than a day ahead counts as now', async () => {
   expect(Date.parse(timestamp)).toBeLessThanOrEqual(Date.now())
 })
 
-test('an event with the name of a system event is an ordinary one, as from a page', async () => {
+test('an event with the name of a system event is an ordinary event, as from a page', async () => {
   const of = await createTestTenant(service)
   const { body } = await send([{ event: 'contact_created', visitor_id: 'v' }], { of })
   await of.track({ visitor_id: 'v', events: [{ event: 'contact_created' }] })

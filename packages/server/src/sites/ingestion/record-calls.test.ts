@@ -214,7 +214,7 @@ test('a bad call among those of one person fails alone', async () => {
   expect(first?.status === 'accepted' && (await contactOf(first.contactId)).properties).toMatchObject({ plan: 'pro' })
 })
 
-test('a person who changes browsers within a batch keeps both; a shared browser goes over to the last person', async () => {
+test('a person who changes browsers within a batch keeps both; a shared browser moves to the last person', async () => {
   const [one, , two] = accepted(
     await send([
       { userId: 's1', visitorId: 'phone', ...event('s') },

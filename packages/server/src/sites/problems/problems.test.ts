@@ -82,7 +82,7 @@ test('rejected form submissions, broken JSON and NUL characters are listed', asy
   expect((await problemsOf(tenant, '?limit=1&page=2')).problems).toEqual([problems[1]])
 })
 
-test('whoever claims a domain sees that it sends, not what; whoever verified it sees everything; others nothing', async () => {
+test('a tenant that claims a domain sees that its pages send, but not what; one that verified it sees everything; others see nothing', async () => {
   const claimant = await createTestTenant(service)
   const host = `claimed-${tenant.site}`
   await claimant.call('POST', '/v1/domains', { domain: host })
@@ -114,7 +114,7 @@ test("a form's tenant sees that an unknown page submitted to it, and an unknown 
   expect((await problemsOf(tenant)).problems[0]).toMatchObject({ code: 'domain_not_allowed', body: null })
 })
 
-test('of a flood a sample is kept, with the number of the others', async () => {
+test('a sample of a flood is kept, with the number of the others', async () => {
   await Promise.all(Array.from({ length: 60 }, () => send('/track', '[]')))
   await until(async () => {
     const { problems } = await problemsOf(tenant, '?limit=100')

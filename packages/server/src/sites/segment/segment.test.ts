@@ -127,7 +127,7 @@ describe('a call', () => {
     expect(JSON.stringify(event)).not.toContain('203.0.113.77')
   })
 
-  test('of a server is no bot, whatever program sends it', async () => {
+  test('of a server is never from a bot, whatever program sends it', async () => {
     await send('/v1/track', { userId: 'u1', event: 'x' }, { 'user-agent': 'Googlebot/2.1' })
     expect(await events()).toMatchObject([{ is_bot: false, browser: null }])
   })
@@ -210,7 +210,7 @@ describe('people', () => {
     expect(await events(`&contact_id=${contact.contact_id}`)).toHaveLength(3)
   })
 
-  test('keep what the CRM says: a browser fills blanks only', async () => {
+  test('keep the values of the CRM: a browser only fills blanks', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada' })
     await sendFromPage('/v1/i', {
       anonymousId: 'v1',
@@ -300,7 +300,7 @@ describe('a batch', () => {
     },
   )
 
-  test('of more than 4,000 KB is 413, also when it is compressed', async () => {
+  test('of more than 4,000 KB is 413, even when it is compressed', async () => {
     const big = JSON.stringify({ batch: [good], padding: ' '.repeat(4_000 * 1024) })
     expect((await send('/v1/batch', big)).status).toBe(413)
     const bomb = gzipSync(Buffer.alloc(50_000_000, 32))
