@@ -244,7 +244,7 @@ export function problemOf(label: string, error: unknown): string | null {
   return null
 }
 
-/** Absolute URLs, such as that of a next page, must stay on the host, because the credentials are sent to them. */
+/** Absolute URLs, such as the URL of a next page, must stay on the host, because the credentials are sent to them. */
 function urlOf(base: string, { path, query = {} }: Request): string {
   const url = /^https?:/.test(path) ? new URL(path) : new URL(`${base.replace(/\/$/, '')}${path}`)
   if (url.origin !== new URL(base).origin)

@@ -94,7 +94,7 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
-/** The merged contacts, each with an erasure of its own. Their visitors are the survivor's. */
+/** The merged contacts, each with its own erasure. Their visitors belong to the survivor. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
   const merged = await mergedContacts(tx, contactId)
   return merged.map(({ aliases, ...contact }) => ({

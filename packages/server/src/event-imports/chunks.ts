@@ -15,7 +15,7 @@ export interface Chunk {
   lines: Line[]
   /** The call of each line, or why the line fails. */
   calls: (Call | ServiceError)[]
-  /** What was ignored in each line. */
+  /** The ignored parts of each line. */
   warnings: string[][]
   /** The number of the last line. */
   last: number

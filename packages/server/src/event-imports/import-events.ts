@@ -132,7 +132,7 @@ export async function importEvents(
   }
 }
 
-/** Writes one chunk after another; the next is read and checked meanwhile. */
+/** Writes one chunk after another, while the next one is read and checked. */
 async function importLines(
   work: Omit<Work, 'record'>,
   dependencies: ImportDependencies,

@@ -30,7 +30,7 @@ export async function processBody(
 }
 
 /**
- * The same for a body that has just arrived, or that a process left unfinished: a failure is retried later.
+ * Does the same for a body that has just arrived, or that a process left unfinished. A failure is retried later.
  * @returns null if it did not finish. Then it stays pending, or has failed permanently.
  */
 export async function tryBody(

@@ -23,7 +23,7 @@ const PATH = '/v1/public/hooks/:token'
 const Path = Type.Object({ token: Type.String() })
 const FORM = 'application/x-www-form-urlencoded'
 
-/** The response to the sender. It does not reveal whom the body is about. */
+/** The response to the sender. It does not reveal which person the body is about. */
 const Received = success({
   body_id: Id,
   state: BODY_FIELDS.state,

@@ -17,7 +17,7 @@ interface Dependencies {
   directory: string
 }
 
-/** Deletes what is kept of an import for a time: its file, its failed rows and what undoing it needs. Its contacts stay listed. */
+/** Deletes what an import keeps for a time: its file, its failed rows and the data for undoing it. Its contacts stay listed. */
 export async function expireImport(tenant: Tenant, dependencies: Dependencies, importId: string): Promise<void> {
   const { jobs, writing, directory } = dependencies
   const row = await tenant.db

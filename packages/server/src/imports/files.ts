@@ -6,7 +6,7 @@ import { HOUR_MS } from '../platform/time.ts'
 export const KEPT_DAYS = 7
 export const FILE_BYTES_MAX = 500_000_000
 const UNFINISHED = '.part'
-/** No upload takes as long, so an unfinished file as old as this belongs to a process that died. */
+/** No upload takes this long, so an older unfinished file belongs to a process that died. */
 const ABANDONED_MS = 6 * HOUR_MS
 
 /** The directory of the uploaded files, beside those of the databases. */

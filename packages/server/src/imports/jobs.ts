@@ -1,7 +1,7 @@
 import { jobQueue } from '../platform/jobs/jobs.ts'
 import { HOUR_SECONDS } from '../platform/time.ts'
 
-/** An import's state says what its job does. Retried until it ends, because every attempt continues the last one. */
+/** The state of an import determines what its job does. The job is retried until the import ends: each attempt continues the last. */
 const OPTIONS = {
   retryLimit: 1_000,
   retryDelay: 2,

@@ -159,7 +159,7 @@ function cannotAsk(): ServiceError {
   return new ServiceError(409, 'client_cannot_ask', message)
 }
 
-/** The schema of a tool's arguments for the library. `handle` checks them, so that its messages say what to do. */
+/** The schema of a tool's arguments for the library, which does not check them: the messages of `handle` say what to do. */
 function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> {
   const json = JSON.parse(JSON.stringify(input)) as Record<string, unknown>
   return {

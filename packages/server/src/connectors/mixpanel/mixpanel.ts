@@ -186,7 +186,7 @@ async function firstDayWithEvents(
   return toDay(first)
 }
 
-/** Whether no pull has been completed since the day began. @param range its `since` has the overlap subtracted. */
+/** Whether no pull has been completed since the day started. @param range its `since` has the overlap subtracted. */
 function isFirstOfDay({ since, until }: { since: Date; until: Date }, overlapSeconds: number, zone: Zone): boolean {
   return dayOf(new Date(since.getTime() + overlapSeconds * 1_000), zone) < dayOf(until, zone)
 }

@@ -21,7 +21,7 @@ export interface Dictionary {
   isContact(id: string): boolean
   /** @param owner the contact whose data the value is part of. @param isOwn whether it is certainly that contact's value */
   pseudonymOf(kind: Kind, value: string, owner: string | null, isOwn: boolean): string
-  /** Whether a phone number is somebody's. */
+  /** Whether a phone number belongs to one of the people. */
   isKnownPhone(digits: string): boolean
   /** Replaces the values within a text. @param onlyFullNames leaves single words */
   replaceIn(text: string, place: TextPlace, onlyFullNames: boolean): string
@@ -31,9 +31,9 @@ export interface Dictionary {
 const MAIN = ['email', 'phone', 'firstname', 'lastname', 'name', 'username', 'linkedin_url', 'street', 'address']
 
 /**
- * @param records contacts named in the output. @param named contacts that a text may mention by their full name, and no
- * other value of which is looked for. @param found personal values in the output itself: those of strangers are
- * known from nowhere else. @param issued gets every pseudonym with its value.
+ * @param records contacts named in the output. @param named contacts that a text may mention by their full name; none of
+ * their other values is looked for. @param found personal values in the output itself, the only source for strangers'
+ * values. @param issued gets every pseudonym with its value.
  */
 export function createDictionary(
   { records, named, found }: Known,

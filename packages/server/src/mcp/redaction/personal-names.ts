@@ -82,7 +82,7 @@ export const PERSON_PARENTS = listOf(`
   actor attendee author bcc cc created_by customer decided_by from invited_by member merged_by owner participants person
   recipient replyto requested_by sender to traits user`)
 
-/** Whether a name, as `plainName` writes it, is that of a property which describes a group of people. */
+/** Whether a name, as `plainName` writes it, belongs to a property that describes a group of people. */
 export function isOfGroup(plain: string): boolean {
   return OF_GROUP.has(lastPart(plain))
 }
@@ -118,7 +118,7 @@ function kindOfPart(part: string): FieldKind | null {
   return kind ?? (part.endsWith('email') ? 'email' : null)
 }
 
-/** The kind of everything within the object of which a flattened trait was part: `address` for `address.floor`. */
+/** The kind of the object that contained a flattened trait, and of everything in it: `address` for `address.floor`. */
 function kindOfParents(plain: string): FieldKind | null {
   if (isOfGroup(plain)) return null
   const kinds = plain

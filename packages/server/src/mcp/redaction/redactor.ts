@@ -151,7 +151,7 @@ const WORDS_MAX = 5000
 
 type Replacing = Omit<Rules, 'kindOfName'>
 
-/** What a first walk through an output collects: whom it may name, and the personal values in it. */
+/** What a first walk through an output collects: the people that it may name, and the personal values in it. */
 class Findings {
   readonly ids = new Set<string>()
   readonly emails = new Set<string>()

@@ -16,7 +16,7 @@ const TIMES_MAX = 5
 
 /**
  * A text that stays legible, without its personal values: email addresses, phone numbers, IP addresses and known words,
- * also URL-encoded. Its URLs lose their credentials, their fragments and all parameters except those of campaigns.
+ * even if they are URL-encoded. URLs lose their credentials, their fragments and all parameters except those of campaigns.
  */
 export function scrub(text: string, replace: Replacements): string {
   if (text === '' || isHarmless(text) || isRedacted(text)) return text
@@ -94,7 +94,7 @@ const DOMAIN_CHARACTER = /[\p{L}\p{N}\p{M}.-]/u
 const LOCAL_LENGTH_MAX = 64
 const DOMAIN_LENGTH_MAX = 253
 
-/** Looks around each @, so that the time does not grow with the length of words without one. */
+/** Searches only around each @, so that long words without one cost no time. */
 function replaceEmails(text: string, { email }: Replacements): string {
   let [result, copied] = ['', 0]
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {

@@ -41,7 +41,7 @@ export function mayStandAlone(word: string): boolean | 'as-spelled' {
   return length === 2 && /^\p{Lu}/u.test(word) ? 'as-spelled' : false
 }
 
-/** Whether one or two words in lower case are worth a look-up as a first or last name. */
+/** Whether one or two words in lower case may be a first or last name, so that a lookup is worthwhile. */
 export function mayBeName(words: string): boolean {
   return words.length >= 2 && !/\d/.test(words) && !words.startsWith(' ') && !NEVER_ALONE.has(words)
 }

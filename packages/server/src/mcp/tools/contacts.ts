@@ -158,7 +158,7 @@ export function rowsOf(rows: unknown, names: readonly string[]): Values[] {
   return (rows as Values[]).map((row) => pick(row, names))
 }
 
-/** The number of records of which an answer is a page. */
+/** The total of the list that an answer is a page of. */
 export function totalOf({ pagination }: Values): number | undefined {
   return (pagination as { total_items: number } | undefined)?.total_items
 }

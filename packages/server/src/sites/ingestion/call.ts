@@ -3,7 +3,7 @@ import type { PropertyChanges } from '../../contacts/properties.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 import type { SentEvent } from './event-fields.ts'
 
-/** Whom a call is about: at least one key. A `contactId` comes without `userId` and `email`. */
+/** The person of a call, with at least one key. A `contactId` excludes `userId` and `email`. */
 export interface Person {
   contactId: string | null
   /** The tenant's own id of the person. */

@@ -34,7 +34,7 @@ const UNKNOWN_CONTACT = 'There is no contact with this contact_id.'
 
 /**
  * Finds the contacts of some calls, creates those that a call names first, and writes properties, links and companies.
- * Calls that share a person, a visitor or a company take effect in the order in which they were sent; others run side by side.
+ * Calls that share a person, a visitor or a company take effect in the order in which they were sent; others run concurrently.
  * @returns the person of each call, or why the call fails.
  */
 export async function identifyPeople(

@@ -101,7 +101,7 @@ async function findVisitors(tenant: Tenant, visitorIds: readonly string[]): Prom
 
 /**
  * The contact of a person, if an identification would find it and change nothing: see resolve-contact.ts.
- * Most events are of such people, and need no transaction of their own.
+ * Most events come from such people, and need no separate transaction.
  */
 export function unchangedContact(people: People, person: Person, isVerified: boolean): KnownContact | null {
   const { contactId, userId, email, visitorId } = person

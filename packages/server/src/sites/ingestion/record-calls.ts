@@ -41,7 +41,7 @@ export type CallResult =
  * accepted events are durable, and every read that starts afterwards sees them. Sending the same calls again changes
  * nothing, if their events have ids.
  * @param calls an error represents a call that was already rejected.
- * @throws ServiceError 503 if a database is away: then the sender repeats all of them.
+ * @throws ServiceError 503 if a database is unavailable. The sender should then repeat all calls.
  */
 export type RecordCalls = (
   tenant: Tenant,
@@ -82,7 +82,7 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
     if (groups.length > 0) await groupCommit.record(groups)
     const events = groups.flatMap((group) => group.events)
     if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
-    // The events are recorded: a failure from here on must not make the sender repeat them.
+    // The events are recorded, so a failure from here on must not make the sender repeat them.
     await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
       log.warn({ err: error }, "contacts' first touches could not be recorded"),
     )

@@ -9,9 +9,9 @@ import { KEPT_MS, type RequestProblem } from './problem.ts'
 
 const WRITE_EVERY_MS = 1_000
 const DELETE_EVERY_MS = MINUTE_MS
-/** Kept in each round for one tenant or host, so that one caller's flood hides no other problem. */
+/** The problems of one tenant or host to keep in each round, so that one caller's flood does not hide other problems. */
 const PER_SENDER_MAX = 5
-/** Kept in each round: bounds what a flood costs. With 2 KB a body it is 72,000 rows and 180 MB in an hour. */
+/** The problems to keep in each round, which limits the cost of a flood: 72,000 rows and 180 MB in an hour, with 2 KB a body. */
 const PER_ROUND_MAX = 20
 /** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
 const SENDERS_COUNTED_MAX = 1_000

@@ -12,7 +12,7 @@ const TEXT_CHARACTERS = 300
 /** Who sees the problems of a request. */
 export interface Attribution {
   tenantId: string | null
-  /** Whether the request is the tenant's: it has verified the page's domain, or the API key is its own. Only then it sees what was sent. */
+  /** Whether the tenant has verified the page's domain, or the API key is its own. Only then does it see what was sent. */
   isVerified: boolean
 }
 

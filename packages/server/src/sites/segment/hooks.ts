@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Lets verified pages call a scope of routes, authenticates those that need a write key, and notes what is rejected. */
+/** Lets verified pages call a scope of routes, authenticates routes that need a write key, and notes rejected requests. */
 export function authenticateSdks(app: App, dependencies: CredentialDependencies & { problems: ProblemRecorder }): void {
   app.decorateRequest('keyedSource', null)
   app.decorateRequest('isKeyInPlace', false)

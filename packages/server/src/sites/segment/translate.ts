@@ -31,7 +31,7 @@ export interface Sending {
 /** A call in the service's own form. */
 export interface Translated {
   call: Call
-  /** What was left out, and why. */
+  /** The parts that were left out, and why. */
   warnings: string[]
 }
 

@@ -36,7 +36,7 @@ export type Collect = (sender: Sender, sent: TrackBody) => Promise<Collected>
 
 /**
  * Records what a page sends: first the identification, so that the events belong to the contact from the start, then the
- * events. The ids of visitor and session are those sent, else those of the cookies, else new ones.
+ * events. The ids of the visitor and the session come from the request, else from the cookies, else they are new.
  */
 export function createCollector(
   dependencies: Omit<IdentificationDependencies, 'externalContactIds'> & {

@@ -4,7 +4,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
 import { companyRows, contactRows } from './records.ts'
 
-/** A file is written and sent as a whole, so its size limits a run's memory use. The bytes are those of its rows as text. */
+/** A file is written and sent as a whole, so its size limits a run's memory use. The bytes are its rows' size as text. */
 const ROWS_MAX = 250_000
 const BYTES_MAX = 64 * 1024 * 1024
 /** While the embedded engine reads the texts of a statement, its other statements are blocked. */

@@ -93,7 +93,7 @@ async function exportRange(
   await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
 }
 
-/** A storage whose writes take at most some time each. */
+/** Limits the time of each write to a storage. */
 function limited(storage: Storage, msMax: number): Storage {
   return {
     ...storage,
