@@ -88,7 +88,7 @@ test('erasing a contact removes the errors about its ids in every system, and it
     { source: 'crm', error: 'Grace is unknown.', write_back_error: null },
     { source: 'mixpanel', error: null, write_back_error: 'bada@example.com is not valid.' },
   ])
-  // Refusals stay refusals, so that nothing is read past them.
+  // The objects still count as refused, so that the objects that need them wait.
   const { objects } = (await tenant.call('GET', `/v1/connections/${crm}`)).body.connection
   expect(objects.slice(0, 3)).toMatchObject([
     { name: 'organizations', error: null, read_until: at },

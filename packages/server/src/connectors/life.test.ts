@@ -164,7 +164,7 @@ describe('a pull', () => {
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     const other = { connector: 'scripted', credentials, source: 'another' }
     expect((await post('/v1/connections', other)).status).toBe(201)
-    // The account that was there before continues under its name.
+    // The first account can still continue under that name.
     Object.assign(system, { account: 'Engines', token: TOKEN })
     await connect(tenant)
   })
@@ -224,7 +224,7 @@ describe('what a person does during a pull wins', () => {
     await reached
     expect((await tenant.call('DELETE', path)).status).toBe(200)
     release()
-    // The next connection is pulled after that job has ended or beside it.
+    // The next connection is pulled after that job has ended, or at the same time.
     await pulled(tenant, await connect(tenant, { source: 'another' }))
     expect((await tenant.call('GET', path)).status).toBe(404)
     for (const table of ['connections', 'connection_runs'] as const) {

@@ -51,7 +51,7 @@ test('a pull that a restart interrupts continues at its page, without duplicates
   }
 })
 
-/** Does the work of a queue until it dies: it takes a job, and sends no heartbeats. */
+/** Simulates a process that starts a job and dies: it sends no heartbeats. */
 async function dieWith(queue: string, data: { tenantId: string; connectionId: string }): Promise<void> {
   const boss = new PgBoss({
     connectionString: environment.DATABASE_URL ?? '',

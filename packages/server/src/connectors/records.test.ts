@@ -93,7 +93,7 @@ describe('a company of a connected system', () => {
     await pull({ companies: [{ ...sent, name: 'Renamed there', properties: { industry: 'looms' } }] })
     const [after] = await companies()
     expect(after).toMatchObject({ name: 'Renamed there', properties: { industry: 'looms' } })
-    // Removed there, and changed by nobody here.
+    // Removed there, and not changed here.
     expect(after.properties).not.toHaveProperty('size')
   })
 
@@ -213,7 +213,7 @@ describe('records of a connected system with the same email', () => {
     const left = (await contactOf('person1@example.com')).properties
     expect(left).toMatchObject({ plan: 'pro', city: 'London' })
     expect(await pull({ calls: [activity('d', '2'), activity('e', '1')] })).toEqual({ accepted: 1, failed: 1 })
-    // Nothing is left there of whom the system said it.
+    // No record of the contact is left in the system.
     expect(await pull({ deleted: ['2'] })).toEqual({ deleted: 1 })
     expect((await contactOf('person1@example.com')).properties).toEqual({ email: 'person1@example.com' })
   })
@@ -232,7 +232,7 @@ describe('records of a connected system with the same email', () => {
     expect(await ids.execute()).toEqual([{ external_id: '2', contact_id }])
     await tenant.call('POST', '/v1/erasures', { contact_id })
     await expect.poll(() => ids.execute()).toEqual([])
-    // An erasure blocks nobody: the record that is read again creates the person again.
+    // An erasure does not block the person: if the record is read again, it creates the contact again.
     expect(await pull({ contacts: [contact] })).toEqual({ created: 1 })
   })
 })

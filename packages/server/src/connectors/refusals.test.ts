@@ -17,7 +17,7 @@ import type { ConnectorObject, RecordsPage } from './connector.ts'
 
 const PULL_MINUTES = 30
 
-/** Activities are about people, and comments about activities. Tickets are about nobody. */
+/** Activities refer to people, and comments to activities. Tickets refer to nothing. */
 const objectOf = (name: string, needs: readonly string[]): ConnectorObject => ({
   name,
   overlapSeconds: 0,

@@ -159,7 +159,7 @@ test('what one job renewed and could not save is saved by the next job, which do
   if (!first) throw new Error('There are no tokens.')
   const job = () => createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
   await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
-  // A job that ends in the same way loses nothing either.
+  // Another job that fails in the same way loses nothing either.
   await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
   isAway = false
   const next = job()

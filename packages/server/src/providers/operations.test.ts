@@ -138,7 +138,7 @@ test('a denial is reported once, to the person who started, with the provider’
   expect(outcome(told)).toEqual([400, 'authorization_denied'])
   expect(told.body.error.message).toContain('<img src=x onerror=alert(1)> The person declined.')
   expect(outcome(await complete(denied))).toEqual([409, 'authorization_used'])
-  // Anyone can send a link with an error: without a sign-in that was started, its text is shown to nobody.
+  // Anyone can send a link with an error, so its text is shown only to a person who started a sign-in.
   const made = await complete({ state: 'made up', error: 'access_denied', error_description: 'Call 555-0100' })
   expect(outcome(made)).toEqual([404, 'unknown_authorization'])
   expect(JSON.stringify(made.body)).not.toContain('555')
@@ -174,7 +174,7 @@ test('members cannot connect a mailbox, and an API key completes only what it st
     403,
     'authorization_of_another',
   ])
-  // It reaches the mail servers, which are not those of this provider here.
+  // It gets as far as the mail servers, which are not this provider's in the test.
   google.allowed = ['openid']
   const completed = await tenant.call('POST', '/v1/authorizations/complete', redirected, key)
   expect(outcome(completed)).toEqual([400, 'authorization_failed'])

@@ -137,7 +137,7 @@ test('a second run contains only what arrived since, including events that happe
   const [before, after] = [await reader.rows('events', first), await reader.rows('events', second)]
   expect(after.map(({ event }) => event)).toEqual(expect.arrayContaining(['second', 'late']))
   expect(idsOf([...before, ...after])).toEqual(idsOf(await eventsOf(tenant)))
-  // The earlier event belongs to the contact now: the link says so.
+  // A link says that the earlier event now belongs to the contact.
   const owner = before.find(({ event }) => event === 'first')?.owner_id
   expect(before.find(({ event }) => event === 'first')?.contact_id).toBeNull()
   expect(await reader.rows('identity_links', second)).toContainEqual({

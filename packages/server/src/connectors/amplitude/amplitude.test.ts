@@ -20,7 +20,7 @@ let hoursMax = 24 * 365
 let ranges: number[] = []
 /** The answer to an export that is too large. */
 let tooLarge = { status: 400, body: { error: 'The export is larger than 4GB' } }
-/** Whether an archive has other bytes each time. */
+/** Whether an archive is packed differently each time. */
 let isPackedAnew = false
 
 function basic(key: string, secret: string): string {
@@ -158,7 +158,7 @@ describe('Amplitude', () => {
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     await connection.firstRun()
     expect(await bench.countEvents('Many')).toBe(count)
-    // The archive, the same one packed anew, and the first half of it.
+    // The archive, the same one packed differently, and the first half of it.
     const exports = bench.system.requests.filter(({ path }) => path === '/api/2/export')
     const starts = exports.map(({ query }) => query.get('start'))
     const again = starts.findIndex((start, index) => index > 0 && start === starts[index - 1])
@@ -187,7 +187,7 @@ describe('Amplitude', () => {
     expect(await accepted()).toBeLessThan(count)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    // At most the page that was under way is looked up again.
+    // At most the page in progress is looked up again.
     const { accepted: written = 0, unchanged = 0 } = run.counts.events ?? {}
     expect(written + unchanged).toBe(count)
     expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)

@@ -6,7 +6,7 @@ import { OVERLAP_SECONDS, readPage } from './api.ts'
 const START = Date.parse('2026-03-01T09:17:00Z')
 const READING = { type: 'contacts', properties: [], changedAt: 'lastmodifieddate', hasDeleted: true }
 
-/** What one run finds among deleted records, and how often it asks for their list. */
+/** Runs one read. @returns the deleted records that it finds, and how often it requests their list. */
 async function run(before: number | null, at: number, deletedAt: ReadonlyMap<string, number>, isHistory = false) {
   let lists = 0
   const unexpected = () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type HubSpot, startHubSpot, TOKEN, tooMany } from '../../../test/hubspot.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 
-/** The HubSpot that the other tests use is checked with HubSpot's own client, as the documentation shows it. */
+/** Checks the HubSpot of the other tests with HubSpot's own client, used as in its documentation. */
 let hubspot: HubSpot
 let client: Client
 let agent: Agent
@@ -139,7 +139,7 @@ describe("HubSpot's own client", () => {
     contacts(1)
     const limits = [tooMany('SECONDLY', 'You have reached your secondly limit.'), { status: 502, body: {} }]
     hubspot.intercept = () => limits.shift()
-    // It waits and repeats the request.
+    // The client waits and repeats the request.
     expect((await client.crm.contacts.basicApi.getPage()).results).toHaveLength(1)
     expect(limits).toEqual([])
     hubspot.remainingToday = 0

@@ -103,7 +103,7 @@ test('a missing permission for emails does not stop other records, and the email
   expect(Date.parse(next_pull_at)).toBeGreaterThan(Date.now())
   const refused = objects.filter((object: { error: string | null }) => object.error !== null)
   expect(refused).toMatchObject([{ name: 'emails', read_until: null, is_reading: false }])
-  // Contacts go on with what changed.
+  // The next pull reads only contacts that changed.
   hubspot.records.create('contacts', { email: 'later@example.com' })
   await workspace.tenant.call('POST', `${workspace.path}/pull`)
   await expect.poll(count, WITHIN).toBe(2)

@@ -187,7 +187,7 @@ describe('Mixpanel', () => {
     const { connection, before } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    // Lines that were read are not even looked up again; at most the page that was under way is.
+    // Lines that were read are not looked up again, except at most the page in progress.
     const { accepted = 0, unchanged = 0 } = run.counts.events ?? {}
     expect(accepted + unchanged).toBe(2 * EVENTS_PER_PAGE + 500)
     expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)

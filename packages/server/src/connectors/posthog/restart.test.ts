@@ -74,7 +74,7 @@ test('restart in the middle: a service that is killed, with its ClickHouse, cont
     expect(await count()).toBe(EVENTS)
     expect(posthog.queries.slice(asked).some((query) => query.includes('toString(uuid) >'))).toBe(true)
 
-    // ClickHouse was restarted, and nothing but it knows the ids of the day before.
+    // ClickHouse was restarted, and only it still knows the ids of the day before.
     await postgres.db.deleteFrom('event_ids_0').execute()
     await postgres.db.deleteFrom('event_ids_1').execute()
     await postgres.db.deleteFrom('event_ids_2').execute()

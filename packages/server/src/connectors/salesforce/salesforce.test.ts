@@ -47,7 +47,7 @@ const queries = () => system.requests.map(({ query }) => query.get('q') ?? '').f
 const of = (sobject: string) => organization.records[sobject] ?? []
 const now = () => new Date().toISOString()
 
-/** A run reads activities and conversions until it began. */
+/** A run reads only activities and conversions from before it started. */
 async function aMomentLater(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5))
 }
@@ -192,7 +192,7 @@ describe('Salesforce', () => {
     const { contact: ada } = await whole('person1@example.com')
     expect(ada.properties).toMatchObject({ firstname: 'Ada', salesforce_renewal: '2026-03-01T00:00:00.000Z' })
     expect(ada.properties).not.toHaveProperty('jobtitle')
-    // The last minutes are read again, and nothing is doubled. A read from the start uses jobs.
+    // The last minutes are read again, without duplicates. A read from the start uses jobs.
     expect(await connection.pull()).toMatchObject({ contacts: { unchanged: 2 }, tasks: { unchanged: 1 } })
     expect(await connection.reread()).toMatchObject({ contacts: { unchanged: 3 }, tasks: { unchanged: 1 } })
   })
@@ -331,7 +331,7 @@ describe('Salesforce', () => {
     await connection.order()
     await expect.poll(async () => (await connection.read()).error, WITHIN).toBeNull()
     expect(await connection.pulled()).toMatchObject({ contacts: { created: 2 } })
-    // The job of the contacts was there already.
+    // The job of the contacts already existed.
     const jobs = asked('/jobs/query').filter(({ method }) => method === 'POST')
     expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Task', 'Event'])
   })

@@ -30,7 +30,7 @@ describe('a contact that was deleted in HubSpot is not created there again', () 
     expect(bench.batches()).toEqual([])
     expect(bench.records.byEmail('ada@example.com')).toBeUndefined()
     expect(await bench.workspace.errors()).toEqual([])
-    // Others still are.
+    // Other contacts still are.
     await bench.workspace.tenant.contact('grace@example.com', { jobtitle: 'Admiral' })
     await bench.workspace.written()
     expect(bench.batches()).toMatchObject([{ verb: 'upsert', inputs: [{ id: 'grace@example.com' }] }])

@@ -108,7 +108,7 @@ describe('writing back', () => {
     await bench.workspace.written()
     expect(await bench.here()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
     expect(there()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
-    // A value that only HubSpot said is nobody's to defend.
+    // A value that only HubSpot had is replaced by HubSpot's next one.
     const grace = bench.records.create('contacts', { email: 'grace@example.com', jobtitle: 'Admiral' })
     await bench.workspace.pull()
     bench.records.change('contacts', grace, { jobtitle: 'Rear admiral' })
@@ -208,7 +208,7 @@ describe('writing back', () => {
     await bench.workspace.written()
     expect(bench.records.byEmail('two@example.com')?.properties).toMatchObject({ jobtitle: 'Two' })
     expect(bench.records.of('contacts')).toHaveLength(2)
-    // It is linked: the next changes go to the same record, and its own come back.
+    // The contact is linked: later changes go to the same record, and changes of the record come back.
     await bench.workspace.change('two@example.com', { jobtitle: 'Deux' })
     await bench.workspace.written()
     const id = bench.records.byEmail('two@example.com')?.id ?? ''
@@ -250,7 +250,7 @@ describe('writing back fails', () => {
     expect(await bench.workspace.errors()).toMatchObject([
       { run_id: null, object: 'write_back', external_id: contact_id, code: 'validation_error' },
     ])
-    // Corrected, it is written.
+    // Once it is corrected, it is written.
     await bench.workspace.change('d@example.com', { score: 6 })
     await bench.workspace.written()
     expect(bench.records.byEmail('d@example.com')?.properties.score).toBe('6')
@@ -305,7 +305,7 @@ describe('writing back fails', () => {
       ['new@example.com', 'New'],
     ])
     await bench.workspace.pull()
-    // The answer was lost, so the values are news from HubSpot, and are compared once more.
+    // The response was lost, so the values count as new in HubSpot, and are compared once more.
     await bench.workspace.written()
     expect((await bench.workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
   })

@@ -104,7 +104,7 @@ describe('POST /v1/identify', () => {
     expect((await send('/v1/identify', { ...sent, writeKey: serverKey })).body).toEqual(SUCCESS)
     const { contact } = (await tenant.call('GET', `/v1/contacts/${operation.body.contact_id}`)).body
     expect(contact.properties.plan).toBe('pro')
-    // Each has its own rules.
+    // Each accepts only its own fields.
     expect((await tenant.call('POST', '/v1/identify', sent)).status).toBe(400)
   })
 
