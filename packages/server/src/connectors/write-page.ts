@@ -86,7 +86,7 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
-    await record(tenant, services, writer, await addressed(tenant, writer, some), isHistory, result)
+    await record(tenant, services, writer, await resolveCalls(tenant, writer, some), isHistory, result)
   }
   for (const sent of page.conversations ?? []) {
     const messages = sent.map((message) => ({ ...message, source: writer.source }))
@@ -124,7 +124,7 @@ async function merge(
 }
 
 /** Adds the contacts and the event ids to the calls. A call about an unknown contact fails. */
-async function addressed(
+async function resolveCalls(
   tenant: Tenant,
   { source, sourceId }: Writer,
   calls: readonly SourceCall[],

@@ -50,7 +50,7 @@ async function inspected(name: string, path: string, close: () => Promise<void>)
   try {
     const isCompressed = await isGzip(name, path)
     const read = () => bytesOf(path, isCompressed)
-    const { hash, sample } = await seeAll(read())
+    const { hash, sample } = await hashAndSample(read())
     return { name, path, digest: hash.digest('hex'), sample, read, close }
   } catch (error) {
     throw explained(name, error)
@@ -80,7 +80,7 @@ async function* bytesOf(path: string, isCompressed: boolean): AsyncGenerator<Buf
   yield* Readable.from(plain)
 }
 
-async function seeAll(bytes: AsyncIterable<Buffer>): Promise<{ hash: Hash; sample: Buffer }> {
+async function hashAndSample(bytes: AsyncIterable<Buffer>): Promise<{ hash: Hash; sample: Buffer }> {
   const hash = createHash('sha256')
   let sample = Buffer.alloc(0)
   for await (const chunk of bytes) {

@@ -58,7 +58,7 @@ export async function renewSegment(tenant: Tenant, segment: ClaimedSegment): Pro
   return numUpdatedRows > 0n
 }
 
-/** Records that a segment was evaluated, unless it was changed meanwhile. `startedAt` is exact to the microsecond. */
+/** Records that a segment was evaluated, unless it was changed in the meantime. `startedAt` is exact to the microsecond. */
 export async function finishSegment(
   tenant: Tenant,
   segment: ClaimedSegment,

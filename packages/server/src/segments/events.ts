@@ -152,7 +152,7 @@ async function buildQuery(
   const owners = await ownersAmong(tenant, contactSet)
   return {
     name: 'segments.events',
-    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL meanwhile.
+    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL at the same time.
     lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],
