@@ -17,6 +17,7 @@ const BLOCKED_MS = 10 * MINUTE_MS
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300
+const PROBLEM_LENGTH_MAX = 500
 /** Two concurrent pulls can use twice this on disk. */
 const DOWNLOAD_BYTES_MAX = 4 * 1024 ** 3
 
@@ -240,7 +241,8 @@ export function textOf(value: unknown): string | null {
 export function problemOf(label: string, error: unknown): string | null {
   const isExplained = [ApiRefused, RateLimited, SignedOut, RenewalFailed].some((known) => error instanceof known)
   if (isExplained) return (error as Error).message
-  if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
+  if (error instanceof OutboundError)
+    return `${label} could not be reached: ${error.message}`.slice(0, PROBLEM_LENGTH_MAX)
   return null
 }
 

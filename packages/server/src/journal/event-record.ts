@@ -1,4 +1,5 @@
 import { ZERO_ID } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 const TEXT = 'String CODEC(ZSTD(1))'
 const FEW_VALUES = 'LowCardinality(String)'
@@ -55,6 +56,15 @@ type ValueOf<Type extends string> = Type extends 'Bool' ? boolean : Type extends
  * 1970. A missing text is '', because nullable columns are slower.
  */
 export type EventRecord = { -readonly [Name in ColumnName]: ValueOf<Columns[Name]> }
+
+export const EVENT_NAME_LENGTH_MAX = 200
+/** The longest URL, title or other text of an event. */
+export const EVENT_TEXT_LENGTH_MAX = 16_384
+export const EVENT_DATA_BYTES_MAX = 32 * 1024
+/** Earlier times are mistakes of the sender. */
+export const EVENT_EARLIEST_MS = Date.UTC(2000, 0, 1)
+/** Later times are mistakes too. Small differences between clocks are not. */
+export const EVENT_AHEAD_MS_MAX = DAY_MS
 
 /** The names of system events, which the service records about a tenant's records. */
 export const SYSTEM_EVENTS = [

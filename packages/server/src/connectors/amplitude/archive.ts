@@ -5,6 +5,7 @@ import { OutboundError } from '../../platform/outbound/client.ts'
 import { type Download, gunzipped } from '../../platform/outbound/download.ts'
 
 const ENTRIES_MAX = 100_000
+const PROBLEM_LENGTH_MAX = 300
 
 /** A file in an archive. */
 export interface ArchivedFile {
@@ -73,5 +74,5 @@ async function* contentsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 function corrupt(why: string, cause?: unknown): OutboundError {
-  return new OutboundError('corrupt', `The archive cannot be read: ${why}`.slice(0, 300), null, cause)
+  return new OutboundError('corrupt', `The archive cannot be read: ${why}`.slice(0, PROBLEM_LENGTH_MAX), null, cause)
 }

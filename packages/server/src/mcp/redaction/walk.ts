@@ -64,6 +64,7 @@ const CONTACTS = new Set(['contact', 'contacts', 'sample', 'sender'])
 const TEMPLATES = new Set(['playbook', 'playbooks', 'templates'])
 /** Deeper values are withheld: nobody reads them, and the walk must not exhaust the stack. */
 const DEPTH_MAX = 100
+const COUNT_MAX = 999
 
 /** Applies the rules to every personal value and every text of an output, and removes raw data. */
 export function redactJson(values: Values, rules: Rules): Values {
@@ -92,7 +93,7 @@ function redactValue(value: unknown, state: State, rules: Rules): unknown {
 function hides(value: number | boolean, { kind, isBag }: State): boolean {
   if (!isBag || kind === null || kind === 'free-text') return false
   if (kind === 'value') return true
-  return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) < 1000)
+  return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) <= COUNT_MAX)
 }
 
 function redactText(value: string, state: State, rules: Rules): string {

@@ -1,7 +1,7 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
-import type { EventGroup, EventRecord } from '../../journal/event-record.ts'
+import { EVENT_NAME_LENGTH_MAX, type EventGroup, type EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
@@ -12,13 +12,11 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
 import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
 import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
-import { dataOf, type Problem, readContext, timestampOf, toRecord } from './event-fields.ts'
+import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LENGTH_MAX } from './event-fields.ts'
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { createNewPeople } from './new-people.ts'
 import { findPeople } from './people.ts'
 
-const EVENT_NAME_LENGTH_MAX = 200
-const USER_AGENT_LENGTH_MAX = 2_000
 const DEVICE_LENGTH_MAX = 200
 const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
 

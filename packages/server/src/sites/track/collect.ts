@@ -6,13 +6,12 @@ import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
 import { proposedSession, sessionOf, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
-
-const USER_AGENT_LENGTH_MAX = 2_000
 
 /** The page and the browser that sent events. */
 export interface Sender {
