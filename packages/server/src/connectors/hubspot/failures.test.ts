@@ -69,7 +69,7 @@ describe("HubSpot's limits", () => {
 
   test('of a day end the read, which continues an hour later where it stopped', async () => {
     contacts(150)
-    await workspace.begin()
+    await workspace.addConnection()
     hubspot.intercept = ({ query }) => {
       if (query.get('after') === '100') hubspot.remainingToday = 0
       return undefined
@@ -94,7 +94,7 @@ test('a missing permission for emails does not stop other records, and the email
   hubspot.records.associate(['emails', email], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
   const body = { message: "This app hasn't been granted all required scopes: [sales-email-read]" }
   hubspot.intercept = ({ path }) => (path.endsWith('/emails') ? { status: 403, body } : undefined)
-  await workspace.begin()
+  await workspace.addConnection()
   await expect.poll(state, WITHIN).toBe('failed')
   const { error, objects, last_run, next_pull_at } = await workspace.read()
   expect(error).toContain('emails: HubSpot responded with status 403')
@@ -124,7 +124,7 @@ test('a missing permission for contacts delays the records that refer to them, a
   }
   const body = { message: 'This app has no scope [crm.objects.contacts.read]' }
   hubspot.intercept = ({ path }) => (/\/contacts(\/search)?$/.test(path) ? { status: 403, body } : undefined)
-  await workspace.begin()
+  await workspace.addConnection()
   await expect.poll(state, WITHIN).toBe('failed')
   const { error, objects } = await workspace.read()
   expect(error).toContain('contacts: HubSpot responded with status 403')
@@ -189,7 +189,7 @@ describe('a read', () => {
       path.endsWith('/contacts') && failures-- > 0
         ? { status: 503, body: { message: 'Service unavailable' } }
         : undefined
-    await workspace.begin()
+    await workspace.addConnection()
     await expect.poll(state, WITHIN).toBe('failed')
     expect((await workspace.read()).error).toBe('HubSpot responded with status 503: Service unavailable')
     await workspace.tenant.call('POST', `${workspace.path}/pull`)
@@ -204,7 +204,7 @@ describe('a read', () => {
       isReached = true
       return null
     }
-    await workspace.begin()
+    await workspace.addConnection()
     await expect.poll(() => isReached, WITHIN).toBe(true)
     await service.close()
     hubspot.intercept = () => undefined

@@ -79,7 +79,7 @@ export function strangerPseudonym(kind: Kind, normalized: string, key: Buffer): 
 
 function digest(key: Buffer, text: string, length: number): string {
   const bytes = createHmac('sha256', key).update(text).digest()
-  // Uses 5 of each byte's 8 bits, because the hash has more bytes than are needed.
+  // Each byte gives a character of 5 bits. The hash has more bytes than the longest text.
   return Array.from(bytes.subarray(0, length), (byte) => BASE32[byte & 31]).join('')
 }
 
