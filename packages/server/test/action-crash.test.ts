@@ -16,7 +16,7 @@ import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import type { ReadLanes } from '../src/platform/read-lanes.ts'
 import { openTenant } from '../src/platform/tenant.ts'
-import { systemClock } from '../src/platform/time.ts'
+import { MINUTE_MS, systemClock } from '../src/platform/time.ts'
 import { actionOf, insertAgent, MAIL, NOTE, propose } from './actions.ts'
 import { createDatabase } from './databases.ts'
 import { hasDovecot } from './dovecot.ts'
@@ -31,7 +31,7 @@ import { insertTenant } from './service.ts'
 const DEATHS = ['before the mail', 'after it, in Sent', 'after it', 'a moment later'] as const
 const NOTES_A_KILL = 4
 /** Longer than any lease, so that the next process need not wait. */
-const AHEAD_A_KILL_MS = 600_000
+const AHEAD_A_KILL_MS = 10 * MINUTE_MS
 
 describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
   /**

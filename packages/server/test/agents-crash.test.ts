@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { MINUTE_MS } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
@@ -11,7 +12,7 @@ import { type Answer, call, insertTenant } from './service.ts'
 const CONTACTS = 24
 /** Contacts evaluated at once: at most this many responses of the model are lost with the process. */
 const IN_FLIGHT = 4
-const AHEAD_MS = 60_000
+const AHEAD_MS = MINUTE_MS
 
 test('a run continues after its process was killed, and proposes nothing twice', async () => {
   const directory = await openDirectory()

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../src/platform/time.ts'
+
 /**
  * The expected answer of an aggregation, computed naively over records in memory. It shares no code with the service, so
  * that the two can differ.
@@ -77,10 +79,10 @@ export function numberIn(value: unknown): number | null {
 }
 
 export function isoWeek(moment: number): string {
-  const thursday = new Date(Math.floor(moment / 86_400_000) * 86_400_000)
+  const thursday = new Date(Math.floor(moment / DAY_MS) * DAY_MS)
   thursday.setUTCDate(thursday.getUTCDate() + 3 - ((thursday.getUTCDay() + 6) % 7))
   const yearStart = Date.UTC(thursday.getUTCFullYear(), 0, 1)
-  const week = Math.floor((thursday.getTime() - yearStart) / 86_400_000 / 7) + 1
+  const week = Math.floor((thursday.getTime() - yearStart) / DAY_MS / 7) + 1
   return `${thursday.getUTCFullYear()}-W${String(week).padStart(2, '0')}`
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { DAY_MS, HOUR_MS } from '../src/platform/time.ts'
 import {
   type ConnectedSystem,
   type SystemAnswer,
@@ -8,8 +9,6 @@ import {
 import { connectSystem, type TestConnection } from './connection.ts'
 import { makeCertificate } from './receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
-
-const DAY_MS = 86_400_000
 
 /** An event, as every product-analytics system has it. */
 export interface PeerEvent {
@@ -63,7 +62,7 @@ export interface AnalyticsBench {
 }
 
 export function daysAgo(days: number, hours = 0): Date {
-  return new Date(Date.now() - days * DAY_MS - hours * 3_600_000)
+  return new Date(Date.now() - days * DAY_MS - hours * HOUR_MS)
 }
 
 /** UUIDv7 of a device, as SDKs generate them. */

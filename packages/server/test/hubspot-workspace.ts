@@ -48,11 +48,11 @@ export class HubSpotWorkspace {
 
   /** Connects, and waits for the first read. */
   async connect(more: object = {}) {
-    await this.begin(more)
+    await this.addConnection(more)
     return this.pulled()
   }
 
-  async begin(more: object = {}): Promise<void> {
+  async addConnection(more: object = {}): Promise<void> {
     const body = { connector: 'hubspot', credentials: { token: TOKEN }, ...more }
     const answer = await this.tenant.call('POST', '/v1/connections', body)
     expect([answer.status, answer.body.error]).toEqual([201, undefined])

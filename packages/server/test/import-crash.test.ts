@@ -3,13 +3,14 @@ import { expect, test } from 'vitest'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { MINUTE_MS } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock, superviseJobs } from './killable.ts'
 import { openDirectory } from './process.ts'
 import { call, insertTenant } from './service.ts'
 
 /** Longer than a job's heartbeats may be missing. */
-const AHEAD_A_KILL_MS = 600_000
+const AHEAD_A_KILL_MS = 10 * MINUTE_MS
 const ROWS = 24_000
 const KILLS = 2
 

@@ -1,8 +1,7 @@
+import { DAY_MS } from '../src/platform/time.ts'
 import { MAIL, propose } from './actions.ts'
 import type { TestService, TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** What a workspace has that the tools read and change. */
 export interface Workspace {

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { MINUTE_MS } from '../src/platform/time.ts'
 
 /** What a storage answers to a request instead of serving it; `cut` closes the connection within the request. */
 export type Fault = { status: number; code: string } | 'cut' | null
@@ -25,7 +26,7 @@ export const STORAGE_KEY = {
   secret_access_key: 'the/secret+of the storage'.replace(/ /g, '-'),
 }
 const REGION = 'eu-test-1'
-const CLOCK_SKEW_MS_MAX = 15 * 60_000
+const CLOCK_SKEW_MS_MAX = 15 * MINUTE_MS
 
 /** Starts it on a loopback port, without TLS. */
 export async function startObjectStorage(): Promise<ObjectStorage> {

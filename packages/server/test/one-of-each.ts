@@ -7,6 +7,7 @@ import { sealedPlace } from '../src/connectors/connections.ts'
 import { startPosition } from '../src/connectors/position.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { newId } from '../src/platform/ids.ts'
+import { DAY_MS } from '../src/platform/time.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { requestExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
@@ -161,7 +162,7 @@ async function insertConnection({ secrets }: TestService, { handle }: TestTenant
     position: JSON.stringify(startPosition(connectorNamed('pipedrive'), null)),
     state: 'waiting',
     error: text,
-    next_pull_at: new Date(at.getTime() + 86_400_000),
+    next_pull_at: new Date(at.getTime() + DAY_MS),
     created_at: at,
     updated_at: at,
   }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { MINUTE_MS } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { everythingStored } from './everything.ts'
 import { KillableService } from './killable.ts'
@@ -15,7 +16,7 @@ import { startGateway } from './social-gateway.ts'
 const PASSWORD = 'survives-no-crash-Pa55'
 
 /** More than the 45 seconds after which a step without an answer counts as lost with its process. */
-const AHEAD_MS = 60_000
+const AHEAD_MS = MINUTE_MS
 
 test('logins continue after a kill, in whatever state, and no secret of them remains', async () => {
   const certificate = makeCertificate()

@@ -6,6 +6,7 @@ import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { MINUTE_MS } from '../src/platform/time.ts'
 import { createDatabase } from './databases.ts'
 import { KillableService, moveDatabaseClock } from './killable.ts'
 import { openDirectory } from './process.ts'
@@ -13,7 +14,7 @@ import { call, insertTenant } from './service.ts'
 import { type Manifest, readerOfFolder } from './warehouse.ts'
 
 /** Longer than a lease and than the pause after a failure. */
-const AHEAD_A_KILL_MS = 600_000
+const AHEAD_A_KILL_MS = 10 * MINUTE_MS
 const KILLS = 2
 const BATCHES = 60
 const EVENTS_A_BATCH = 50

@@ -2053,7 +2053,7 @@ export class Operations extends Caller {
   }
 
   /**
-   * Record a body again with the hook's mapping of today.
+   * Record a body again with the hook's current mapping.
    *
    * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
    */
@@ -2316,7 +2316,7 @@ export class Operations extends Caller {
   /**
    * Replace the credentials or the settings of a connected system.
    *
-   * They are tested first. Without credentials, the connection keeps its sign-in; settings that change the host need them. If the settings change, everything is read again. Another account needs another source, and so another connection. Needs the scope `settings:write`.
+   * The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source. Needs the scope `settings:write`.
    */
   updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)

@@ -530,7 +530,7 @@ export type Connection = {
     connection_id: string;
     connector: string;
     /**
-     * The name of the source that it writes as.
+     * The name of the source that writes the data.
      */
     source: string;
     /**
@@ -541,7 +541,7 @@ export type Connection = {
         [key: string]: unknown;
     };
     /**
-     * `waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason. The pull is retried, or the system refuses some objects, which the next pull asks for again. `signed_out`: sign in again. `paused`: until you resume it.
+     * `waiting`: the next pull is scheduled. `pulling`: a pull is running. `failed`: `error` gives the reason. If the pull failed, it is retried. If the system refused some objects, the next pull requests them again. `signed_out`: sign in again. `paused`: nothing is pulled until you resume it.
      */
     state: 'waiting' | 'pulling' | 'failed' | 'signed_out' | 'paused';
     error: string | null;
@@ -553,7 +553,7 @@ export type Connection = {
         read_until: string | null;
         is_reading: boolean;
         /**
-         * Why these records were not read: the system refused them, or records that they refer to. Other objects are still read, and this one is retried. null: read.
+         * Why these records were not read: the system refused them, or records that they refer to. The next pull requests them again. null: they were read.
          */
         error: string | null;
     }>;
@@ -612,7 +612,7 @@ export type ConnectionRun = {
 export type Connector = {
     name: string;
     /**
-     * Its name for people.
+     * The name to display.
      */
     label: string;
     kind: string;
@@ -965,7 +965,7 @@ export type Hook = {
     name: string;
     kind: 'custom' | 'stripe' | 'calendly' | 'typeform' | 'cal.com';
     /**
-     * The name of the source that it writes as.
+     * The name of the source that writes its records.
      */
     source: string;
     /**
@@ -1307,7 +1307,7 @@ export type Import = {
      */
     row_count: number | null;
     /**
-     * Of the preview, the import or undoing it: from 0 to 1.
+     * The progress of the preview, the import or the undo, from 0 to 1.
      */
     progress: number;
     /**
@@ -2639,7 +2639,7 @@ export type CompleteAuthorizationResponse = {
         [key: string]: string | 'mailbox' | 'connection';
     };
     /**
-     * The path of the dashboard's page for what was connected.
+     * The path of the dashboard's page about the new connection or mailbox.
      */
     path: string;
     warnings?: Array<string>;
@@ -5193,7 +5193,7 @@ export type ListImportsResponse = {
          */
         row_count: number | null;
         /**
-         * Of the preview, the import or undoing it: from 0 to 1.
+         * The progress of the preview, the import or the undo, from 0 to 1.
          */
         progress: number;
         /**
@@ -6529,7 +6529,7 @@ export type SdkBatchInput = {
      */
     batch: Array<unknown>;
     /**
-     * Is added to the context of each call.
+     * Added to the context of each call.
      */
     context?: unknown;
 };
@@ -6591,7 +6591,7 @@ export type SdkImportInput = {
      */
     batch: Array<unknown>;
     /**
-     * Is added to the context of each call.
+     * Added to the context of each call.
      */
     context?: unknown;
 };

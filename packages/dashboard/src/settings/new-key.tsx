@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
 import { FormError } from '../ui/form.tsx'
+import { DAY_MS } from '../ui/range.ts'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -139,8 +140,6 @@ function inPairs(scopes: readonly string[]): string[] {
 
 /** The days until a key expires. */
 const LIVES = { never: null, month: 30, quarter: 90, year: 365, day: null } as const
-
-const DAY_MS = 86_400_000
 
 function expiryOf(life: keyof typeof LIVES, lastDay: string): { expires_at?: string } {
   // A date without a time means the end of that day.

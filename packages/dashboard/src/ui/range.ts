@@ -17,7 +17,7 @@ export const RANGES = [
   { value: '365d', label: text.dateRange.presets['365d'], days: 365 },
 ] as const
 
-const DAY_MS = 86_400_000
+export const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 28
 
 /** The first and the last day (UTC) of a range, relative to today. */

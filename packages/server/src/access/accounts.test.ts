@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { codeOf } from '../../test/totp.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { allowNewPassword } from './password-reset.ts'
 import { saltOf } from './passwords.ts'
 import { createTenantUser } from './users.ts'
@@ -138,7 +139,7 @@ test("another account with the same address gives an attacker no more guesses, a
   expect((await enter(email, PASSWORD, {}, home)).status).toBe(200)
   const intruder = '10.32.1.1'
   await vouched(email, OTHER, intruder)
-  now = new Date(now.getTime() + 3 * 60_000)
+  now = new Date(now.getTime() + 3 * MINUTE_MS)
   for (let i = 0; i < 8; i++) expect((await enter(email, 'a wrong guess', {}, `10.32.2.${i}`)).status).toBe(401)
   expect((await enter(email, PASSWORD, {}, '10.32.3.1')).status).toBe(429)
   // From the network where the other account has signed in, only that account is tried.
@@ -155,7 +156,7 @@ test('the remaining attempts do not reveal to a tenant that an address has accou
     if (hasOther) await verified(email, PASSWORD)
     const own = `10.33.${Number(hasOther)}.1`
     await vouched(email, OTHER, own)
-    now = new Date(now.getTime() + 3 * 60_000)
+    now = new Date(now.getTime() + 3 * MINUTE_MS)
     for (let i = 0; i < 4; i++) expect((await enter(email, OTHER, {}, own)).status).toBe(200)
     let attempts = 0
     while ((await enter(email, 'a wrong guess')).status === 401) attempts++

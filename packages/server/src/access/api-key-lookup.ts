@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../platform/time.ts'
 
-const LAST_USE_EVERY_MS = 60_000
+const LAST_USE_EVERY_MS = MINUTE_MS
 
 /** The key that authenticated a request. */
 export interface ApiKey {

@@ -1,8 +1,7 @@
 import type { Database } from '../platform/postgres/database.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { deleteExpiredGrants } from './oauth/grants.ts'
 
-const HOUR_MS = 60 * 60 * 1000
-const DAY_MS = 24 * HOUR_MS
 /** A network becomes unknown when a person has not signed in from it for this long. */
 const NETWORK_DAYS = 90
 

@@ -8,6 +8,9 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Proof } from './domain-proofs.ts'
 
+/** Any number of tenants may claim a domain, and each problem of its pages is stored for each of them. */
+const CLAIMANTS_MAX = 10
+
 /** The row of a new domain, with an unguessable value that proves ownership. */
 export function newDomainRow(domain: string, verifiedBy: Proof | null, now: Date) {
   const txtValue = `cds-verify=${randomBytes(18).toString('base64url')}`
@@ -42,7 +45,7 @@ async function tenantOfHost(database: Database, host: string, isLocal: boolean):
   return row?.tenant_id ?? null
 }
 
-/** Finds up to 10 tenants that claim a host's domain, or a parent domain, without having verified it. */
+/** Finds at most `CLAIMANTS_MAX` tenants that claim a host's domain, or a parent domain, without having verified it. */
 export async function claimantsOfHost(database: Database, host: string): Promise<string[]> {
   const rows = await database
     .selectFrom('domains')
@@ -50,7 +53,7 @@ export async function claimantsOfHost(database: Database, host: string): Promise
     .distinct()
     .where('domain', 'in', domainsOf(host))
     .where('verified_at', 'is', null)
-    .limit(10)
+    .limit(CLAIMANTS_MAX)
     .execute()
   return rows.map((row) => row.tenant_id)
 }

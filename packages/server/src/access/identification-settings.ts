@@ -5,10 +5,11 @@ import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 const SECRET_BYTES = 32
 /** How long signatures made with the previous secret stay valid. */
-const OVERLAP_MS = 24 * 3_600_000
+const OVERLAP_MS = DAY_MS
 
 /** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startMailbox, type TestMailbox } from '../../test/mailbox.ts'
 import { signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 let mailbox: TestMailbox
 let service: TestService
@@ -49,7 +50,7 @@ test('an address gets at most five invitations an hour from all tenants together
   expect(mailsTo(email)).toBe(5)
   // Another address of the same tenant has a limit of its own.
   expect((await invite(one, address())).status).toBe(201)
-  now = new Date(now.getTime() + 61 * 60_000)
+  now = new Date(now.getTime() + 61 * MINUTE_MS)
   expect((await invite(two, email)).status).toBe(201)
 })
 

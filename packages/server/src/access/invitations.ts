@@ -9,6 +9,7 @@ import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
@@ -16,7 +17,6 @@ import { requireEmail } from './users.ts'
 
 /** How long an invitation is valid. */
 const DAYS = 7
-const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
 /** Pending invitations per tenant. */
 const INVITATIONS_MAX = 100

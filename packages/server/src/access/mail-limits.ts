@@ -3,8 +3,8 @@ import type { Actor } from '../operations/audit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
+import { HOUR_MS } from '../platform/time.ts'
 
-const HOUR_MS = 60 * 60_000
 /** Share of an address's limit that one tenant or one person can use, so that others can still invite it. */
 const SHARE_OF_ADDRESS = 0.6
 

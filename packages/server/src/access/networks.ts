@@ -2,9 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
 import { HOST, networkOf } from '../platform/http/networks.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 const WRONG_CODES_MAX = 10
-const LOCKED_MS = 15 * 60_000
+const LOCKED_MS = 15 * MINUTE_MS
 /** Represents every network that a person has not signed in from. */
 const UNKNOWN_NETWORK = '0.0.0.0/0'
 

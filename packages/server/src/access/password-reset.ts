@@ -5,12 +5,13 @@ import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { saltFor, verifiedAccount } from './accounts.ts'
 import { verificationIdentifier } from './sessions.ts'
 import { requireEmail } from './users.ts'
 import { verifyAddress } from './verify-address.ts'
 
-const VALID_MS = 60 * 60 * 1000
+const VALID_MS = HOUR_MS
 
 /**
  * Creates a token that lets its bearer choose a new password for an address, once and within an hour. It is valid for the

@@ -1,12 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { isRole, type Role } from '../operations/roles.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_SECONDS } from '../platform/time.ts'
 
 /** A session expires this long after its last renewal. */
-export const SESSION_SECONDS = 7 * 24 * 60 * 60
+export const SESSION_SECONDS = 7 * DAY_SECONDS
 /** A visit renews a session whose last renewal is older than this. */
-export const RENEW_AFTER_SECONDS = 24 * 60 * 60
+export const RENEW_AFTER_SECONDS = DAY_SECONDS
 
 /** A person who is signed in, with their membership in the session's tenant. */
 export interface SignedIn {

@@ -10,6 +10,7 @@ import {
   type TestTenant,
 } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import { lockAddress } from './accounts.ts'
 import { createTenantUser } from './users.ts'
 
@@ -89,9 +90,9 @@ test('a new link invalidates the previous one, and belongs to the person who cre
   const old = await invite(owner, address(), 'viewer')
   const [{ invitation_id: id }] = (await owner.call('GET', '/v1/invitations')).body.invitations
   const renew = (by: Person) => by.call('POST', `/v1/invitations/${id}/renew`)
-  now = new Date(Date.now() + 6 * 86_400_000)
+  now = new Date(Date.now() + 6 * DAY_MS)
   const { status, body } = await renew(admin)
-  now = new Date(Date.now() + 8 * 86_400_000)
+  now = new Date(Date.now() + 8 * DAY_MS)
   const fresh = tokenOf(body.link)
   expect([status, body.invitation.invitation_id, await opens(old), await opens(fresh)]).toEqual([200, id, 404, 200])
   now = new Date()
@@ -199,9 +200,9 @@ test('an invitation ends after a week, when withdrawn, and when the address is i
   const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
   const invitedAt = now.getTime()
-  now = new Date(invitedAt + 7 * 86_400_000 - 60_000)
+  now = new Date(invitedAt + 7 * DAY_MS - MINUTE_MS)
   expect(await read(old)).toBe(200)
-  now = new Date(invitedAt + 7 * 86_400_000 + 60_000)
+  now = new Date(invitedAt + 7 * DAY_MS + MINUTE_MS)
   expect(await read(old)).toBe(404)
   const late = await new Browser(service).call('POST', `/api/invitations/${old}/accept`, { password: PASSWORD })
   expect(outcome(late)).toEqual([404, 'not_found'])

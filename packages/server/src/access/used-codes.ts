@@ -1,7 +1,8 @@
 import type { Database } from '../platform/postgres/database.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 /** Longer than any authenticator code is accepted, which is its own half minute and the ones before and after. */
-const KEPT_MS = 5 * 60_000
+const KEPT_MS = 5 * MINUTE_MS
 
 /**
  * Marks a code as used, so that someone who sees it being typed cannot reuse it. Call it before checking the code, so

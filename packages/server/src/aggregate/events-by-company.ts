@@ -30,7 +30,7 @@ const CONTACTS_PER_QUERY = 2_000
 
 /**
  * Groups events by the current company of their contact. Only PostgreSQL has the companies, so ClickHouse aggregates by
- * contact, and its result, one row per contact, is streamed and mapped to companies in batches: memory use grows with the
+ * contact, and its result, one row per contact, is streamed and mapped to companies some rows at a time: memory use grows with the
  * number of companies, not of contacts or events.
  */
 export async function aggregateEventsByCompany(

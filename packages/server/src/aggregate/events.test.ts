@@ -7,6 +7,7 @@ import { episodeId } from '../journal/episodes.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, SYSTEM_EVENTS, serializeEvents } from '../journal/event-record.ts'
 import { linkOwners } from '../owners/link-owners.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
@@ -118,7 +119,7 @@ const filled = fc.constantFrom(...TEXTS.filter(Boolean), 'nowhere')
 const part = fc.constantFrom('now', 'NOW', '%', '_', 'ü', '本', '\\', "'", 'shop', 'zzz')
 const contact = fc.constantFrom(...CONTACTS)
 const someId = fc.oneof(contact, fc.constantFrom('nope', NOBODY, newId()))
-const time = fc.integer({ min: 0, max: 60 * 86_400_000 }).map((offset) => FIRST_DAY + offset)
+const time = fc.integer({ min: 0, max: 60 * DAY_MS }).map((offset) => FIRST_DAY + offset)
 const date = fc.oneof(
   time.map((at) => new Date(at).toISOString()),
   time.map((at) => new Date(at).toISOString().slice(0, 10)),

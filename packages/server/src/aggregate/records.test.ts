@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { expectedAnswer, type Key, numberIn, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 
 interface StoredRecord {
@@ -50,7 +51,7 @@ const record = fc.record({
   properties,
   company_id: fc.constantFrom(...companyIds, null),
   name: fc.constantFrom('Acme', 'ACME', null),
-  at: fc.integer({ min: 0, max: 40 * 86_400_000 }),
+  at: fc.integer({ min: 0, max: 40 * DAY_MS }),
 })
 
 function stored(seed: number, numRuns: number): StoredRecord[] {
@@ -202,7 +203,7 @@ const FILTERS: Record<string, Record<string, Matches>> = {
 }
 
 const filterText = fc.constantFrom(...TEXTS.filter((value) => typeof value === 'string' && value !== ''), 'nowhere')
-const date = fc.integer({ min: 0, max: 40 }).map((day) => new Date(FIRST_DAY + day * 86_400_000).toISOString())
+const date = fc.integer({ min: 0, max: 40 }).map((day) => new Date(FIRST_DAY + day * DAY_MS).toISOString())
 const dates = fc.oneof(
   date,
   date.map((time) => time.slice(0, 10)),

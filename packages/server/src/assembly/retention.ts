@@ -6,13 +6,13 @@ import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
 import { deleteExpiredAuthorizations } from '../providers/retention.ts'
 import { deleteOldProblems } from '../sites/problems/record.ts'
 import { deleteOldCounts } from '../sources/usage.ts'
 import { deleteExpiredWriteKeys } from '../sources/write-keys.ts'
 
-const EVERY_MS = 60 * 60 * 1000
+const EVERY_MS = HOUR_MS
 
 /** Deletions by features. Those that depend on a setting, or run more often, are among their feature's workers. */
 const DELETIONS: readonly ((database: Database, now: Date) => Promise<void>)[] = [

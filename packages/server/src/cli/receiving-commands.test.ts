@@ -7,6 +7,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { createIdentity } from '../../test/social.ts'
 import { suppress } from '../identities/suppressions.ts'
 import { newId } from '../platform/ids.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import type { Values } from './command.ts'
 import { DATABASE_COMMANDS } from './commands.ts'
 import type { Session } from './session.ts'
@@ -106,7 +107,7 @@ test('an OAuth client is stored with the secret in the first line of a file', as
 })
 
 test('a connection is shown, paused and deleted', async () => {
-  const later = new Date(Date.now() + 3_600_000)
+  const later = new Date(Date.now() + HOUR_MS)
   const id = newId()
   await tenant.handle.db
     .insertInto('connections')

@@ -1,19 +1,19 @@
 import { pagesOf } from '../platform/answer-size.ts'
-import { FIRST_ID } from '../platform/ids.ts'
+import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 import { type CompanyFilters, matchingCompanies } from './list.ts'
 
 const ROWS_PER_PAGE = 1_000
 
-/** All matching companies in batches, sorted by id. */
+/** All matching companies in pages, sorted by id. */
 export function companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
   return pagesOf<CompanyRow>(ROWS_PER_PAGE, (limit, after) =>
     tenant.heavyRead(
       () =>
         matchingCompanies(tenant, filters)
           .select(COMPANY_COLUMNS)
-          .where('companies.company_id', '>', after?.company_id ?? FIRST_ID)
+          .where('companies.company_id', '>', after?.company_id ?? ZERO_ID)
           .orderBy('companies.company_id')
           .limit(limit)
           .execute(),
@@ -32,7 +32,7 @@ export async function nextCompanyIds(
   const rows = await tenant.heavyRead(() =>
     matchingCompanies(tenant, filters)
       .select('companies.company_id')
-      .where('companies.company_id', '>', after ?? FIRST_ID)
+      .where('companies.company_id', '>', after ?? ZERO_ID)
       .orderBy('companies.company_id')
       .limit(limit)
       .execute(),

@@ -3,20 +3,21 @@ import { storableTree } from '../conversations/clean.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import type { Download } from '../platform/outbound/download.ts'
 import type { JsonAnswer, JsonApi, JsonCall } from '../platform/outbound/json-api.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import type { Connector, Credentials, Settings } from './connector.ts'
 
 /** A longer wait ends the job, and a later job continues. */
-const WAIT_MS_MAX = 60_000
+const WAIT_MS_MAX = MINUTE_MS
 const RETRY_MS_UNKNOWN = 10_000
-/** Longer than any daily limit. A system that names a later time is wrong, and would stop the connection for good. */
-const LIMIT_MS_MAX = 86_400_000
-/** How often a request waits for a rate limit. Then sending pauses, because some systems block clients that keep retrying. */
+/** No rate limit lasts longer than a day. A later time is an error of the system, and would stop the connection for good. */
+const LIMIT_MS_MAX = DAY_MS
+/** How many times a request waits for a rate limit. Then the connection pauses: some systems block clients that keep retrying. */
 const WAITS_MAX = 10
-const BLOCKED_MS = 600_000
+const BLOCKED_MS = 10 * MINUTE_MS
 const SERVER_RETRIES_MAX = 2
 const SERVER_RETRY_MS = 1_000
 const REPLY_LENGTH_MAX = 300
+const PROBLEM_LENGTH_MAX = 500
 /** Two concurrent pulls can use twice this on disk. */
 const DOWNLOAD_BYTES_MAX = 4 * 1024 ** 3
 
@@ -99,7 +100,7 @@ interface TextAnswer {
 
 type Json = Record<string, unknown>
 
-/** The source of the credentials. */
+/** Provides the credentials, and renews them. */
 export interface SignIn {
   current(): Promise<Credentials>
   /** Renews refused credentials. @returns null if they cannot be renewed. @throws SignedOut, RenewalFailed */
@@ -204,7 +205,7 @@ export function openClient({ connector, settings, signIn, api, clock, signal, ba
   }
 }
 
-/** A time at which a system says that it accepts requests again, if it can be one. */
+/** Limits the time at which a system says that it accepts requests again. An invalid time becomes a short wait. */
 function bounded(until: Date | null, now: Date): Date | null {
   if (until === null) return null
   const waitMs = until.getTime() - now.getTime()
@@ -240,11 +241,12 @@ export function textOf(value: unknown): string | null {
 export function problemOf(label: string, error: unknown): string | null {
   const isExplained = [ApiRefused, RateLimited, SignedOut, RenewalFailed].some((known) => error instanceof known)
   if (isExplained) return (error as Error).message
-  if (error instanceof OutboundError) return `${label} could not be reached: ${error.message}`.slice(0, 500)
+  if (error instanceof OutboundError)
+    return `${label} could not be reached: ${error.message}`.slice(0, PROBLEM_LENGTH_MAX)
   return null
 }
 
-/** Absolute URLs, such as that of a next page, must stay on the host, because the credentials are sent to them. */
+/** Absolute URLs, such as the URL of a next page, must stay on the host, because the credentials are sent to them. */
 function urlOf(base: string, { path, query = {} }: Request): string {
   const url = /^https?:/.test(path) ? new URL(path) : new URL(`${base.replace(/\/$/, '')}${path}`)
   if (url.origin !== new URL(base).origin)

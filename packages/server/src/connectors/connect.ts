@@ -134,8 +134,8 @@ export async function reconnect(
 }
 
 /**
- * Remembers which account writes under a source's name. What was read keeps the account's ids under that name, also after
- * the connection is deleted: another account's person 1 would become this one's, and its events would count as recorded.
+ * Remembers which account writes under a source's name, even after the connection is deleted, because the records that it
+ * wrote keep the account's ids. Under the same name, person 1 of another account would be taken for person 1 of this one.
  * @throws ServiceError 409 `source_of_another_account`
  */
 async function claimSource(
@@ -192,7 +192,7 @@ async function accountOf(
   }
 }
 
-/** 400 `connection_refused` for what the system refused; an unexpected error stays as it is. */
+/** Turns an error of the system into 400 `connection_refused`. Returns an unexpected error unchanged. */
 export function refusalOf({ label }: Connector, error: unknown): unknown {
   const problem = problemOf(label, error)
   return problem === null ? error : new ServiceError(400, 'connection_refused', problem, { cause: error })

@@ -5,7 +5,7 @@ import type { Connector } from './connector.ts'
 export const ConnectorDescription = Type.Object(
   {
     name: Type.String({ examples: ['pipedrive'] }),
-    label: Type.String({ description: 'Its name for people.', examples: ['Pipedrive'] }),
+    label: Type.String({ description: 'The name to display.', examples: ['Pipedrive'] }),
     kind: Type.String({ examples: ['crm'] }),
     credentials: Type.Array(Type.Object({ name: Type.String(), description: Type.String() }), {
       description: 'The secret fields to sign in with. Empty: sign in only at `oauth_provider`.',
@@ -114,12 +114,12 @@ export const Connection = Type.Object(
   {
     connection_id: Id,
     connector: Type.String({ examples: ['pipedrive'] }),
-    source: Type.String({ description: 'The name of the source that it writes as.', examples: ['pipedrive'] }),
+    source: Type.String({ description: 'The name of the source that writes the data.', examples: ['pipedrive'] }),
     account: Type.String({ description: 'The account, as the connected system names it.' }),
     settings: Type.Record(Type.String(), Type.Unknown()),
     state: Type.Enum(['waiting', 'pulling', 'failed', 'signed_out', 'paused'], {
       description:
-        '`waiting`: for the next pull. `pulling`: a pull is running. `failed`: `error` gives the reason. The pull is retried, or the system refuses some objects, which the next pull asks for again. `signed_out`: sign in again. `paused`: until you resume it.',
+        '`waiting`: the next pull is scheduled. `pulling`: a pull is running. `failed`: `error` gives the reason. If the pull failed, it is retried. If the system refused some objects, the next pull requests them again. `signed_out`: sign in again. `paused`: nothing is pulled until you resume it.',
     }),
     error: Nullable(Type.String()),
     objects: Type.Array(
@@ -129,7 +129,7 @@ export const Connection = Type.Object(
         is_reading: Type.Boolean(),
         error: Nullable(
           Type.String(),
-          'Why these records were not read: the system refused them, or records that they refer to. Other objects are still read, and this one is retried. null: read.',
+          'Why these records were not read: the system refused them, or records that they refer to. The next pull requests them again. null: they were read.',
         ),
       }),
     ),

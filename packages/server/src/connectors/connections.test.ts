@@ -120,7 +120,7 @@ describe('a connected system', () => {
     expect(await contactOf('person2@example.com')).toMatchObject({ properties: { firstname: 'Grace' } })
   })
 
-  test('refuses wrong credentials, and says what the system answered', async () => {
+  test('refuses wrong credentials, with the response of the system', async () => {
     const body = { connector: 'pipedrive', credentials: { api_token: 'wrong-token' } }
     const answer = await tenant.call('POST', '/v1/connections', body)
     expect(answer.status).toBe(400)
@@ -131,7 +131,7 @@ describe('a connected system', () => {
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
   })
 
-  test('is refused if there is no such connector', async () => {
+  test('is refused for an unknown connector', async () => {
     const unknown = await tenant.call('POST', '/v1/connections', { connector: 'nope', credentials: {} })
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'unknown_connector'])
     expect(unknown.body.error.message).toContain('pipedrive')

@@ -62,26 +62,26 @@ export interface Connector {
 
 /** An account at a connected system. */
 export interface Account {
-  /** Stays the same for as long as the account exists, and no other has it; null: the answer does not have it. */
+  /** The account's permanent, unique id; null if the response does not contain it. */
   id: string | null
-  /** Shows people what they connected. */
+  /** Tells people which account they connected. */
   label: string
 }
 
 /** A kind of record, such as contacts. */
 export interface ConnectorObject {
   name: string
-  /** How far each read goes back before the previous one, because a search may find a change late. */
+  /** How far each read reaches back before the end of the previous one, because a search may find a change late. */
   overlapSeconds: number
   /**
-   * Earlier objects without whose records this one's are lost, such as the contacts of activities. While the system refuses
-   * one of them, this object waits too. Absent: its records stand on their own.
+   * The earlier objects that this one's records refer to, such as the contacts of activities. While the system refuses one of
+   * them, this object waits, because its records could not be written. Absent: none.
    */
   needs?: readonly string[]
   /**
-   * Reads the next page. Its writes may be repeated, because the position is stored after them. If one response contains
-   * many pages, such as a file, yield them. Each page's `next` is where to continue after it, and the read is closed early
-   * if its time is up. If the last page has a `next`, `read` is called again with it.
+   * Reads the next page. A page may be read and written twice, because the position is stored after it is written. If a
+   * response contains many pages, as a file does, yield them one by one. The `next` of each page says where to continue after
+   * it, and the service may stop between two pages. If the last page has a `next`, `read` is called again with it.
    */
   read(client: Client, range: ReadRange): Promise<RecordsPage> | AsyncGenerator<RecordsPage>
 }
@@ -91,7 +91,7 @@ export interface ReadRange {
   /** Read records that changed since this time; null: all records. */
   since: Date | null
   /**
-   * When this run began; the same for all its objects. Records that refer to others, such as events, are read only up to
+   * When this run started; the same for all its objects. Records that refer to others, such as events, are read only up to
    * this time, because the records that they refer to have been read up to it. The next run reads later changes.
    */
   until: Date
@@ -163,7 +163,7 @@ export interface Profile {
 export interface SourceCall {
   /** The source's id of the event, for the error list. An event without `sentId` gets an id derived from it. */
   id: string
-  /** The source's id of the contact that the call is about, if the call itself identifies nobody. */
+  /** The source's id of the contact that the call is about, if the call does not identify anyone itself. */
   contact?: string
   call: Call | ServiceError
 }

@@ -31,7 +31,7 @@ const note = (connectionId: string, object: string, ids: readonly string[]) =>
     ),
   )
 
-test('erasing a contact removes the errors about its ids in every system, and of its address in what systems said', async () => {
+test('erasing a contact removes the errors about its ids in every system, and its address from what systems responded', async () => {
   const contactId = await identify('ada@old.example', 'ada@example.com')
   const mergedId = await identify('countess-1', 'countess@example.com')
   const merged = await tenant.call('POST', `/v1/contacts/${mergedId}/merge`, { into: contactId })
@@ -88,7 +88,7 @@ test('erasing a contact removes the errors about its ids in every system, and of
     { source: 'crm', error: 'Grace is unknown.', write_back_error: null },
     { source: 'mixpanel', error: null, write_back_error: 'bada@example.com is not valid.' },
   ])
-  // Refusals stay refusals, so that nothing is read past them.
+  // The objects still count as refused, so that the objects that need them wait.
   const { objects } = (await tenant.call('GET', `/v1/connections/${crm}`)).body.connection
   expect(objects.slice(0, 3)).toMatchObject([
     { name: 'organizations', error: null, read_until: at },

@@ -3,12 +3,12 @@ import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Takes the place of a refusal: without one, objects that need the refused one would be read past it. */
+/** Replaces the erased reason. A refused object must keep an error, or the objects that need it would be read without it. */
 const ERASED = 'It was not read. The reason named a person who was erased.'
 
 /**
- * Erases a contact from the errors of connections: errors of its records, by our id or those of the systems, and
- * whatever a system answered about its address. Its outbox entries are deleted with the contact's row.
+ * Erases a contact from the errors of connections: the errors of its records, which have our id or the system's, and
+ * responses that mention its address. Its outbox entries are deleted with the contact's row.
  */
 export async function eraseFromConnections(
   tx: Tenant,
@@ -17,7 +17,7 @@ export async function eraseFromConnections(
   // The pattern for an unknown address matches nothing.
   const pattern = email === null ? '(?!)' : mentionPattern(email)
   const ofSources = keys.map(({ directory, key }) => ({ source: directory, id: key }))
-  // Analytics systems name people by the ids that they sent us.
+  // The errors of analytics systems name people by their user ids and visitors.
   const ofAnySource = [contactId, ...externalIds, ...visitorIds].map((id) => ({ source: null, id }))
   const errors = await tx.db
     .deleteFrom('connection_errors')
@@ -53,7 +53,7 @@ export async function eraseFromConnections(
         string | null
       >`CASE WHEN write_back_error ~* ${pattern} THEN NULL ELSE write_back_error END`,
       position: sql<string>`CASE WHEN ${isInPosition} THEN jsonb_set(position, '{objects}', ${cleaned}) ELSE position END`,
-      // A pull in progress would store the reason again. The next one continues from here.
+      // A pull in progress would store the reason again. With a new revision, it stores nothing, and the next pull continues.
       revision: sql<number>`revision + CASE WHEN ${isInPosition} THEN 1 ELSE 0 END`,
     })
     .where(sql<boolean>`error ~* ${pattern} OR write_back_error ~* ${pattern} OR ${isInPosition}`)

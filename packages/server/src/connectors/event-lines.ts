@@ -9,7 +9,7 @@ import type { SourceCall } from './connector.ts'
 /** Events per page. More would make a page's transactions long; fewer would store the position too often. */
 export const EVENTS_PER_PAGE = 2_000
 
-/** Events that are translated in one go, before other requests get a turn. */
+/** After this many events, other requests get a turn. */
 const EVENTS_PER_TURN = 200
 
 export interface LineOptions {
@@ -40,7 +40,7 @@ export function sourceCallOf(line: Pick<Line, 'value' | 'text'>, { namespace, fo
   }
 }
 
-/** Translates events in batches, so that other requests do not wait. A page takes tens of milliseconds. */
+/** Translates events and lets other requests run in between, because a page takes tens of milliseconds. */
 export async function sourceCallsOf(values: readonly object[], options: LineOptions): Promise<SourceCall[]> {
   const calls: SourceCall[] = []
   for (const [index, value] of values.entries()) {

@@ -17,7 +17,7 @@ async function* filesOf(sizes: readonly number[], wasRead: (id: string) => boole
   }
 }
 
-/** The number of events in each page with where the next one starts, and the number in the rest. */
+/** For each page, the number of its events and where the next page starts; then the number of events in the rest. */
 async function read(files: AsyncIterable<FileLines>) {
   const pages: [number | undefined, RecordsPage['next']][] = []
   const all = pagesOfLines(files, new AbortController().signal, (lines) => ({ profiles: lines.map(() => 0 as never) }))
@@ -41,6 +41,6 @@ test('a full page continues after its last line, in whichever file that is', asy
   })
 })
 
-test('lines that were read before take no place in a page', async () => {
+test('lines that were read before do not count towards a page', async () => {
   expect(await read(filesOf([10, 10], (id) => id.startsWith('0/')))).toEqual({ pages: [], rest: 10 })
 })

@@ -14,7 +14,7 @@ export interface FileLines {
 /**
  * Yields the full pages of event files, and returns the last, possibly empty one. Small files share a page. Memory use does not
  * depend on the length of a file.
- * @param more other contents of a page of lines
+ * @param more returns the other contents of a page, from its lines
  */
 export async function* pagesOfLines(
   files: AsyncIterable<FileLines>,

@@ -103,7 +103,7 @@ describe('a pull', () => {
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
-  test('takes a time in the past for now', () => {
+  test('treats a time in the past as now', () => {
     const now = new Date('2026-01-01T12:00:00Z')
     for (const sent of ['-5', '0']) {
       expect([sent, retryAfter({ status: 429, headers: { 'retry-after': sent }, body: {} }, now)]).toEqual([sent, now])
@@ -148,7 +148,7 @@ describe('a pull', () => {
     expect(await countContacts()).toBe(2)
   })
 
-  test('another account under the same source is refused, also after the connection is deleted', async () => {
+  test('another account under the same source is refused, even after the connection is deleted', async () => {
     system.pages = [{ contacts: [person(1)] }]
     const path = await connect(tenant)
     const { run_id } = await pulled(tenant, path)
@@ -164,12 +164,12 @@ describe('a pull', () => {
     expect((await tenant.call('GET', '/v1/connections')).body.connections).toEqual([])
     const other = { connector: 'scripted', credentials, source: 'another' }
     expect((await post('/v1/connections', other)).status).toBe(201)
-    // The account that was there before continues under its name.
+    // The first account can still continue under that name.
     Object.assign(system, { account: 'Engines', token: TOKEN })
     await connect(tenant)
   })
 
-  test('lists a bad record and writes the others; nothing is doubled when everything is read again', async () => {
+  test('lists a bad record and writes the others; reading everything again creates no duplicates', async () => {
     const bad = person(2, { firstname: 'x'.repeat(70_000) })
     system.pages = [{ contacts: [person(1), bad, { ...person(3), email: 'no address' }] }]
     const path = await connect(tenant)
@@ -207,7 +207,7 @@ describe('what a person does during a pull wins', () => {
     expect(await countContacts()).toBe(3)
   })
 
-  test('another read: it begins at the start', async () => {
+  test('a reread: it starts from the beginning', async () => {
     const { reached, release } = system.hold('1')
     const path = await connect(tenant)
     await reached
@@ -224,7 +224,7 @@ describe('what a person does during a pull wins', () => {
     await reached
     expect((await tenant.call('DELETE', path)).status).toBe(200)
     release()
-    // The next connection is pulled after that job has ended or beside it.
+    // The next connection is pulled after that job has ended, or at the same time.
     await pulled(tenant, await connect(tenant, { source: 'another' }))
     expect((await tenant.call('GET', path)).status).toBe(404)
     for (const table of ['connections', 'connection_runs'] as const) {
@@ -255,7 +255,7 @@ test('other tenants find nothing', async () => {
   expect(await read(path)).toMatchObject({ state: 'waiting' })
 })
 
-test('50 runs and 1,000 failed records are kept, the latest', async () => {
+test('the latest 50 runs and 1,000 failed records are kept', async () => {
   const connectionId = await insertConnection(tenant)
   const path = `/v1/connections/${connectionId}`
   const at = (index: number) => new Date(Date.UTC(2026, 0, 1, 0, index))
@@ -275,7 +275,7 @@ test('50 runs and 1,000 failed records are kept, the latest', async () => {
   expect((await read(path)).last_run.counts).toEqual({ people: { failed: 1_200 } })
 })
 
-test('the credentials are in no answer, row, audit entry or line of the log', async () => {
+test('the credentials appear in no response, row, audit entry or log line', async () => {
   refuse(500)
   const path = await connect(tenant)
   await inState(tenant, path, 'failed')

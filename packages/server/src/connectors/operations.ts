@@ -142,7 +142,7 @@ export const CONNECTOR_OPERATIONS = [
     scope: 'settings:write',
     summary: 'Replace the credentials or the settings of a connected system',
     description:
-      'They are tested first. Without credentials, the connection keeps its sign-in; settings that change the host need them. If the settings change, everything is read again. Another account needs another source, and so another connection.',
+      'The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source.',
     input: { ...ConnectionPath, credentials: Type.Optional(Credentials), settings: Settings },
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },

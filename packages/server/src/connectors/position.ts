@@ -4,7 +4,7 @@ import type { Connector, ConnectorObject, Json } from './connector.ts'
 export interface Position {
   /** The run in progress; null between runs. */
   runId: string | null
-  /** When that run began (ISO 8601). */
+  /** When that run started (ISO 8601). */
   runAt: string | null
   objects: Record<string, ObjectPosition>
 }
@@ -63,8 +63,8 @@ export function missingFor(position: Position, { needs = [] }: ConnectorObject):
 }
 
 /**
- * The time up to which an object is read: when this run began, but not later than what it needs was read up to. A read of
- * contacts that continues after a refusal ends at the time of its own run.
+ * The time up to which this run reads an object: when the run started, or earlier if an object that it needs has been read
+ * only up to an earlier time. A read of contacts that continues after a refusal ends when the run that started it started.
  */
 export function endOfRead(position: Position, { name, needs = [] }: ConnectorObject, now: Date): Date {
   const { read } = objectPosition(position, name)
@@ -73,7 +73,7 @@ export function endOfRead(position: Position, { name, needs = [] }: ConnectorObj
   return new Date(Math.min(...times.map((time) => (time === null ? now.getTime() : Date.parse(time)))))
 }
 
-/** The position after an object was not read. The next run asks again from where this one was. */
+/** The position after an object could not be read. The next run tries again from the same place. */
 export function afterRefusal(position: Position, name: string, error: string): Position {
   const after: ObjectPosition = { ...objectPosition(position, name), isDone: true, error }
   return { ...position, objects: { ...position.objects, [name]: after } }

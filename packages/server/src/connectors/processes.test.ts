@@ -28,7 +28,7 @@ afterAll(() => system?.close())
 const start = () => startTestService(environment, system.options)
 const countOf = async (tenant: TestTenant) => (await tenant.call('GET', '/v1/contacts?count_only=1')).body.count
 
-test('a pull that a restart interrupts continues at its page, and doubles nothing', async () => {
+test('a pull that a restart interrupts continues at its page, without duplicates', async () => {
   const first = await start()
   const tenant = await createTestTenant(first)
   const { reached, release } = system.hold('2')
@@ -51,7 +51,7 @@ test('a pull that a restart interrupts continues at its page, and doubles nothin
   }
 })
 
-/** Does the work of a queue until it dies: it takes a job, and sends no heartbeats. */
+/** Simulates a process that starts a job and dies: it sends no heartbeats. */
 async function dieWith(queue: string, data: { tenantId: string; connectionId: string }): Promise<void> {
   const boss = new PgBoss({
     connectionString: environment.DATABASE_URL ?? '',
@@ -100,7 +100,7 @@ test.for(['connection-pull', 'connection-write-back'])(
   },
 )
 
-test('two processes pull a connection once', async () => {
+test('only one of two processes pulls a connection', async () => {
   const services: TestService[] = [await start(), await start()]
   try {
     const [service] = services

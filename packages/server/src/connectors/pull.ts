@@ -30,7 +30,7 @@ const JOURNAL_ROWS_MAX = 64
 const JOURNAL_PAUSE_MS = 500
 const RETRY_MS_FIRST = 30_000
 const RETRY_MS_MAX = 3_600_000
-/** After a longer wait for a rate limit, people ask why nothing is read. */
+/** A longer wait for a rate limit is shown as the connection's error, so that people see why nothing is read. */
 const UNEXPLAINED_WAIT_MS_MAX = 3_600_000
 const INTERNAL =
   'The pull failed because of an internal error and will be retried. The cause is in the log of the service.'
@@ -78,7 +78,7 @@ export async function pullConnection(
     const refused = refusedIn(position, connector)
     const now = clock()
     await store({
-      // A refusal is shown, but it is no failure of the run: a permission may be left out on purpose, and the next run asks.
+      // A refused object is shown as an error, but is not a failure to retry: the account may lack a permission on purpose.
       state: isDone && refused !== null ? 'failed' : 'waiting',
       error: refused,
       failures: 0,
@@ -172,7 +172,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
         signal,
         pairs: pairsOf(connection),
       })
-      // The first page may follow a long download, so the slice starts there: a download for a few pages would be wasteful.
+      // The slice starts with the first page, which may follow a long download. Otherwise most of the download could be wasted.
       let pagesEndAt: number | null = null
       for await (const page of eachOf(pages)) {
         pagesEndAt ??= performance.now() + SLICE_MS
@@ -190,7 +190,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
   for (const object of connector.objects) {
     const missing = missingFor(position, object)
     if (missing !== null) {
-      // Its records would fail for good, because the next read begins after them.
+      // Read now, its records would fail, and the next read would start after them.
       await store(
         afterRefusal(position, object.name, `Waits for ${missing}, which its records refer to.`),
         async () => {},
@@ -201,7 +201,7 @@ async function read(tenant: Tenant, services: PullServices, pull: Pull): Promise
       if ((await readAll(object)) === 'time is up') return position
     } catch (error) {
       if (!isRefusal(error)) throw error
-      // The sign-in may lack the permission for one object: the others are read all the same.
+      // The sign-in may lack the permission for one object. The others are still read.
       await store(afterRefusal(position, object.name, error.message), async () => {})
     }
   }

@@ -93,7 +93,7 @@ describe('a company of a connected system', () => {
     await pull({ companies: [{ ...sent, name: 'Renamed there', properties: { industry: 'looms' } }] })
     const [after] = await companies()
     expect(after).toMatchObject({ name: 'Renamed there', properties: { industry: 'looms' } })
-    // Removed there, and changed by nobody here.
+    // Removed there, and not changed here.
     expect(after.properties).not.toHaveProperty('size')
   })
 
@@ -133,7 +133,7 @@ describe('a company of a connected system', () => {
 })
 
 describe('a contact of a connected system', () => {
-  test('that is deleted there stays, without what only the system said', async () => {
+  test('that is deleted there stays, without the values that only the system had', async () => {
     const pull = await source()
     await tenant.contact('person1@example.com', { city: 'London' })
     await pull({ contacts: [person(1, { plan: 'pro' }), person(2)] })
@@ -184,7 +184,7 @@ test('an activity of a contact that was merged is not recorded again for the sur
   expect(await tasks()).toBe(1)
 })
 
-test('an activity that was moved to another day is not recorded again, also after its id was forgotten', async () => {
+test('an activity that was moved to another day is not recorded again, even after its id was forgotten', async () => {
   const pull = await source()
   const visit = activity('v', '1', '2026-03-20T09:00:00Z')
   expect(await pull({ contacts: [person(1)], calls: [visit] })).toMatchObject({ accepted: 1 })
@@ -199,7 +199,7 @@ describe('records of a connected system with the same email', () => {
   const lead = person(1, { plan: 'pro' })
   const contact = { ...person(2, { city: 'London' }), email: 'person1@example.com' }
 
-  test('are one contact, which all their ids keep leading to', async () => {
+  test('become one contact, which all their ids lead to', async () => {
     const pull = await source()
     expect(await pull({ contacts: [lead, contact], calls: [activity('a', '1'), activity('b', '2')] })).toEqual({
       created: 1,
@@ -213,12 +213,12 @@ describe('records of a connected system with the same email', () => {
     const left = (await contactOf('person1@example.com')).properties
     expect(left).toMatchObject({ plan: 'pro', city: 'London' })
     expect(await pull({ calls: [activity('d', '2'), activity('e', '1')] })).toEqual({ accepted: 1, failed: 1 })
-    // Nothing is left there of whom the system said it.
+    // No record of the contact is left in the system.
     expect(await pull({ deleted: ['2'] })).toEqual({ deleted: 1 })
     expect((await contactOf('person1@example.com')).properties).toEqual({ email: 'person1@example.com' })
   })
 
-  test('keep their ids in a merge, get them back when it is undone, and lose them by an erasure', async () => {
+  test('keep their ids in a merge, get them back when it is undone, and lose them in an erasure', async () => {
     const pull = await source()
     await pull({ contacts: [lead, contact, person(3)] })
     const { contact_id } = await contactOf('person1@example.com')
@@ -232,12 +232,12 @@ describe('records of a connected system with the same email', () => {
     expect(await ids.execute()).toEqual([{ external_id: '2', contact_id }])
     await tenant.call('POST', '/v1/erasures', { contact_id })
     await expect.poll(() => ids.execute()).toEqual([])
-    // An erasure blocks nobody: the record that is read again creates the person again.
+    // An erasure does not block the person: if the record is read again, it creates the contact again.
     expect(await pull({ contacts: [contact] })).toEqual({ created: 1 })
   })
 })
 
-test('an address within the network is refused, and nothing is sent to it', async () => {
+test('an address in the private network is refused, and nothing is sent to it', async () => {
   const { outbound, ...urls } = system.options
   const guarded = await startTestService({}, { ...urls, outbound: { ca: outbound.ca } })
   try {

@@ -10,14 +10,14 @@ import {
   WITHIN,
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { CONNECTORS } from './all-connectors.ts'
 import type { ConnectorObject, RecordsPage } from './connector.ts'
 
-const MINUTE_MS = 60_000
 const PULL_MINUTES = 30
 
-/** Activities are about people, and comments about activities. Tickets are about nobody. */
+/** Activities refer to people, and comments to activities. Tickets refer to nothing. */
 const objectOf = (name: string, needs: readonly string[]): ConnectorObject => ({
   name,
   overlapSeconds: 0,
@@ -82,7 +82,7 @@ const events = async () => (await tenant.call('GET', '/v1/events?count_only=true
 const errors = async (path: string) => (await tenant.call('GET', `${path}/errors`)).body.errors
 const asked = (path: string) => system.requests.filter((request) => request.path === path)
 
-test('records that refer to refused ones are not read past, and nothing is missing once those are allowed', async () => {
+test('records that refer to refused ones wait, and nothing is missing once those are allowed', async () => {
   const path = await connect(tenant)
   const failed = await inState(tenant, path, 'failed')
   expect(failed.objects).toMatchObject([
@@ -127,7 +127,7 @@ test('records that refer to refused ones are not read past, and nothing is missi
   expect([await events(), await errors(path)]).toEqual([2, []])
 })
 
-test('after a refusal in the middle of people, activities are read up to where people were', async () => {
+test('after a refusal in the middle of reading people, activities are read up to the same time as people', async () => {
   refusedCursor = '1'
   const path = await connect(tenant)
   await inState(tenant, path, 'failed')
@@ -144,7 +144,7 @@ test('after a refusal in the middle of people, activities are read up to where p
   expect([await events(), await errors(path)]).toEqual([2, []])
 })
 
-test('what the system refuses does not slow the rest down: the next pull is on schedule, however often it was refused', async () => {
+test('a refusal does not delay other objects: the next pull is on schedule, however often the system refused', async () => {
   const path = await connect(tenant)
   let before: string | undefined
   for (let run = 0; run < 3; run++) {
@@ -157,7 +157,7 @@ test('what the system refuses does not slow the rest down: the next pull is on s
   }
 })
 
-test('erasing a person during a pull: the reason of a refusal that names them does not come back', async () => {
+test('erasing a person during a pull: a refusal that names them does not come back', async () => {
   const { email } = person(1)
   const { body } = await tenant.call('POST', '/v1/contacts', { email })
   const { promise, resolve } = Promise.withResolvers<void>()

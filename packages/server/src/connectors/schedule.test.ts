@@ -12,10 +12,10 @@ import {
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { changesAreKnown, deliveriesOf } from '../../test/webhooks.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { createSubscription } from '../webhooks/subscriptions.ts'
 
-const MINUTE_MS = 60_000
 const PULL_MINUTES = 45
 
 let system: ScriptedSystem
@@ -41,7 +41,7 @@ function met(id: string) {
   return { id, contact: '1', call: { ...EMPTY_CALL, event: { ...event, timestamp: '2026-01-05T10:00:00Z' } } }
 }
 
-test('after a run, the next one begins by itself when its time has come', async () => {
+test('after a run, the next one starts by itself when it is due', async () => {
   system.pages = [{ contacts: [person(1)] }]
   const path = await connect(tenant)
   let before: string | undefined

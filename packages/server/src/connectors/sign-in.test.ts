@@ -117,7 +117,7 @@ describe('a sign-in at a provider', () => {
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
-  test('a renewal that the provider does not answer is repeated, and signs nobody out', async () => {
+  test('a renewal that the provider does not answer is retried, and does not sign anyone out', async () => {
     const { id, secret } = google.client
     const setClient = (client_secret: string) =>
       tenant.call('PUT', '/v1/oauth-clients/google', { client_id: id, client_secret })
@@ -167,7 +167,7 @@ describe('a sign-in at a provider', () => {
     expect(await read(path)).toMatchObject({ state: 'waiting', error: null })
   })
 
-  test('starts the first read at a date, which must be one', async () => {
+  test('starts the first read at a date, which must be valid', async () => {
     const purpose = { kind: 'connection', connector: 'scripted', read_since: 'last year' }
     const refused = await post('/v1/authorizations', { provider: 'google', purpose })
     expect([refused.status, refused.body.error.details[0].path]).toEqual([400, 'purpose.read_since'])

@@ -36,7 +36,7 @@ export function openSignIn(
       return { access_token: await token }
     } catch (error) {
       if (error instanceof TokenRefused && error.isEnded) throw new SignedOut(error.message, { cause: error })
-      // A wrong client secret or a page of a proxy says nothing about the sign-in, which a later renewal may continue.
+      // A wrong client secret or a proxy's error page does not mean that the sign-in has ended. A later renewal may succeed.
       if (error instanceof TokenRefused || error instanceof TokenUnavailable) {
         throw new RenewalFailed(error.message, { cause: error })
       }
@@ -70,8 +70,8 @@ function open(
 }
 
 /**
- * Renewed tokens are stored with the connection, unless a person has signed in again in the meantime. Other changes, such as
- * a pause, do not matter: the tokens before are worth nothing, so losing the renewed ones would end the sign-in.
+ * Stores renewed tokens with the connection, unless a person has signed in again in the meantime. Other changes, such as a
+ * pause, do not prevent that: the old tokens no longer work, so losing the new ones would end the sign-in.
  */
 function tokenStoreOf(tenant: Tenant, secrets: SecretBox, connector: Connector, connectionId: string): TokenStore {
   const place = sealedPlace(tenant.id, connectionId)

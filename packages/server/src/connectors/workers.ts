@@ -8,12 +8,13 @@ import { eachAlone, every, type Repeated } from '../platform/every.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { ConnectServices } from './connect.ts'
 import { type PullServices, pullConnection } from './pull.ts'
 import { writeBackConnection } from './write-back/run.ts'
 
-/** How long a pull that a person starts waits at most before it is queued. */
+/** How often due pulls are queued, including those that people start. */
 const EVERY_MS = 1_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
@@ -21,7 +22,7 @@ const CONCURRENCY = 2
 const HEARTBEAT_SECONDS = 30
 /** A job that hangs ends after this time, which exceeds two slices of reading with a download in between. */
 const EXPIRES_SECONDS = 1_200
-/** While a job exists, no other is queued. This is how often it is tried, in case the job's process died. */
+/** How often a job is sent again, in case the process of the first one died. While the first one exists, this does nothing. */
 const SENT_AGAIN_SECONDS = 20
 
 /** Pulls of connected systems, one at a time per connection. */
@@ -31,7 +32,7 @@ const PULL_QUEUE = jobQueue<{ connectionId: string }>('connection-pull', {
   expireInSeconds: EXPIRES_SECONDS,
   // `next_pull_at` schedules the retry.
   retryLimit: 0,
-  deleteAfterSeconds: 3_600,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 /** Writes to connected systems, one at a time per connection. */
@@ -41,7 +42,7 @@ const WRITE_QUEUE = jobQueue<{ connectionId: string }>('connection-write-back', 
   expireInSeconds: EXPIRES_SECONDS,
   // Unwritten contacts stay in the outbox.
   retryLimit: 0,
-  deleteAfterSeconds: 3_600,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 export const CONNECTOR_QUEUES = [PULL_QUEUE, WRITE_QUEUE]

@@ -2,11 +2,11 @@ import { forgetSourceCompanies, writeSourceCompanies } from '../companies/source
 import { findContactsByKeys } from '../contacts/bulk.ts'
 import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
-import { knownEventIds, type Whereabouts } from '../events/read.ts'
+import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
 import type { IncomingRecord, Source } from '../sources/apply-records.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
@@ -19,12 +19,12 @@ import { writeProfiles } from './write-profiles.ts'
 const RECORDS_PER_WRITE = 100
 const CALLS_PER_WRITE = 500
 /** How far an event's time may have shifted since it was recorded, for example after a change of the time zone setting. */
-const TIME_CHANGE_MS_MAX = 2 * 86_400_000
+const TIME_CHANGE_MS_MAX = 2 * DAY_MS
 const SERVICE = { kind: 'service' } as const
 
 export interface PageServices extends MergeServices {
-  /** Records calls. With `history`, they cause no webhook deliveries. */
   recordCalls: RecordCalls
+  /** The same for history, which causes no webhook deliveries. */
   recordHistory: RecordCalls
 }
 
@@ -86,7 +86,7 @@ export async function writePage(
     )
   }
   for (const some of inParts(page.calls ?? [], CALLS_PER_WRITE)) {
-    await record(tenant, services, writer, await addressed(tenant, writer, some), isHistory, result)
+    await record(tenant, services, writer, await resolveCalls(tenant, writer, some), isHistory, result)
   }
   for (const sent of page.conversations ?? []) {
     const messages = sent.map((message) => ({ ...message, source: writer.source }))
@@ -124,7 +124,7 @@ async function merge(
 }
 
 /** Adds the contacts and the event ids to the calls. A call about an unknown contact fails. */
-async function addressed(
+async function resolveCalls(
   tenant: Tenant,
   { source, sourceId }: Writer,
   calls: readonly SourceCall[],
@@ -175,8 +175,8 @@ async function record(
 }
 
 /**
- * The ids of events that were recorded before. An activity is looked for among the events of its contact, because a meeting
- * may have been moved by months; other events by their times.
+ * The ids of events that were recorded before. An activity is looked up among the events of its contact, because a meeting
+ * may have been moved by months. Other events are looked up by their times.
  */
 async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Set<string>> {
   const events = sent.filter((each) => idOf(each) !== null)
@@ -187,12 +187,12 @@ async function knownIds(tenant: Tenant, sent: readonly SourceCall[]): Promise<Se
   const known = new Set<string>()
   for (const [kind, group] of groups) {
     const ids = group.flatMap((each) => idOf(each) ?? [])
-    for (const id of await knownEventIds(tenant, ids, whereaboutsOf(kind, group))) known.add(id)
+    for (const id of await knownEventIds(tenant, ids, lookupRangeOf(kind, group))) known.add(id)
   }
   return known
 }
 
-function whereaboutsOf(kind: string, group: readonly SourceCall[]): Whereabouts | null {
+function lookupRangeOf(kind: string, group: readonly SourceCall[]): LookupRange | null {
   if (kind === 'of contacts') return { contactIds: group.flatMap((each) => contactOf(each) ?? []) }
   if (kind === 'without a time') return null
   const times = group.map(timeOf)

@@ -13,7 +13,7 @@ import {
 } from './record-source.ts'
 import { contactsOfFurtherIds } from './source-ids.ts'
 
-/** A contact while a batch of writes by one source is applied to it, in memory. */
+/** A contact while an upsert of one source's records is applied to it, in memory. */
 export interface ContactState {
   row: ContactRow
   records: SourceRecord[]
@@ -24,13 +24,13 @@ export interface ContactState {
   isRecordDirty: boolean
   /** Whether the source already has a record of the contact. */
   hasRecord: boolean
-  /** The source's id for the contact when the batch began. */
+  /** The source's id for the contact before the upsert. */
   externalIdBefore: string | null
-  /** The keys of contacts that were merged into it, and further ids of the source, limited to those in the batch. */
+  /** The keys of contacts that were merged into it, and further ids of the source, limited to those in the upsert. */
   aliases: { externalIds: string[]; emails: string[] }
 }
 
-/** A contact that the batch creates. */
+/** A contact that the upsert creates. */
 export function newState(row: ContactRow): ContactState {
   const aliases = { externalIds: [], emails: [] }
   return {
@@ -47,7 +47,7 @@ export function newState(row: ContactRow): ContactState {
 
 /**
  * Locks the contacts with these ids of a source and those with these emails, in a fixed order.
- * @throws Collision if another transaction was faster; repeat the batch.
+ * @throws Collision if another transaction was faster; repeat the upsert.
  */
 export async function lockStates(
   tx: Tenant,
@@ -63,7 +63,7 @@ export async function lockStates(
   return statesOf(tx, source, rows, known.aliases)
 }
 
-/** The same contacts as they are now, not locked, to compute what a batch would change. */
+/** The same contacts as they are now, not locked, to compute what an upsert would change. */
 export async function readStates(
   tenant: Tenant,
   source: string,
@@ -117,8 +117,8 @@ async function statesOf(
 }
 
 /**
- * Stores the changed contacts of a batch, in a handful of statements.
- * @throws Collision if another transaction was faster; repeat the batch.
+ * Stores the changed contacts of an upsert, in a handful of statements.
+ * @throws Collision if another transaction was faster; repeat the upsert.
  */
 export async function storeStates(tx: Tenant, source: string, states: Iterable<ContactState>): Promise<void> {
   const all = [...states]
@@ -266,7 +266,7 @@ async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void
     .execute()
 }
 
-/** Two contacts of a batch may swap ids; updated row by row, both would briefly have the same one. */
+/** Two contacts of an upsert may swap ids; updated row by row, both would briefly have the same one. */
 async function releaseExternalIds(tx: Tenant, source: string, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return
   await tx.db

@@ -1,5 +1,5 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
-import type { Batch, EventRecord } from '../journal/event-record.ts'
+import type { EventGroup, EventRecord } from '../journal/event-record.ts'
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
@@ -51,7 +51,7 @@ export interface WriteDependencies {
   /** Deletes the conversations of a contact that is about to be deleted. */
   deleteConversations(tx: Tenant, contactId: string): Promise<void>
   /** Notified of recorded events after the commit. Cheap while nobody is watching; never throws. */
-  live: { onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void }
+  live: { onRecorded(groups: readonly Pick<EventGroup, 'tenantId' | 'events'>[]): void }
   log: Logger
 }
 

@@ -1,5 +1,5 @@
 import { pagesOf } from '../platform/answer-size.ts'
-import { FIRST_ID } from '../platform/ids.ts'
+import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
@@ -8,7 +8,7 @@ import { segmentIds } from './segment-ids.ts'
 
 const ROWS_PER_PAGE = 1_000
 
-/** All matching contacts in batches, sorted by id. */
+/** All matching contacts in pages, sorted by id. */
 export function contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
   return pagesOf<ContactRowInSegments>(ROWS_PER_PAGE, (limit, after) =>
     tenant.heavyRead(
@@ -16,7 +16,7 @@ export function contactPages(tenant: Tenant, filters: ContactFilters): AsyncGene
         matchingContacts(tenant, filters)
           .select(CONTACT_COLUMNS)
           .select(segmentIds)
-          .where('contacts.contact_id', '>', after?.contact_id ?? FIRST_ID)
+          .where('contacts.contact_id', '>', after?.contact_id ?? ZERO_ID)
           .orderBy('contacts.contact_id')
           .limit(limit)
           .execute(),
@@ -35,7 +35,7 @@ export async function nextContactIds(
   const rows = await tenant.heavyRead(() =>
     matchingContacts(tenant, filters)
       .select('contacts.contact_id')
-      .where('contacts.contact_id', '>', after ?? FIRST_ID)
+      .where('contacts.contact_id', '>', after ?? ZERO_ID)
       .orderBy('contacts.contact_id')
       .limit(limit)
       .execute(),

@@ -15,7 +15,8 @@ const ATTACHMENTS_MAX = 100
 /** Of more references, the first ones (the start of the thread) and the last ones (its end) are kept. */
 const REFERENCES_MAX = 100
 const REFERENCES_FIRST = 10
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
+/** Messages with an earlier time have a wrong one. */
+export const EARLIEST_MS = Date.UTC(2000, 0, 1)
 /** Marks the end of a text that was cut. */
 export const TRUNCATED = '[truncated]'
 

@@ -38,11 +38,11 @@ export async function recordMessages(
   const results: RecordedMessage[] = []
   for (let from = 0; from < messages.length; from += MESSAGES_PER_TRANSACTION) {
     const now = writing.clock()
-    const batch: CleanMessage[] = []
+    const cleaned: CleanMessage[] = []
     for (const message of messages.slice(from, from + MESSAGES_PER_TRANSACTION)) {
-      batch.push(await cleanMessage(message, now))
+      cleaned.push(await cleanMessage(message, now))
     }
-    results.push(...(await changeContacts(tenant, writing, (tx, log) => recordBatch(tx, log, batch, now))))
+    results.push(...(await changeContacts(tenant, writing, (tx, log) => recordAll(tx, log, cleaned, now))))
   }
   return results
 }
@@ -52,14 +52,15 @@ interface Known {
   direction: string
 }
 
-interface Batch {
+/** What recording messages needs to know, read once for all of them. */
+interface RecordContext {
   contacts: ContactsByKey
   own: ReadonlySet<string>
   known: Map<string, Known>
   now: Date
 }
 
-async function recordBatch(
+async function recordAll(
   tx: Tenant,
   log: ChangeLog,
   messages: readonly CleanMessage[],
@@ -67,11 +68,16 @@ async function recordBatch(
 ): Promise<RecordedMessage[]> {
   const contacts = await lockContacts(tx, messages)
   await lockConversations(tx)
-  const batch: Batch = { contacts, own: await ownAddresses(tx), known: await knownMessages(tx, messages), now }
+  const context: RecordContext = {
+    contacts,
+    own: await ownAddresses(tx),
+    known: await knownMessages(tx, messages),
+    now,
+  }
   const results: RecordedMessage[] = []
   const firstSeen = new Map<string, Date>()
   for (const message of messages) {
-    const { result, isEvent } = await recordOne(tx, batch, message)
+    const { result, isEvent } = await recordOne(tx, context, message)
     results.push(result)
     if (!isEvent || result.threadId === null) continue
     for (const contactId of contactsWithEvent(message, contacts)) {
@@ -86,11 +92,11 @@ async function recordBatch(
 
 async function recordOne(
   tx: Tenant,
-  batch: Batch,
+  context: RecordContext,
   message: CleanMessage,
 ): Promise<{ result: RecordedMessage; isEvent: boolean }> {
   const key = identityOf(message)
-  const known = batch.known.get(key)
+  const known = context.known.get(key)
   if (known) {
     const result = { status: 'known', threadId: known.threadId, isNewThread: false } as const
     // A mail between the tenant's own people was found in the recipient's inbox first, and now in the sender's folder.
@@ -103,37 +109,41 @@ async function recordOne(
   }
   const isMail = message.threadKey === null
   const linked = isMail ? await linkedThreads(tx, message) : []
-  if (isMail && linked.length === 0 && !involvesContact(message, batch)) {
+  if (isMail && linked.length === 0 && !involvesContact(message, context)) {
     return { result: { status: 'ignored', threadId: null, isNewThread: false }, isEvent: false }
   }
   const { threadId, isNew, mergedIds } = await findThread(
     tx,
     message,
     linked,
-    counterpartsOf(message, batch),
-    batch.now,
+    counterpartsOf(message, context),
+    context.now,
   )
-  await storeMessage(tx, threadId, message, batch.now)
+  await storeMessage(tx, threadId, message, context.now)
   await addToThread(tx, threadId, message)
-  batch.known.set(key, { threadId, direction: message.direction })
-  for (const each of batch.known.values()) if (mergedIds.includes(each.threadId)) each.threadId = threadId
+  context.known.set(key, { threadId, direction: message.direction })
+  for (const each of context.known.values()) if (mergedIds.includes(each.threadId)) each.threadId = threadId
   return { result: { status: 'recorded', threadId, isNewThread: isNew }, isEvent: true }
 }
 
 /** Whether a participant other than the tenant's own people is a contact. */
-function involvesContact(message: CleanMessage, batch: Batch): boolean {
-  return contactKeysOf(participantsOf(message), message.source, batch).length > 0
+function involvesContact(message: CleanMessage, context: RecordContext): boolean {
+  return contactKeysOf(participantsOf(message), message.source, context).length > 0
 }
 
 /** The addresses of the contacts that a mail is with: its sender if that is a contact, else all participants. */
-function counterpartsOf({ direction, from, to, cc, source }: CleanMessage, batch: Batch): string[] {
-  const writer = direction === 'inbound' ? contactKeysOf([from], source, batch) : []
-  const keys = writer.length > 0 ? writer : contactKeysOf([from, ...to, ...cc], source, batch)
+function counterpartsOf({ direction, from, to, cc, source }: CleanMessage, context: RecordContext): string[] {
+  const writer = direction === 'inbound' ? contactKeysOf([from], source, context) : []
+  const keys = writer.length > 0 ? writer : contactKeysOf([from, ...to, ...cc], source, context)
   return keys.flatMap(({ directory, key }) => (directory === EMAIL_DIRECTORY ? [key] : []))
 }
 
 /** The keys of people who are contacts and not the tenant's own people. */
-function contactKeysOf(people: readonly Participant[], source: string, { contacts, own }: Batch): ParticipantKey[] {
+function contactKeysOf(
+  people: readonly Participant[],
+  source: string,
+  { contacts, own }: RecordContext,
+): ParticipantKey[] {
   return people
     .flatMap((participant) => keysOf(participant, source))
     .filter((key) => contacts.has(keyText(key)) && !(key.directory === EMAIL_DIRECTORY && own.has(key.key)))

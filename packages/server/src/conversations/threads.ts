@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { newId } from '../platform/ids.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf } from './clean.ts'
 import type { Participant } from './message.ts'
 import { participantsOf } from './participants.ts'
@@ -137,7 +138,7 @@ async function threadOfSubject(
   counterparts: readonly string[],
 ): Promise<string | null> {
   if (message.subjectKey === '' || counterparts.length === 0) return null
-  const windowMs = SUBJECT_WINDOW_DAYS * 86_400_000
+  const windowMs = SUBJECT_WINDOW_DAYS * DAY_MS
   const thread = await tx.db
     .selectFrom('conversation_threads')
     .select('thread_id')

@@ -10,8 +10,8 @@ import type { EventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
 
 /**
- * Delay until the verification. A flush that still links a visitor to the contact started before the deletion's commit
- * and ends within 30 seconds; its deliveries and events have arrived by then.
+ * The delay until the verification. A flush that still links a visitor to the contact started before the deletion's commit and
+ * ends within 30 seconds, so its deliveries and events have arrived by then.
  */
 const VERIFY_AFTER_SECONDS = 60
 
@@ -68,7 +68,7 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   else await finishVerification(tenant, dependencies, erasureId, subject, now)
 }
 
-/** Deletes the contact with its dependent rows. Webhooks are notified, as of every deletion. */
+/** Deletes the contact with its dependent rows. Webhooks are notified, as for every deletion. */
 async function eraseContact(
   tenant: Tenant,
   { writing, counters }: ErasureDependencies,

@@ -16,6 +16,7 @@ import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** Retried until it succeeds, even if ClickHouse is down for days; after a crash, another process continues. */
 export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
@@ -24,7 +25,7 @@ export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
   retryBackoff: true,
   retryDelayMax: 300,
   heartbeatSeconds: 60,
-  expireInSeconds: 4 * 3_600,
+  expireInSeconds: 4 * HOUR_SECONDS,
 })
 
 /** Proof that a contact was erased: counts without personal data. */
@@ -93,7 +94,7 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
-/** The merged contacts, each with an erasure of its own. Their visitors are the survivor's. */
+/** The merged contacts, each with its own erasure. Their visitors belong to the survivor. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
   const merged = await mergedContacts(tx, contactId)
   return merged.map(({ aliases, ...contact }) => ({

@@ -47,7 +47,7 @@ export const ERASURE_OPERATIONS = [
     status: 202,
     example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: ['404 contact_merged', '404 not_found'],
-    // Requested in a transaction of its own; the response waits for the erasure outside of it.
+    // The request has its own transaction. The response waits for the erasure outside of it.
     audit: 'own',
     async run({ tenant, actor, now, jobs }, input) {
       const contactId = pathId(input.contact_id, 'contact')

@@ -1,3 +1,4 @@
+import { EVENT_AHEAD_MS_MAX } from '../journal/event-record.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
 import { type ServiceError, validationError } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -22,7 +23,6 @@ export interface AnalyticsFormat extends Format {
 /** Ids and lines of files are a namespace of their own, so that they never equal those of a source. */
 const NAMESPACE = 'import'
 const TIME_DIGITS = 8
-const FUTURE_MS_MAX = 86_400_000
 
 /** The event's id for an id that is any text: the same for the same text. */
 export function idOfText(text: string): string {
@@ -30,7 +30,7 @@ export function idOfText(text: string): string {
 }
 
 /**
- * The id of an event that has none: the same for the same line. It begins with the event's time, because files are usually
+ * The id of an event that has none: the same for the same line. It starts with the event's time, because files are usually
  * sorted by it, and PostgreSQL stores ordered ids faster than random ones.
  */
 export function idOfLine(text: string, timestamp = ''): string {
@@ -47,7 +47,7 @@ export function requireTime(path: string, text: string): string {
   const time = parseTimestamp(text)
   if (text === '') throw invalid(path, 'is required: when the event happened')
   if (time === null) throw invalid(path, TIMESTAMP_FORM)
-  if (time.getTime() > Date.now() + FUTURE_MS_MAX) throw invalid(path, 'must not be more than 24 hours ahead')
+  if (time.getTime() > Date.now() + EVENT_AHEAD_MS_MAX) throw invalid(path, 'must not be more than 24 hours ahead')
   return text
 }
 

@@ -1,3 +1,4 @@
+import { EVENT_TEXT_LENGTH_MAX } from '../journal/event-record.ts'
 import { firstCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type Fields, textOf } from '../sites/segment/fields.ts'
@@ -6,13 +7,12 @@ import { type Fields, textOf } from '../sites/segment/fields.ts'
 
 /** Ids that SDKs generate for a device: five groups of hexadecimal digits, among them UUIDs. */
 export const GENERATED_ID = /^[0-9a-f]+(-[0-9a-f]+){4}$/i
-const URL_LENGTH_MAX = 16_384
 /** The value that their SDKs send if a page has no referrer. */
 const NO_REFERRER = '$direct'
 
 export function urlOf(value: unknown): string | undefined {
   const text = textOf(value)
-  return text === '' ? undefined : firstCharacters(text, URL_LENGTH_MAX)
+  return text === '' ? undefined : firstCharacters(text, EVENT_TEXT_LENGTH_MAX)
 }
 
 export function referrerOf(value: unknown): string | undefined {

@@ -13,9 +13,9 @@ export interface Chunk {
   /** The number of the line before the first. */
   before: number
   lines: Line[]
-  /** What each line says, or why it fails. */
+  /** The call of each line, or why the line fails. */
   calls: (Call | ServiceError)[]
-  /** What was ignored in each line. */
+  /** The ignored parts of each line. */
   warnings: string[][]
   /** The number of the last line. */
   last: number

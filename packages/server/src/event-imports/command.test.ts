@@ -86,7 +86,7 @@ async function expectAllOnce(event: string): Promise<void> {
   expect(await figure({ metric: 'sum', metric_field: 'n' })).toBe(VALID.reduce((sum, n) => sum + n, 0))
 }
 
-/** The numbers of the lines in an errors file, each of which has what was read. */
+/** The numbers of the lines in an errors file. Checks that each entry contains the line. */
 async function failedLines(file: string, event: string): Promise<number[]> {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   return lines.map((line) => {
@@ -112,7 +112,7 @@ test('an import from standard input that is killed continues when it runs again:
     message: expect.stringContaining(`process ${killed.process.pid}`),
   })
   await endClaim()
-  // Its contents count, not its compression.
+  // The file is the same: its contents count, not its compression.
   const { exit, stdout, stderr } = await startImport(linesOf(event), '--errors', errors).ended
   expect(JSON.parse(stdout)).toEqual({
     format: 'native',
@@ -127,13 +127,13 @@ test('an import from standard input that is killed continues when it runs again:
     imported_before: false,
   })
   expect(stderr).toMatch(/^· continuing after line (4|8|12|16),000$/m)
-  expect(stderr).toContain(`cdsctl: 20 of 20,000 lines failed. ${errors} has each of them and says why.`)
+  expect(stderr).toContain(`cdsctl: 20 of 20,000 lines failed. ${errors} lists them with the reasons.`)
   expect(exit).toBe(3)
   expect(await failedLines(errors, event)).toEqual(INVALID_LINES)
   await expectAllOnce(event)
 })
 
-test('Ctrl+C ends an import after the chunk under way, and says where it continues', async () => {
+test('Ctrl+C ends an import after the current chunk, and says where it will continue', async () => {
   const event = 'interrupted'
   const interrupted = startImport(linesOf(event))
   await whileHeld(async () => void interrupted.process.kill('SIGINT'))
@@ -146,7 +146,7 @@ test('Ctrl+C ends an import after the chunk under way, and says where it continu
   expect(again.stderr).toContain(`continuing after line ${line}`)
   expect(again.exit).toBe(3)
   expect(JSON.parse(again.stdout)).toMatchObject({ read: LINES, recorded: VALID.length, repeated: 0, failed: 20 })
-  // Where the command ran, if no file is given.
+  // Without --errors, the file is in the directory where the command ran.
   expect(await failedLines(join(directory, 'events.errors.jsonl'), event)).toEqual(INVALID_LINES)
   await expectAllOnce(event)
 })

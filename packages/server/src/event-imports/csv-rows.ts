@@ -100,7 +100,7 @@ function objectIn(row: Record<string, unknown>, path: readonly string[]): Record
   return object
 }
 
-/** Also for a column with the name of a prototype. */
+/** Sets a field, even for a column named `__proto__`. */
 function set(object: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }

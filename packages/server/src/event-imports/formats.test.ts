@@ -233,7 +233,7 @@ test('PostHog’s properties of an anonymous person are reported too', async () 
   })
 })
 
-test('20 kinds of warnings are told apart, and the others are counted together', () => {
+test('20 kinds of warnings are listed separately, and the others are counted together', () => {
   const warnings: Warnings = { lines: 0, kinds: [] }
   for (let line = 1; line <= 25; line++) addWarnings(warnings, line, [`kind ${line}`, 'kind 1'])
   addWarnings(warnings, 26, ['x'.repeat(1_000), 'y'])
@@ -245,7 +245,7 @@ test('20 kinds of warnings are told apart, and the others are counted together',
   expect(describeWarnings(warnings.kinds).at(-1)).toBe('6 lines (21, 22, 23, 24, 25, 26): Other parts were ignored.')
 })
 
-test('lines that are no event fail alone, each with its number and its reason in the file of errors', async () => {
+test('lines that are not events fail alone, each with its number and its reason in the errors file', async () => {
   const good = { event: 'hostile', timestamp: AT, email: 'hostile@example.com' }
   const deep = `{"event":"hostile","timestamp":"${AT}","email":"hostile@example.com","data":{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}}`
   const lines = [
@@ -309,7 +309,7 @@ test('a file that does not exist is rejected', async () => {
   await expect(files.import('/nowhere/events.jsonl')).rejects.toMatchObject({ code: 'invalid_file' })
 })
 
-test('the id of a line without one is the same for the same line, and ids are in the order of time', () => {
+test('a line without an id always gets the same one, and these ids are in the order of time', () => {
   const times = ['2024-02-29T23:59:59Z', '2025-01-01T00:00:00Z', '2025-01-01T00:00:01Z', '2026-06-30T12:00:00+02:00']
   const ids = times.map((time) => idOfLine(`an event at ${time}`, time))
   expect(ids.toSorted()).toEqual(ids)

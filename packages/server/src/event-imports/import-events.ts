@@ -25,21 +25,21 @@ import {
 import { addWarnings, type ImportWarning, type Warnings } from './warnings.ts'
 
 const PROGRESS_EVERY_MS = 2_000
-/** The journal holds about this many chunks; beyond this, the import waits for ClickHouse. */
+/** While more journal rows than this wait for ClickHouse, the import waits, so that it does not delay incoming events. */
 const JOURNAL_ROWS_MAX = 64
 const PAUSE_MS = 500
-/** How often a chunk is tried while a database does not respond. */
+/** How many times a chunk is tried while a database does not respond. */
 const TRIES_MAX = 120
-/** A file is as good as a server with a secret key. */
+/** A file is trusted like a server with a secret key. */
 const SENDER = { sourceId: null, trust: 'verified', page: null } as const
 
 export interface EventImport {
   file: string
-  /** null: it is recognized. */
+  /** null: it is recognized from the file's contents. */
   format: FormatName | null
   /** The file for the lines that fail. */
   errorsFile: string
-  /** Whether a file that was imported is imported again. */
+  /** Whether to import a file again that has been imported. */
   again: boolean
   /** Aborts when the user interrupts the command. */
   interrupted: AbortSignal
@@ -62,7 +62,7 @@ export interface EventImportSummary {
   /** Lines without an event, which name a person or write properties. */
   people: number
   failed: number
-  /** Of the lines that did not fail, those of which a part was ignored. */
+  /** Lines that did not fail, but of which a part was ignored. */
   warned: number
   warnings: ImportWarning[]
   /** The file with the lines that failed; null if none did. */
@@ -101,7 +101,9 @@ export async function importEvents(
     try {
       const summaryOf = (done: Progress) => toSummary(done, events.format, errorsFile)
       if (progress.finished_at !== null) {
-        onProgress(`${input.name} was imported on ${progress.finished_at.toISOString()}. --again imports it again`)
+        onProgress(
+          `${input.name} was imported on ${progress.finished_at.toISOString()}. Use --again to import it again`,
+        )
         return { ...summaryOf(progress), imported_before: true }
       }
       if (progress.lines_done > 0) onProgress(`continuing after line ${number(progress.lines_done)}`)
@@ -126,7 +128,7 @@ export async function importEvents(
   }
 }
 
-/** Writes one chunk after another; the next is read and checked meanwhile. */
+/** Writes one chunk after another, while the next one is read and checked. */
 async function importLines(
   work: Omit<Work, 'record'>,
   dependencies: ImportDependencies,
@@ -156,7 +158,7 @@ async function importLines(
   }
 }
 
-/** The recorder of an import: it notes in the statement that records a chunk's events that they are recorded. */
+/** Creates the recorder of an import. The statement that records a chunk's events also stores that they are recorded. */
 function createRecorder({ tenant, file }: Pick<Work, 'tenant' | 'file'>, dependencies: ImportDependencies) {
   let lines = 0
   // The events are history: they cause no webhook deliveries.
@@ -188,7 +190,7 @@ function requireNotStopped(stop: AbortSignal, line: number): void {
 async function writeChunk(work: Work, chunk: Chunk): Promise<void> {
   const { tenant, file, record, errors, warnings, journalRows, report } = work
   while ((await journalRows()) > JOURNAL_ROWS_MAX) {
-    report('waiting until the events before are stored in ClickHouse')
+    report('waiting until ClickHouse has stored the earlier events')
     await sleep(PAUSE_MS)
   }
   const results = await whenAvailable(report, () => record(tenant, SENDER, chunk.calls))
@@ -208,7 +210,7 @@ async function writeChunk(work: Work, chunk: Chunk): Promise<void> {
   await noteDone(tenant, file, chunk.last, counts, warnings)
 }
 
-/** Repeats what fails because a database does not respond or too much is waiting. */
+/** Retries work that fails because a database does not respond or the service is overloaded. */
 async function whenAvailable<T>(report: (message: string) => void, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -232,7 +234,7 @@ function toSummary(progress: Progress, format: FormatName, errorsFile: string): 
 /** What failed, and where to find the details; null if nothing did. */
 export function failedLinesOf({ read, failed, errors }: EventImportSummary): string | null {
   if (failed === 0) return null
-  return `${number(failed)} of ${number(read)} lines failed. ${errors} has each of them and says why.`
+  return `${number(failed)} of ${number(read)} lines failed. ${errors} lists them with the reasons.`
 }
 
 function throttled(report: (message: string) => void): (message: string) => void {

@@ -50,7 +50,7 @@ async function inspected(name: string, path: string, close: () => Promise<void>)
   try {
     const isCompressed = await isGzip(name, path)
     const read = () => bytesOf(path, isCompressed)
-    const { hash, sample } = await seeAll(read())
+    const { hash, sample } = await hashAndSample(read())
     return { name, path, digest: hash.digest('hex'), sample, read, close }
   } catch (error) {
     throw explained(name, error)
@@ -75,12 +75,12 @@ async function* bytesOf(path: string, isCompressed: boolean): AsyncGenerator<Buf
     return
   }
   const plain = createGunzip({ chunkSize: READ_BYTES })
-  // An error of either ends the other, and thus the loop of the reader.
+  // An error of one stream ends the other, and so the reader's loop, which reports it.
   pipeline(bytes, plain).catch(() => {})
   yield* Readable.from(plain)
 }
 
-async function seeAll(bytes: AsyncIterable<Buffer>): Promise<{ hash: Hash; sample: Buffer }> {
+async function hashAndSample(bytes: AsyncIterable<Buffer>): Promise<{ hash: Hash; sample: Buffer }> {
   const hash = createHash('sha256')
   let sample = Buffer.alloc(0)
   for await (const chunk of bytes) {

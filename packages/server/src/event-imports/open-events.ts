@@ -12,13 +12,13 @@ export interface EventsFile {
   format: FormatName
   /** Reads the lines after the first `done`, some at a time. */
   read(done: number): AsyncGenerator<Line[]>
-  /** The call that a line is. @param warnings gets what was ignored. @returns why it is none otherwise. */
+  /** Converts a line to a call. @param warnings gets what was ignored. @returns an error if the line is not a call. */
   toCall(line: Line, warnings: string[]): Call | ServiceError
 }
 
 /**
  * Recognizes the format of a file.
- * @param named the format, if the caller says it.
+ * @param named the format; null: it is recognized.
  * @throws ServiceError 400 `invalid_file`, `unknown_format`.
  */
 export async function openEvents(input: Input, named: FormatName | null): Promise<EventsFile> {
@@ -27,7 +27,7 @@ export async function openEvents(input: Input, named: FormatName | null): Promis
     .replace(/^\uFEFF/, '')
     .trimStart()
   if (text === '') throw unusableFile(input.name, 'is empty')
-  if (text.startsWith('[')) throw unusableFile(input.name, 'is a list in JSON. Write one event a line instead')
+  if (text.startsWith('[')) throw unusableFile(input.name, 'is a JSON list. Write one event per line instead')
   const isCsv = !text.startsWith('{')
   const read = isCsv ? await openCsv(input, text) : (done: number) => readJsonLines(input.read(), done)
   const format = named ?? recognize(input.name, await firstValues(read))

@@ -9,7 +9,7 @@ import { isClaimed, isFreeIn, leaseLeftMs, newClaim, RELEASED } from '../platfor
 import type { Tenant } from '../platform/tenant.ts'
 import type { ImportWarning, Warnings } from './warnings.ts'
 
-/** A file of a tenant in a format: what is imported once. */
+/** A file's contents and their format. Each is imported once. */
 export interface FileKey {
   digest: string
   format: string
@@ -20,7 +20,7 @@ export interface ClaimedFile extends FileKey {
   claim: string
 }
 
-/** What is done of a file. */
+/** How much of a file has been imported. */
 export type Progress = Pick<
   Selectable<TenantTables['event_imports']>,
   | 'lines_done'
@@ -61,7 +61,7 @@ const FROM_THE_START = {
 }
 
 /**
- * Claims a file for this process. @param again starts from its first line, whatever is done.
+ * Claims a file for this process. @param again whether to start from its first line, even if it has been imported.
  * @throws ServiceError 409 `import_running` if another process imports it.
  */
 export async function claimFile(
@@ -112,7 +112,7 @@ export function whereClaimed(tenant: Tenant, { digest, format, claim }: ClaimedF
     .where(isClaimed(claim))
 }
 
-/** Notes the lines up to one as done. The events are noted by `recordedPart`. @param warnings of all lines so far. */
+/** Stores that the lines up to one are done; `recordedPart` does the same for events. @param warnings of all lines so far. */
 export async function noteDone(
   tenant: Tenant,
   file: ClaimedFile,
@@ -159,8 +159,8 @@ export function warningsOf({ warned, warnings }: Progress): Warnings {
 }
 
 /**
- * Notes, in the statement that records events, the lines that they are of: then a file that is interrupted there, and
- * imported again whenever, records them neither twice nor never.
+ * Stores, in the statement that records events, up to which line they are recorded. If the import is interrupted there, the
+ * next one records every event exactly once.
  */
 export function recordedPart(tenantId: string, file: ClaimedFile, lines: number, events: number): FlushPart {
   return {

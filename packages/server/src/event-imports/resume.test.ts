@@ -37,10 +37,10 @@ const failing = (at: number, when: 'before' | 'after') => {
     groupCommit: (...given: Parameters<typeof groupCommit>) => {
       const inner = groupCommit(...given)
       return {
-        record: async (batches: Parameters<typeof inner.record>[0]) => {
+        record: async (groups: Parameters<typeof inner.record>[0]) => {
           const isLast = ++flushes === at
           if (isLast && when === 'before') throw new Error('killed')
-          await inner.record(batches)
+          await inner.record(groups)
           if (isLast) throw new Error('killed')
         },
       }
@@ -55,7 +55,7 @@ const forgetIds = async () => {
 }
 
 test.each(['before', 'after'] as const)(
-  'an import that ends %s a chunk is committed continues there, even days later: no event is lost or doubled',
+  'an import that ends %s a chunk is committed continues there, even days later: no event is lost or recorded twice',
   async (when) => {
     const event = `cut_${when}`
     const file = await longFile(event)
@@ -76,7 +76,7 @@ test.each(['before', 'after'] as const)(
 )
 
 test.each(['before', 'after'] as const)(
-  'each warning counts once, also if an import ends %s a chunk is committed',
+  'each warning counts once, even if an import ends %s a chunk is committed',
   async (when) => {
     const ids = { anonymousId: `warned-${when}` }
     const lines = Array.from({ length: 4_500 }, (_, n) =>
@@ -110,7 +110,7 @@ test('a file is imported once, and with --again once more', async () => {
   expect(await count(event)).toBe(2)
 })
 
-test('of two imports of a file at once, one runs and the other says who', async () => {
+test('of two concurrent imports of a file, one runs and the other says who runs it', async () => {
   const file = await longFile('at_once')
   const results = await Promise.allSettled([files.import(file), files.import(file, { errorsFile: `${file}.other` })])
   expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -119,7 +119,7 @@ test('of two imports of a file at once, one runs and the other says who', async 
   expect(await count('at_once')).toBe(8_991)
 })
 
-test('an interrupted import ends after the chunk under way, and says how to continue', async () => {
+test('an interrupted import ends after the current chunk, and says how to continue', async () => {
   const file = await longFile('interrupted')
   const interruption = new AbortController()
   const onProgress = () => {}
@@ -136,7 +136,7 @@ test('an interrupted import ends after the chunk under way, and says how to cont
   expect(await count('interrupted')).toBe(8_991)
 })
 
-test('people that no contact is yet are created once, with their first page', async () => {
+test('people who are not contacts yet are created once, with their first page', async () => {
   const page = (n: number) => ({
     event: 'created_once',
     timestamp: `2025-03-0${n}T10:00:00.000Z`,

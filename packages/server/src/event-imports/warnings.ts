@@ -1,4 +1,4 @@
-/** A kind of warning of an import: what was ignored in lines that were recorded otherwise. */
+/** A kind of warning of an import: the part that was ignored in lines that were otherwise recorded. */
 export interface ImportWarning {
   /** The number of lines that have it. */
   lines: number

@@ -1,10 +1,10 @@
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { eventConditions } from './filters.ts'
 
 const EVENTS_READ = 2_000
 const KEYS_MAX = 200
 const DAYS_READ = 90
-const DAY_MS = 86_400_000
 
 /** The keys in the `data` of a tenant's newest events, most frequent first. */
 export async function dataKeys(tenant: Tenant, now: Date): Promise<string[]> {

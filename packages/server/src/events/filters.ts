@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
+import { EVENT_TEXT_LENGTH_MAX, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
@@ -79,15 +79,15 @@ export const EVENT_FILTERS = {
     'analytics_user_id',
   ),
   domain: define(filterText('Exact host of the URL.', 300), 'equals_host', 'domain'),
-  url: define(filterText('Exact URL.', 16_384), 'equals', 'url'),
-  url_path: define(filterText('Exact path of the URL.', 16_384), 'equals', 'url_path'),
+  url: define(filterText('Exact URL.', EVENT_TEXT_LENGTH_MAX), 'equals', 'url'),
+  url_path: define(filterText('Exact path of the URL.', EVENT_TEXT_LENGTH_MAX), 'equals', 'url_path'),
   url_contains: define(filterText('Part of the URL, ignoring case.'), 'contains', 'url'),
-  title: define(filterText('Exact page title.', 16_384), 'equals', 'title'),
+  title: define(filterText('Exact page title.', EVENT_TEXT_LENGTH_MAX), 'equals', 'title'),
   title_contains: define(filterText('Part of the page title, ignoring case.'), 'contains', 'title'),
-  text: define(filterText('Exact text of the element.', 16_384), 'equals', 'text'),
+  text: define(filterText('Exact text of the element.', EVENT_TEXT_LENGTH_MAX), 'equals', 'text'),
   text_contains: define(filterText("Part of the element's text, ignoring case."), 'contains', 'text'),
   element_type: define(filterText('Exact type of the element, such as button.'), 'equals', 'element_type'),
-  element_id: define(filterText('Exact id of the element.', 16_384), 'equals', 'element_id'),
+  element_id: define(filterText('Exact id of the element.', EVENT_TEXT_LENGTH_MAX), 'equals', 'element_id'),
   class_contains: define(filterText("Part of the element's class, ignoring case."), 'contains', 'class'),
   referring_domain: define(
     filterText('Exact host of the referrer, without www.', 300),

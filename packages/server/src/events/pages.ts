@@ -11,7 +11,7 @@ const ROWS_PER_PAGE = 10_000
 const EVENTS_AT_ONCE = 250
 
 /**
- * All matching events in batches, newest first. Each page is a separate query that continues after the previous one, in
+ * All matching events in pages, newest first. Each page is a separate query that continues after the previous one, in
  * the table's order, because the embedded engine would return the result of a single query all at once.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
@@ -51,7 +51,7 @@ async function boundsOfPage(
   after: Key | undefined,
   rowsAPage: number,
 ): Promise<Pick<EventSelect, 'where' | 'parameters'>> {
-  const begin = after
+  const afterKey = after
     ? // The first condition uses the index; the second is exact.
       [`timestamp <= ${AFTER}`, `timestamp < ${AFTER} OR ${EVENT_ID_ORDER} < toUInt128({after_id: UUID})`]
     : []
@@ -60,15 +60,15 @@ async function boundsOfPage(
     name: 'events.page_end',
     lane: 'export',
     columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
-    where: [...where, ...begin],
+    where: [...where, ...afterKey],
     parameters: { ...parameters, ...from },
     orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
     limit: 1,
     offset: rowsAPage - 1,
   })
-  if (!end) return { where: begin, parameters: from }
+  if (!end) return { where: afterKey, parameters: from }
   return {
-    where: [...begin, `timestamp >= ${END}`, `timestamp > ${END} OR ${EVENT_ID_ORDER} >= toUInt128({end_id: UUID})`],
+    where: [...afterKey, `timestamp >= ${END}`, `timestamp > ${END} OR ${EVENT_ID_ORDER} >= toUInt128({end_id: UUID})`],
     parameters: { ...from, end_ms: Number(end.timestamp_ms), end_id: end.event_id },
   }
 }

@@ -10,6 +10,7 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { rangeBefore } from '../platform/http/days.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { queryEvents } from '../segments/events.ts'
 import { suggestValues } from '../segments/suggestions.ts'
 import { eventRows } from '../tenant-export/rows.ts'
@@ -27,7 +28,6 @@ let service: TestService
 let tenant: Tenant
 
 const START = Date.UTC(2026, 0, 1)
-const DAY_MS = 86_400_000
 /** One every 36 minutes, of 1,000 owners, for 500 days. Each visitor has nine in a row, in two sessions. */
 const MERGED = 20_000
 const FRESH = 100

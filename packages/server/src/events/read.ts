@@ -77,17 +77,17 @@ export async function listEventTypes(
   return { types: [], total: Number(counted?.total ?? 0) }
 }
 
-/** What is known of some events: their times, or the contacts that they belong to. The table is sorted by both. */
-export type Whereabouts = { between: readonly [from: Date, to: Date] } | { contactIds: readonly string[] }
+/** Where to look for some events: between two times, or among those of some contacts. The table is sorted by both. */
+export type LookupRange = { between: readonly [from: Date, to: Date] } | { contactIds: readonly string[] }
 
 /**
  * Those of some event ids, in lower case, that an event of the tenant has.
- * @param whereabouts null: unknown. The index of ids then reads a large part of the tenant's events for hundreds of ids.
+ * @param range null: anywhere. The index of ids then reads a large part of the tenant's events for hundreds of ids.
  */
 export async function knownEventIds(
   tenant: Tenant,
   eventIds: readonly string[],
-  whereabouts: Whereabouts | null,
+  range: LookupRange | null,
 ): Promise<string[]> {
   if (eventIds.length === 0) return []
   const find = async (where: string[], parameters: QueryParameters) => {
@@ -100,15 +100,15 @@ export async function knownEventIds(
     })
     return rows.map(({ event_id }) => event_id)
   }
-  if (whereabouts === null) return find([], {})
-  if ('between' in whereabouts) {
-    const [first, last] = whereabouts.between
+  if (range === null) return find([], {})
+  if ('between' in range) {
+    const [first, last] = range.between
     const time = (name: string) => `fromUnixTimestamp64Milli({${name}: Int64}, 'UTC')`
     const isBetween = `timestamp >= ${time('first_ms')} AND timestamp <= ${time('last_ms')}`
     return find(['is_system = 0', isBetween], { first_ms: first.getTime(), last_ms: last.getTime() })
   }
   const known: string[] = []
-  for (const group of await queryableGroups(tenant, [...new Set(whereabouts.contactIds)])) {
+  for (const group of await queryableGroups(tenant, [...new Set(range.contactIds)])) {
     known.push(...(await find([isOwnedBy('owners')], { owners: await ownersOf(tenant, group) })))
   }
   return known

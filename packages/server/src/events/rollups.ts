@@ -1,7 +1,7 @@
+import { DAY_MS } from '../platform/time.ts'
 import { EVENT_FILTERS, type EventConditions, type EventFilters, eventConditions, storableTime } from './filters.ts'
 import { ROLLUPS } from './table.ts'
 
-const DAY_MS = 86_400_000
 const DAY = 'toDate(timestamp)'
 const ALWAYS: readonly string[] = ['is_bot', DAY]
 

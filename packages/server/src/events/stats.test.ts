@@ -2,12 +2,12 @@ import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
 let records: EventRecord[]
 
-const DAY_MS = 86_400_000
 const FIRST = Date.UTC(2025, 0, 1, 23, 59, 59, 999)
 
 beforeAll(async () => {

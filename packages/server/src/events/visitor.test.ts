@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestTenant } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 let tenant: TestTenant
 let stranger: TestTenant
@@ -13,7 +14,7 @@ beforeAll(async () => {
 const read = (id: string, who = tenant) => who.call('GET', `/v1/visitors/${encodeURIComponent(id)}`)
 
 test('a visitor is what its events say about it, and has its contact once it is identified', async () => {
-  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+  const at = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString()
   const view = (path: string, minutes: number, referrer?: string) => {
     const url = `https://${tenant.site}${path}`
     return { event: 'page_view', url, timestamp: at(minutes), ...(referrer === undefined ? {} : { referrer }) }

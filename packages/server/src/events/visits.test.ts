@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -9,7 +10,7 @@ let companyId: string
 
 const now = Date.now()
 /** Minutes before now. */
-const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
+const ago = (minutes: number) => new Date(now - minutes * MINUTE_MS).toISOString()
 
 beforeAll(async () => {
   service = await sharedService()

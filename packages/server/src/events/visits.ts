@@ -4,13 +4,13 @@ import { contactsOf } from '../owners/owners.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { EVENT_SELECT, type EventRow, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, isIndexed, storableTime } from './filters.ts'
 import { joinContacts } from './join.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 import { type TimelineItem, toVisit, type VisitRow } from './visit-object.ts'
 
-const DAY_MS = 86_400_000
 /** Without a filter that an index answers, grouping reads every event of the range, so the range has a default. */
 const DAYS_BY_DEFAULT = 28
 /** A visit that began before a bound may have events after it, and vice versa. Visits are shorter than this. */

@@ -41,7 +41,7 @@ describe('the work that a mapping can cause', () => {
     expect(message).toContain("[*].a4: the mapping's paths read more than 200,000 list items")
   })
 
-  test('a list that many fields take counts for each of them', () => {
+  test('a list that many fields use counts for each of them', () => {
     const body = { list: Array(150_000).fill(1) }
     const error = errorOf(() =>
       applyMapping(

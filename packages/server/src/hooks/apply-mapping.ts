@@ -1,5 +1,11 @@
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type Properties } from '../contacts/properties.ts'
+import {
+  EVENT_DATA_BYTES_MAX,
+  EVENT_EARLIEST_MS,
+  EVENT_NAME_LENGTH_MAX,
+  EVENT_TEXT_LENGTH_MAX,
+} from '../journal/event-record.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
@@ -8,11 +14,7 @@ import type { Field, Mapping } from './mapping.ts'
 import { type Body, openBody, type ParsedPaths } from './paths.ts'
 
 const ID_LENGTH_MAX = 200
-const EVENT_NAME_LENGTH_MAX = 200
-const URL_LENGTH_MAX = 16_384
 const NAME_LENGTH_MAX = 1_000
-const DATA_BYTES_MAX = 32 * 1024
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
 /** Numbers of this size are milliseconds. As seconds, they would be after the year 5138. */
 const MILLISECONDS_FROM = 1e11
 
@@ -104,24 +106,28 @@ function eventOf(event: NonNullable<Mapping['event']>, body: Body, problem: Prob
     problem(event.name, 'event.name', 'is missing, and the event needs a name')
   const data = valuesOf(event.data, body)
   if (isLargeData(data)) {
-    problem({ path: 'event.data' }, 'event.data', `has more than ${DATA_BYTES_MAX} bytes of JSON. Map fewer fields`)
+    problem(
+      { path: 'event.data' },
+      'event.data',
+      `has more than ${EVENT_DATA_BYTES_MAX} bytes of JSON. Map fewer fields`,
+    )
   }
   return {
     name: name ?? '',
     timestamp: event.timestamp ? timeOf(event.timestamp, body, problem) : null,
     id: event.id ? idOf(event.id, 'event.id', body, problem) : null,
-    url: event.url ? textOf(event.url, 'event.url', body, problem, URL_LENGTH_MAX) : null,
+    url: event.url ? textOf(event.url, 'event.url', body, problem, EVENT_TEXT_LENGTH_MAX) : null,
     data,
   }
 }
 
-/** Stops at the first value too many: a hundred fields may each have the whole body. */
+/** Stops as soon as the data is too large: a hundred fields may each contain the whole body. */
 function isLargeData(data: Record<string, unknown>): boolean {
   let bytes = 0
   return Object.entries(data).some((entry) => {
-    // As much as `"name":value,` in the object; the two braces replace the last comma.
+    // An entry is one byte longer as `["name",value]` than as `"name":value,` in the object.
     bytes += Buffer.byteLength(JSON.stringify(entry)) - 1
-    return bytes + 1 > DATA_BYTES_MAX
+    return bytes + 1 > EVENT_DATA_BYTES_MAX
   })
 }
 
@@ -142,7 +148,7 @@ function contactOf(contact: NonNullable<Mapping['contact']>, body: Body, problem
 }
 
 function companyOf(company: NonNullable<Mapping['company']>, body: Body, problem: Problem): MappedCompany | null {
-  const address = textOf(company.domain, 'company.domain', body, problem, URL_LENGTH_MAX)
+  const address = textOf(company.domain, 'company.domain', body, problem, EVENT_TEXT_LENGTH_MAX)
   const domain = address === null ? null : parseCompanyDomain(address)
   if (address !== null && domain === null) problem(company.domain, 'company.domain', 'is not a domain like example.com')
   const name = company.name ? textOf(company.name, 'company.name', body, problem, NAME_LENGTH_MAX) : null
@@ -208,7 +214,7 @@ function timeOf(field: Field, body: Body, problem: Problem): string | null {
         ? parseTimestamp(value)
         : null
   if (at === null || Number.isNaN(at.getTime())) return wrong(field, target, 'time', value, problem)
-  if (at.getTime() < EARLIEST_MS || at.getUTCFullYear() > 9999) {
+  if (at.getTime() < EVENT_EARLIEST_MS || at.getUTCFullYear() > 9999) {
     problem(field, target, 'is a time before the year 2000 or after 9999')
     return null
   }

@@ -32,7 +32,7 @@ test('while the database is away, the sender is told to send the body again', as
   await until(async () => {
     expect((await send(service, hook, order('2', 'away@example.com'))).body.state).toBe('recorded')
   })
-  // However often it was sent, it is one event.
+  // It is one event, however often it was sent.
   const { body } = await tenant.call('GET', '/v1/events')
   expect(body.events).toHaveLength(2)
   expect((await bodiesOf(tenant, hook)).length).toBeGreaterThanOrEqual(2)

@@ -12,7 +12,7 @@ import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, 
 import { requireHook } from './hooks.ts'
 import { Mapping, requireMapping } from './mapping.ts'
 import { entryOf, HookPath, tag } from './operations.ts'
-import { processBody } from './process.ts'
+import { processBody, RETRY_PAUSE_SECONDS, UNEXPECTED } from './process.ts'
 
 /** The services for recording a body again. */
 export interface HookBodyServices extends WriteDependencies {
@@ -126,7 +126,7 @@ export const HOOK_BODY_OPERATIONS = [
     http: 'POST /v1/hooks/:hook_id/bodies/:body_id/run',
     command: 'hook run',
     scope: 'settings:write',
-    summary: "Record a body again with the hook's mapping of today",
+    summary: "Record a body again with the hook's current mapping",
     description:
       'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name.',
     input: BodyPath,
@@ -139,12 +139,13 @@ export const HOOK_BODY_OPERATIONS = [
       const claimed = await claimBody(tenant, hook_id, body_id)
       if (claimed === null) throw inProgress()
       try {
-        // Whoever runs a body again wants its values now.
+        // A person who runs an old body again wants its values, even if newer ones have been written since.
         await processBody(tenant, context, hook, { ...claimed, writesAt: null })
       } catch (error) {
         const isPending = known.state === 'pending'
-        const { code, message } = error instanceof ServiceError ? error : UNFORESEEN
-        await releaseBody(tenant, claimed, isPending ? { pauseSeconds: 10, code, message } : null).catch(() => {})
+        const { code, message } = error instanceof ServiceError ? error : UNEXPECTED
+        const retry = isPending ? { pauseSeconds: RETRY_PAUSE_SECONDS, code, message } : null
+        await releaseBody(tenant, claimed, retry).catch(() => {})
         throw error
       }
       const { body } = await readBody(tenant, hook_id, body_id)
@@ -155,8 +156,6 @@ export const HOOK_BODY_OPERATIONS = [
     audit: 'own',
   }),
 ]
-
-const UNFORESEEN = { code: 'internal_error', message: 'An unexpected error occurred. It will be retried.' }
 
 function previewOf(mapping: Mapping, body: unknown) {
   const nothing = { event: null, contact: null, company: null }

@@ -12,7 +12,7 @@ export const Hook = Type.Object(
     hook_id: Id,
     name: Type.String(),
     kind: Type.Enum([...HOOK_KINDS]),
-    source: Type.String({ description: 'The name of the source that it writes as.' }),
+    source: Type.String({ description: 'The name of the source that writes its records.' }),
     enabled: Type.Boolean({ description: 'Whether it accepts bodies.' }),
     token_hint: Type.String({ description: 'The last 4 characters of its token.' }),
     previous_token_until: Nullable(

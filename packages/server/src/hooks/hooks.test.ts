@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodiesOf, createHook, ORDERS, order, send } from '../../test/hooks.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 const SECRET = 'the-secret-of-the-sender'
-const HOUR_MS = 3_600_000
 
 let service: TestService
 let tenant: TestTenant
@@ -55,7 +55,7 @@ test('a hook is created, changed, listed and deleted; its token and secret are s
   expect(entries[0]).toMatchObject({ subject_name: 'Shop', subject_exists: false })
 })
 
-test('the source has a name of its own, which no other source has', async () => {
+test('the source has a name that no other source has', async () => {
   const create = (input: object) => tenant.call('POST', '/v1/hooks', { kind: 'custom', ...input })
   expect((await create({ name: 'Événements  été' })).body.hook.source).toBe('evenements-ete')
   expect((await create({ name: '予約' })).body.hook.source).toMatch(/^hook-[0-9a-f]{12}$/)
@@ -127,13 +127,13 @@ describe('a rotated token', () => {
     const hook = await createHook(tenant)
     const { body } = await tenant.call('POST', `${hook.path}/rotate`)
     expect(body.token).not.toBe(hook.token)
-    expect(body.old_token_expires_at).toBe(new Date(now.getTime() + 24 * HOUR_MS).toISOString())
+    expect(body.old_token_expires_at).toBe(new Date(now.getTime() + DAY_MS).toISOString())
     expect(body.hook.previous_token_until).toBe(body.old_token_expires_at)
     const fresh = { url: new URL(body.url).pathname }
     const statuses = async () => [(await send(service, hook, {})).status, (await send(service, fresh, {})).status]
     expect(await statuses()).toEqual([200, 200])
     const before = now
-    now = new Date(now.getTime() + 24 * HOUR_MS)
+    now = new Date(now.getTime() + DAY_MS)
     expect(await statuses()).toEqual([404, 200])
     expect((await tenant.call('GET', hook.path)).body.hook.previous_token_until).toBeNull()
     now = before

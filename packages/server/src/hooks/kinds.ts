@@ -22,7 +22,7 @@ const CAL_BOOKING_EVENTS = [
 ] // biome-ignore format: a list
 
 interface ReadyMade {
-  /** `form`: its bodies have what anyone may type into a form or a booking page, such as another person's address. */
+  /** `form`: its bodies contain values that anyone may type into a form or a booking page, such as another person's address. */
   source: Extract<SourceKind, 'crm' | 'form'>
   signature: SignatureScheme
   mapping: Mapping
@@ -65,7 +65,7 @@ const READY_MADE: Record<Exclude<HookKind, 'custom'>, ReadyMade> = {
           starts_with: 'cus_',
         },
         properties: {
-          // Of a person or a business, so it replaces no first name.
+          // The name of a person or a business, so it does not become the first name.
           name: at(
             'data.object.customer_name',
             'data.object.customer_details.name',

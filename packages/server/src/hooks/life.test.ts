@@ -10,10 +10,9 @@ import {
 } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { storeBody } from './bodies.ts'
 import { deleteOldBodies } from './workers.ts'
-
-const DAY_MS = 86_400_000
 
 let service: TestService
 let tenant: TestTenant
@@ -30,8 +29,8 @@ const eventsOf = async (email: string) => {
   const contact = await contactOf(email)
   return contact ? (await tenant.call('GET', `/v1/events?contact_id=${contact.contact_id}`)).body.events : []
 }
-/** Lets the lease of a process that died end. */
-const endLeases = (hook: TestHook, of = tenant) =>
+/** Ends the claims of a process that died. */
+const endClaims = (hook: TestHook, of = tenant) =>
   of.handle.db
     .updateTable('hook_bodies')
     .set({ claimed_until: sql<Date>`now() - interval '1 second'` })
@@ -76,7 +75,7 @@ describe('a process that dies', () => {
     const text = JSON.stringify(order('1', 'died@example.com'))
     await storeBody(tenant.handle, hook.id, text, new Date())
     expect(await bodiesOf(tenant, hook)).toMatchObject([{ state: 'pending', processed_at: null }])
-    await endLeases(hook)
+    await endClaims(hook)
     await until(async () => expect(await bodiesOf(tenant, hook)).toMatchObject([{ state: 'recorded', error: null }]))
     expect(await eventsOf('died@example.com')).toHaveLength(1)
   })
@@ -133,7 +132,7 @@ describe.each([['email'], ['user_id']])('a body that is recorded late, with %s,'
     const text = JSON.stringify(early)
     const { bodyId } = await storeBody(own.handle, hook.id, text, new Date(Date.now() - 60_000))
     await send(service, hook, { who, plan: 'pro', domain, company: 'New', industry: 'Engines' })
-    await endLeases(hook, own)
+    await endClaims(hook, own)
     await until(async () => expect((await bodiesOf(own, hook)).at(-1)).toMatchObject({ state: 'recorded' }))
     const [{ contact_id, company_id }] = await bodiesOf(own, hook)
     const shown = async () => {
@@ -163,17 +162,17 @@ test('a body that is kept but cannot be recorded is answered with 202 and record
   const [body] = await bodiesOf(tenant, hook)
   expect(body).toMatchObject({ state: 'pending', error: { code: 'internal_error' } })
   await mend()
-  await endLeases(hook)
+  await endClaims(hook)
   await until(async () => expect(await bodiesOf(tenant, hook)).toMatchObject([{ state: 'recorded', error: null }]))
   expect(await eventsOf('later@example.com')).toHaveLength(1)
 })
 
-test('an unforeseen failure is the outcome after five attempts', async () => {
+test('an unexpected failure becomes the outcome after five attempts', async () => {
   const hook = await createHook(tenant)
   const mend = await refuseUpdates(service.stores.database, 'hook_bodies', sql`NEW.state = 'recorded'`)
   await send(service, hook, order('1', 'never@example.com'))
   await tenant.handle.db.updateTable('hook_bodies').set({ attempts: 4 }).where('hook_id', '=', hook.id).execute()
-  await endLeases(hook)
+  await endClaims(hook)
   await until(async () =>
     expect(await bodiesOf(tenant, hook)).toMatchObject([{ state: 'failed', error: { code: 'internal_error' } }]),
   )
@@ -184,7 +183,7 @@ test('an unforeseen failure is the outcome after five attempts', async () => {
 })
 
 describe('a body that is run again', () => {
-  test("gets today's mapping; its event is recorded once for its id, and the run is in the audit log", async () => {
+  test('gets the current mapping; its event is recorded once for its id, and the run is in the audit log', async () => {
     const hook = await createHook(tenant)
     const { body } = await send(service, hook, order('1', 'again@example.com', { plan: 'pro', city: 'London' }))
     const mapping = {
@@ -202,7 +201,7 @@ describe('a body that is run again', () => {
     expect((await tenant.call('POST', path)).body.body).toMatchObject({ contact_status: 'unchanged' })
     expect((await contactOf('again@example.com')).properties).toMatchObject({ city: 'London', plan: 'pro' })
     expect(await eventsOf('again@example.com')).toHaveLength(1)
-    // Also when the journal has forgotten the ids of that day.
+    // Even after the journal has forgotten the ids of that day.
     for (const table of ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const)
       await service.stores.database.deleteFrom(table).where('tenant_id', '=', tenant.id).execute()
     await tenant.call('POST', path)
@@ -212,7 +211,7 @@ describe('a body that is run again', () => {
     expect(entries[0]).toMatchObject({ action: 'hook.body_run', details: { body_id: body.body_id } })
   })
 
-  test('is recorded after its mapping was mended', async () => {
+  test('is recorded once its mapping is fixed', async () => {
     const hook = await createHook(tenant, {
       mapping: { event: { name: { path: 'kind' } }, contact: { email: { path: 'mail' } } },
     })

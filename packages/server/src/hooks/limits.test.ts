@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('a hook, and all hooks of a tenant, take so many bodies a minute; other tenants are not affected', async () => {
+test('bodies are limited per minute, for a hook and for all hooks of a tenant; other tenants are not affected', async () => {
   const [first, second] = [await createHook(tenant), await createHook(tenant)]
   const statuses = async (hook: { url: string }, times: number) => {
     const answers = []
@@ -35,7 +35,7 @@ test('a hook, and all hooks of a tenant, take so many bodies a minute; other ten
   expect(await statuses(await createHook(await createTestTenant(service)), 1)).toEqual([200])
 })
 
-describe('whoever knows the URL of a signed hook, but not its secret,', () => {
+describe('a caller who knows the URL of a signed hook, but not its secret,', () => {
   const secret = 'the-secret-of-the-sender'
   const sign = (text: string, key = secret) => ({ 'x-sig': createHmac('sha256', key).update(text).digest('hex') })
   const signed = async () =>
@@ -66,7 +66,7 @@ describe('whoever knows the URL of a signed hook, but not its secret,', () => {
 })
 
 // Last: new API keys of the same address are refused afterwards.
-test('whoever guesses tokens is stopped, and known tokens of the same address still work', async () => {
+test('a caller who guesses tokens is stopped, and known tokens of the same address still work', async () => {
   const hook = await createHook(await createTestTenant(service))
   expect((await send(service, hook, {})).status).toBe(200)
   const guess = async (number: number) => (await send(service, { url: `/v1/public/hooks/hk_${number}` }, {})).status

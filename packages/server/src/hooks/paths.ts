@@ -8,8 +8,8 @@ export const PATH_LENGTH_MAX = 500
 /** The maximum nesting of a body. */
 const STEPS_MAX = 32
 /**
- * Items of lists that the paths of a mapping may visit in one body, together. A body can have a quarter of a million of
- * them, and while hundreds of paths walked through all of these, the process would answer nobody else.
+ * How many list items the paths of a mapping may visit in one body, all together. A body can have a quarter of a million
+ * items, and while hundreds of paths visited all of them, the process would answer no other request.
  */
 const VISITED_ITEMS_MAX = 200_000
 const FIELD = /^[^.[\]]+/
@@ -88,7 +88,7 @@ interface Visits {
 function walk(value: unknown, steps: readonly Step[], at: number, path: string, visits: Visits): unknown {
   const step = steps[at]
   if (step === undefined) {
-    // Whoever uses a list looks at all of its items.
+    // A list that is used as a value counts with all of its items.
     if (Array.isArray(value)) visit(value.length, path, visits)
     return isBlank(value) ? undefined : value
   }

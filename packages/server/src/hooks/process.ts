@@ -8,8 +8,11 @@ import { failedOutcome, NOTHING, type RecordServices, recordMapped } from './rec
 
 /** After this many attempts, an unexpected failure becomes the body's outcome. */
 const ATTEMPTS_MAX = 5
-const PAUSE_SECONDS = 10
-const PAUSE_SECONDS_MAX = 600
+/** The pause before the first retry. It doubles with each failed attempt. */
+export const RETRY_PAUSE_SECONDS = 10
+const RETRY_PAUSE_SECONDS_MAX = 600
+/** The error of a body that could not be recorded for an unexpected reason. */
+export const UNEXPECTED = { code: 'internal_error', message: 'An unexpected error occurred. It will be retried.' }
 
 /**
  * Runs the mapping on a claimed body and stores the outcome.
@@ -27,7 +30,7 @@ export async function processBody(
 }
 
 /**
- * The same for a body that has just arrived, or that a process left unfinished: a failure is retried later.
+ * Does the same for a body that has just arrived, or that a process left unfinished. A failure is retried later.
  * @returns null if it did not finish. Then it stays pending, or has failed permanently.
  */
 export async function tryBody(
@@ -39,23 +42,21 @@ export async function tryBody(
   try {
     return await processBody(tenant, services, hook, body)
   } catch (error) {
-    const isForeseen = error instanceof ServiceError
+    const isExpected = error instanceof ServiceError
     services.log.warn({ err: error, hook_id: hook.hook_id, body_id: body.bodyId }, 'a body of a hook was not recorded')
     try {
-      if (!isForeseen && body.attempts + 1 >= ATTEMPTS_MAX) {
+      if (!isExpected && body.attempts + 1 >= ATTEMPTS_MAX) {
         const message =
           'An unexpected error occurred. It is in the log of the service. Run the body again once the cause is fixed.'
         const outcome = failedOutcome(new ServiceError(500, 'internal_error', message))
         await finishBody(tenant, body, outcome, services.clock())
         return outcome
       }
-      const pauseSeconds = Math.min(PAUSE_SECONDS * 2 ** body.attempts, PAUSE_SECONDS_MAX)
-      const why = isForeseen
-        ? error
-        : { code: 'internal_error', message: 'An unexpected error occurred. It will be retried.' }
-      await releaseBody(tenant, body, { pauseSeconds, code: why.code, message: why.message })
+      const pauseSeconds = Math.min(RETRY_PAUSE_SECONDS * 2 ** body.attempts, RETRY_PAUSE_SECONDS_MAX)
+      const { code, message } = isExpected ? error : UNEXPECTED
+      await releaseBody(tenant, body, { pauseSeconds, code, message })
     } catch (err) {
-      // The lease expires on its own.
+      // The claim expires on its own.
       services.log.warn({ err, body_id: body.bodyId }, 'a body of a hook could not be released')
     }
     return null

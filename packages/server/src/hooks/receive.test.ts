@@ -51,7 +51,7 @@ test('a body becomes an event, and a contact that its source wrote', async () =>
   expect((await tenant.call('GET', hook.path)).body.hook).toMatchObject({ kept_bodies: 1, failed_bodies: 0 })
 })
 
-test('the same event is recorded once, also if its sender changes the rest of the body', async () => {
+test('the same event is recorded once, even if its sender changes the rest of the body', async () => {
   const hook = await createHook(tenant)
   for (const plan of ['free', 'pro']) await send(service, hook, order('7', 'grace@example.com', { plan }))
   await Promise.all([1, 2, 3].map(() => send(service, hook, order('8', 'grace@example.com'))))
@@ -156,7 +156,7 @@ describe('the person of a body', () => {
     expect(events).toHaveLength(3)
   })
 
-  test("is not created by the sender's id alone, and found by it once an email came with it", async () => {
+  test("is not created by the sender's id alone, but is found by it once it came with an email", async () => {
     const hook = await createHook(tenant, { mapping })
     const early = await send(service, hook, { customer: 'c-7', plan: 'pro' })
     expect([early.status, early.body.state, early.body.error.code]).toEqual([200, 'failed', 'hook_no_person'])

@@ -47,7 +47,7 @@ export async function recordMapped(
 ): Promise<Outcome> {
   const now = services.clock()
   const own = sourceKindOf(hook.kind as HookKind)
-  // A push under the name of a custom hook may have said another kind; what anyone typed stays unverified.
+  // A push under the name of a custom hook may have set another kind. Values that anyone may have typed stay unverified.
   const kind = await noteConnector(tenant, hook.source, own === 'form' ? own : undefined, now, own)
   const source = { source: hook.source, kind, isPartial: true }
   const written =
@@ -171,7 +171,7 @@ async function storeCompany(
   now: Date,
 ): Promise<string> {
   const data = { domain, externalId: null, ...(name === null ? {} : { name }), properties }
-  // Of two bodies that arrive at the same time, the later one may find the time at which the first one was written.
+  // Only for a late body: of two that arrive together, the second would seem older than the write of the first.
   const asOf = isLate ? writesAt : null
   return (await upsertCompany(tx, data, { isVerified: !isUnverified(kind), asOf }, now)).companyId
 }

@@ -13,7 +13,7 @@ import { HOOK_PATH } from './tokens.ts'
 export const HOOK_BODY_BYTES_MAX = 512 * 1024
 const Path = Type.Object({ token: Type.String() })
 
-/** The response to the sender. It does not reveal whom the body is about. */
+/** The response to the sender. It does not reveal which person the body is about. */
 const Received = success({
   body_id: Id,
   state: BODY_FIELDS.state,
@@ -43,7 +43,7 @@ export async function hookRoutes(
     request.admittedToHook = await admit(dependencies, token, request.ip, reply)
   })
 
-  // After the response, as a body that is too large has no signature that could be checked.
+  // After the response, because the signature of a body that is too large is never checked.
   app.addHook('onResponse', async ({ admittedToHook: admitted, ip }) => {
     if (admitted !== null) countStranger(dependencies, admitted, ip)
   })

@@ -83,7 +83,7 @@ describe.each(['calendly', 'typeform', 'cal.com'])('what anyone typed into %s', 
     expect(contact.properties).not.toHaveProperty('unsubscribed')
     const { company } = (await tenant.call('GET', `/v1/companies/${contact.company_id}`)).body
     expect([company.name, company.properties]).toEqual(['Victim & Sons', { industry: 'Fraud' }])
-    // A system of the tenant's own replaces it.
+    // The tenant's own systems replace it.
     await tenant.call('POST', '/v1/sources/hubspot/contacts', {
       records: [{ external_id: '1', email, properties: { phone: '+44 3' } }],
     })

@@ -3,6 +3,7 @@ import { every, type Repeated } from '../platform/every.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { isFree } from '../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { claimBody } from './bodies.ts'
 import { requireHook } from './hooks.ts'
@@ -12,7 +13,6 @@ import type { RecordServices } from './record.ts'
 const EVERY_MS = 5_000
 /** Bodies per round. The next round continues. */
 const ROUND = 100
-const DAY_MS = 86_400_000
 /** Bodies contain personal data, and are needed only to write and fix mappings. */
 const KEPT_DAYS = 30
 

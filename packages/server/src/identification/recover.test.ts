@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { deleteUnseen } from './retention.ts'
 
-const DAY_MS = 24 * 3_600_000
 const HASH = 'ab'.repeat(32)
 /** Addresses in two networks: a household's and a distant one. */
 const [HOME, ELSEWHERE] = ['203.0.113.7', '198.51.100.7']

@@ -1,7 +1,7 @@
 import type { Database } from '../platform/postgres/database.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { NETWORK_DAYS } from './seen-networks.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** No browser keeps a cookie for longer, so any active device has used its fingerprint again by then. */
 const FINGERPRINT_DAYS = 400
 

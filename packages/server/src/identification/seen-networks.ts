@@ -3,9 +3,8 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { networkOf, SITE } from '../platform/http/networks.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_MS } from '../platform/time.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 /** How long a visitor can be recovered from a network after it was last seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
@@ -25,7 +24,8 @@ interface Row {
   seen_at: Date
 }
 
-interface Batch {
+/** The next write of a tenant's networks, which requests share that arrive while another one runs. */
+interface PendingWrite {
   /** By cache key. */
   rows: Map<string, Row>
   done: Promise<void>
@@ -42,7 +42,7 @@ export function createSeenNetworks({
 }): SeenNetworks {
   /** When each network was last stored, so that a visitor's later requests neither hash nor write. */
   const written = new Map<string, number>()
-  const waiting = new Map<string, Batch>()
+  const waiting = new Map<string, PendingWrite>()
   const running = new Map<string, Promise<void>>()
 
   /** The hash with the first key comes first. Without a key there are none, and no identified visitor is recovered. */
@@ -50,11 +50,10 @@ export function createSeenNetworks({
     return secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
   }
 
-  /** Requests that arrive during a write share the next one. */
-  function batchOf(tenant: Tenant): Batch {
+  function pendingWriteOf(tenant: Tenant): PendingWrite {
     const known = waiting.get(tenant.id)
     if (known) return known
-    const rows: Batch['rows'] = new Map()
+    const rows: PendingWrite['rows'] = new Map()
     const before = running.get(tenant.id) ?? Promise.resolve()
     const done = before.then(async () => {
       waiting.delete(tenant.id)
@@ -67,12 +66,12 @@ export function createSeenNetworks({
     void stored.then(() => {
       if (running.get(tenant.id) === stored) running.delete(tenant.id)
     })
-    const batch = { rows, done: stored }
-    waiting.set(tenant.id, batch)
-    return batch
+    const pending = { rows, done: stored }
+    waiting.set(tenant.id, pending)
+    return pending
   }
 
-  async function write(tenant: Tenant, seen: Batch['rows']): Promise<void> {
+  async function write(tenant: Tenant, seen: PendingWrite['rows']): Promise<void> {
     // Sorted, so that two processes cannot deadlock.
     const rows = [...seen.values()].sort(
       (a, b) =>
@@ -99,9 +98,9 @@ export function createSeenNetworks({
       if (known !== undefined && now.getTime() - known < WRITTEN_EVERY_MS) return
       const [hash] = hashesOf(tenant.id, visitorId, network)
       if (!hash) return
-      const batch = batchOf(tenant)
-      batch.rows.set(key, { visitor_id: visitorId, network: hash, seen_at: now })
-      await batch.done
+      const pending = pendingWriteOf(tenant)
+      pending.rows.set(key, { visitor_id: visitorId, network: hash, seen_at: now })
+      await pending.done
     },
     wasSeenFrom: async (tenant, visitorId, address) => {
       const network = networkOf(address, SITE)

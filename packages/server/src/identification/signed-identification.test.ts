@@ -8,6 +8,7 @@ import {
   type TestService,
   type TestTenant,
 } from '../../test/service.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 /** Identifications that a page sends with a hash from the tenant's server (decision 3.10). */
 let service: TestService
@@ -233,7 +234,7 @@ describe('the secret', () => {
     const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
     secret = answer.body.identity_secret
     expect(secret).not.toBe(first)
-    expect(answer.body.previous_valid_until).toBe(new Date(now.getTime() + 86_400_000).toISOString())
+    expect(answer.body.previous_valid_until).toBe(new Date(now.getTime() + DAY_MS).toISOString())
     await expect.poll(() => claim({ external_user_id: 'u1' }, hash('u1'))).toBe('')
     expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
     now = new Date(now.getTime() + 86_399_999)

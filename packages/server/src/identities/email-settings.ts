@@ -4,6 +4,7 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Connector } from '../platform/outbound/connect.ts'
 import { checkUrl, RefusedAddress } from '../platform/outbound/urls.ts'
+import { DAY_SECONDS } from '../platform/time.ts'
 import { TOKEN_PROBLEM, type Tokens } from '../providers/token-request.ts'
 import type { MailLogin, MailServer, TokenRenewal } from './email-account.ts'
 
@@ -33,7 +34,7 @@ const SECURITIES = ['tls', 'starttls', 'none']
 const DAILY_LIMIT = 100
 const DAILY_LIMIT_MAX = 10_000
 const SPACING_SECONDS = 60
-const SPACING_SECONDS_MAX = 86_400
+const SPACING_SECONDS_MAX = DAY_SECONDS
 export const USER_LENGTH_MAX = 320
 export const SECRET_LENGTH_MAX = 8_192
 

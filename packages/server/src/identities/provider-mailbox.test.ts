@@ -7,9 +7,9 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { freePort } from '../../test/ports.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { sendMail } from './mail/send.ts'
 
-const HOUR_MS = 3_600_000
 const ORGANIZATION = 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0'
 
 describe.skipIf(!hasDovecot)('a mailbox that is connected by signing in at its provider', () => {

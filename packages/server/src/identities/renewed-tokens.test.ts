@@ -5,6 +5,7 @@ import { type MailBench, mailTo, settingsOf, startMailBench, TESTER } from '../.
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { checkEmailAccount, describeEmailAccount, openEmailAccount, setEmailAccount } from './email-accounts.ts'
 import type { EmailAccountSettings } from './email-settings.ts'
 import { sendMail } from './mail/send.ts'
@@ -146,7 +147,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
   test('reports a revoked refresh token without secrets, asks no further until it is checked, and recovers then', async () => {
     await setAndRead()
     const before = mailbox.accessToken
-    bench.pass(3_600_000)
+    bench.pass(HOUR_MS)
     const description = `${REFRESH} (${encodeURIComponent(REFRESH)}) of client-secret is revoked\r\n`
     respond(400, { error: 'invalid_grant', error_description: description })
     const problem =
@@ -187,7 +188,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
   test('an unavailable endpoint, an invalid answer and a refusal are distinguished', async () => {
     // Without IMAP, because a mailbox reader would call the endpoint as well, even during later tests.
     await set({ imap: null })
-    bench.pass(3_600_000)
+    bench.pass(HOUR_MS)
     respond(503, { error: 'temporarily_unavailable' })
     await expect(send()).rejects.toMatchObject({
       code: 'mail_unavailable',

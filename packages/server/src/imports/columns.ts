@@ -16,7 +16,7 @@ export const COLUMNS_MAX = 500
 export const NAME_LENGTH_MAX = 128
 const EXTERNAL_ID_LENGTH_MAX = 200
 
-/** The meaning of each column from the header alone. @returns the columns, or what is wrong with them. */
+/** The meaning of each column from the header alone. @returns the columns, or the problem with them. */
 export function columnsOf(header: readonly string[] | undefined): Column[] | string {
   if (!header) return 'is empty. The first line must name the columns'
   if (header.length > COLUMNS_MAX) return tooManyColumns(header)
@@ -43,7 +43,7 @@ export function columnsOf(header: readonly string[] | undefined): Column[] | str
   })
 }
 
-/** What is wrong with a header of too many columns. */
+/** The error for a header with too many columns. */
 export function tooManyColumns(header: readonly string[]): string {
   return `has ${header.length} columns; at most ${COLUMNS_MAX} are allowed`
 }

@@ -1,13 +1,16 @@
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_MS } from '../platform/time.ts'
 import { deleteFile, fileOf } from './files.ts'
 import { OPEN_STATES } from './import-object.ts'
 import type { FileColumn } from './inspect-file.ts'
 import { EXPIRE_IMPORT } from './jobs.ts'
 
-/** Deletes what is kept of an import for a time: its file, its failed rows and what undoing it needs. Its contacts stay listed. */
+/** While an import is written or undone, its content is kept, and checked again after this time. */
+const AT_WORK_KEPT_MS = DAY_MS
+
+/** Deletes what an import keeps for a time: its file, its failed rows and the data for undoing it. Its contacts stay listed. */
 export async function expireImport(
   tenant: Tenant,
   { jobs, clock, directory }: { jobs: Pick<Jobs, 'send'>; clock: Clock; directory: string },
@@ -20,7 +23,7 @@ export async function expireImport(
     .executeTakeFirst()
   const now = clock()
   const isAtWork = row !== undefined && ['running', 'undoing'].includes(row.state)
-  const expiresAt = isAtWork ? new Date(now.getTime() + 86_400_000) : row?.expires_at
+  const expiresAt = isAtWork ? new Date(now.getTime() + AT_WORK_KEPT_MS) : row?.expires_at
   if (expiresAt && expiresAt > now) {
     const startAfter = Math.ceil((expiresAt.getTime() - now.getTime()) / 1_000)
     await jobs.send(tenant, EXPIRE_IMPORT, { importId }, { startAfter })

@@ -1,12 +1,13 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { HOUR_MS } from '../platform/time.ts'
 
 /** How long a file is kept, and an import can be undone: from the upload, and again from the end of the import. */
 export const KEPT_DAYS = 7
 export const FILE_BYTES_MAX = 500_000_000
 const UNFINISHED = '.part'
-/** No upload takes as long, so an unfinished file as old as this belongs to a process that died. */
-const ABANDONED_MS = 6 * 3_600_000
+/** No upload takes this long, so an older unfinished file belongs to a process that died. */
+const ABANDONED_MS = 6 * HOUR_MS
 
 /** The directory of the uploaded files, beside those of the databases. */
 export function importDirectory(dataDirectory: string): string {

@@ -69,7 +69,7 @@ export async function importContacts(
   })
 }
 
-/** The columns of a known export as in the dashboard, those of another file by their names. */
+/** The meaning of the columns: as in the dashboard for a known export, by their names for other files. */
 function meaningOf(header: readonly string[] | undefined): Column[] | string {
   const source = header && recognize(header)
   return source ? mappedColumns(proposedMapping(header, [], source), header.length) : columnsOf(header)

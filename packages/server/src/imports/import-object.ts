@@ -55,7 +55,7 @@ export const Import = Type.Object(
     columns: Type.Array(FileColumn),
     mapping: Type.Array(ColumnMapping, { description: 'Proposed by the service until you set it.' }),
     row_count: Nullable(Type.Integer(), 'null until the file has been read to its end.'),
-    progress: Type.Number({ description: 'Of the preview, the import or undoing it: from 0 to 1.' }),
+    progress: Type.Number({ description: 'The progress of the preview, the import or the undo, from 0 to 1.' }),
     preview: Nullable(Counts, 'What the import would do, as of the latest preview.'),
     counts: Counts,
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),

@@ -3,6 +3,7 @@ import { replacedBy } from '../contacts/undo-write.ts'
 import { newId } from '../platform/ids.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import { type WrittenContact, writeRecords } from '../sources/write-records.ts'
 import type { Column } from './columns.ts'
@@ -54,7 +55,7 @@ export async function importRows(task: Task, file: MappedFile, writing: WriteDep
       state: 'completed',
       progress: 1,
       finished_at: now,
-      expires_at: new Date(now.getTime() + KEPT_DAYS * 86_400_000),
+      expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
     })
     .where('import_id', '=', importId)
     .where('state', '=', 'running')

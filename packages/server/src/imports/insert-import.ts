@@ -1,5 +1,6 @@
 import { type Actor, audit } from '../operations/audit.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS, DAY_SECONDS } from '../platform/time.ts'
 import { KEPT_DAYS } from './files.ts'
 import { EXPIRE_IMPORT } from './jobs.ts'
 import type { ImportServices } from './transitions.ts'
@@ -28,10 +29,10 @@ export async function insertImport(
       state: 'uploaded',
       created_by: JSON.stringify(actor),
       created_at: now,
-      expires_at: new Date(now.getTime() + KEPT_DAYS * 86_400_000),
+      expires_at: new Date(now.getTime() + KEPT_DAYS * DAY_MS),
     })
     .execute()
-  await jobs.send(tx, EXPIRE_IMPORT, { importId }, { startAfter: KEPT_DAYS * 86_400 })
+  await jobs.send(tx, EXPIRE_IMPORT, { importId }, { startAfter: KEPT_DAYS * DAY_SECONDS })
   const details = { file_name: fileName, size_bytes: sizeBytes }
   await audit(tx, { actor, action: 'import.uploaded', subjectKind: 'import', subjectId: importId, details }, now)
 }

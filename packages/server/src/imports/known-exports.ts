@@ -3,10 +3,10 @@ import type { Column } from './columns.ts'
 
 /** A system whose exports are recognized by the names of their columns. */
 interface KnownExport {
-  /** One of these must be there, and two of `others`. */
+  /** This column must be there, and two of `others`. */
   key: string
   others: readonly string[]
-  /** The targets of columns, by plain name; of the other columns, those for every file apply. */
+  /** The targets of columns, by plain name. Other columns have the same targets as in every file. */
   targets: Readonly<Record<string, string>>
 }
 
@@ -42,7 +42,7 @@ const KNOWN = {
       euid: 'external_id',
       cc: 'country',
       region: 'state',
-      // Who has unsubscribed must not be written to.
+      // People who have unsubscribed must not get mail.
       unsubtime: 'unsubscribed',
       leid: 'ignore',
       optinip: 'ignore',

@@ -59,7 +59,7 @@ function isUsable(property: string): boolean {
   return !RESERVED.includes(property) && !hasMoreCharacters(property, NAME_LENGTH_MAX) && isStorableText(property)
 }
 
-/** Ids, phone numbers and postal codes may consist of digits, but nobody adds them up. */
+/** Ids, phone numbers and postal codes may consist of digits, but are not quantities. */
 const CODES = /phone|mobile|fax|zip|postal|postcode|(^|[\s_])ids?$/i
 
 function typeOf(property: string, samples: readonly string[]): ValueType {

@@ -247,7 +247,7 @@ test('an import whose file was deleted can be neither previewed nor started', as
   const unmapped = 'phone\n1\n'
   const failing = await uploaded(tenant, unmapped)
   const waiting = await uploaded(tenant, 'email\nada@example.com\n')
-  // A file that is deleted ends an import that waits, so only one that failed is left without its file.
+  // Deleting a file ends a waiting import, so only a failed import can be without its file.
   await tenant.handle.db
     .updateTable('imports')
     .set({ state: 'failed' })
@@ -286,7 +286,7 @@ test('a small file does not wait until the large files of other tenants are impo
       .toEqual([1, 1])
     const { import_id } = await uploaded(tenant, 'email\nbob@example.com\n')
     await tenant.call('POST', `/v1/imports/${import_id}/start`)
-    // PostgreSQL lets the others wait longer than this for the lock.
+    // The other imports wait longer than this for the lock.
     const state = async () => (await importOf(tenant, import_id)).state
     await expect.poll(state).toBe('completed')
   })

@@ -11,11 +11,11 @@ import { type ColumnMapping, mappedColumns } from './mapping.ts'
 import { previewRows } from './preview.ts'
 import { undoImport } from './undo.ts'
 
-/** An import that fails so often without writing a row is given up. */
+/** An import that fails this many times without writing a row is given up. */
 const ATTEMPTS_MAX = 10
 const PROGRESS_EVERY_MS = 1_000
 
-/** An import whose state changed while its job worked on it: the job ends without an effect. */
+/** The state of the import changed while a job worked on it. The job ends and changes nothing more. */
 export class Ended extends Error {}
 
 /** An import while a job works on it. */

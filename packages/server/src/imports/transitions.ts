@@ -86,7 +86,7 @@ export async function cancelImport(
     .set({ state: 'cancelled', finished_at: now, ...(isStarted ? {} : { expires_at: now }) })
     .where('import_id', '=', importId)
     .execute()
-  // Nothing was written, so nobody needs the file any more.
+  // Nothing was written, so the file is no longer needed.
   if (!isStarted) await jobs.send(tx, EXPIRE_IMPORT, { importId })
   return true
 }

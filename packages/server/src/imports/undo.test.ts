@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { act, uploaded } from '../../test/imports.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { expireImport } from './expire.ts'
 
 let service: TestService
@@ -106,7 +107,7 @@ test('a later import of the same contacts is kept', async () => {
 
 test('an import can be undone for seven days', async () => {
   const done = await imported('email\nada@example.com\n')
-  expect(Date.parse(done.expires_at) - Date.parse(done.finished_at ?? '')).toBe(7 * 86_400_000)
+  expect(Date.parse(done.expires_at) - Date.parse(done.finished_at ?? '')).toBe(7 * DAY_MS)
   await tenant.handle.db.updateTable('imports').set({ expires_at: new Date() }).execute()
   const { status, body } = await tenant.call('POST', `/v1/imports/${done.import_id}/undo`)
   expect([status, body.error.code]).toEqual([409, 'invalid_import_state'])

@@ -76,7 +76,7 @@ export async function undoImport(task: Task, writing: WriteDependencies): Promis
     .execute()
 }
 
-/** @param before a position: what is after it was undone before, and need not be read again. */
+/** @param before a position. The changes after it have already been undone. */
 async function nextChanges(tenant: Tenant, importId: string, before: string | null): Promise<Change[]> {
   const changes = tenant.db
     .selectFrom('import_changes')

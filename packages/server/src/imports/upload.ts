@@ -118,7 +118,7 @@ async function writeBody(
 
 /** 413 for a file that is too large. */
 export function fileTooLarge(): ServiceError {
-  const message = `A file may have ${FILE_BYTES_MAX / 1_000_000} MB. Divide it into several, each with the header.`
+  const message = `A file can have at most ${FILE_BYTES_MAX / 1_000_000} MB. Divide it into several files, each with the header.`
   return new ServiceError(413, 'body_too_large', message)
 }
 

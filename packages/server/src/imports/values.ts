@@ -5,7 +5,7 @@ export const ValueType = Type.Enum(['text', 'number', 'boolean'])
 export type ValueType = Type.Static<typeof ValueType>
 
 const NUMBER = /^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/
-/** Exact in a JSON number. */
+/** With more digits, a JSON number would not be exact. */
 const DIGITS_MAX = 15
 const BOOLEANS = new Map([
   ['true', true],
@@ -50,7 +50,7 @@ const STAGES = new Map([
   ['salesqualifiedlead', 'sql'],
 ])
 
-/** Files are written by people: `Lead` is `lead`. */
+/** People write files, so `Lead` means `lead`. */
 export function stageOf(cell: string): string {
   const stage = cell.toLowerCase()
   return STAGES.get(stage) ?? stage

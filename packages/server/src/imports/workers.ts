@@ -11,8 +11,8 @@ import { runImport } from './run.ts'
 export const IMPORT_QUEUES = [EXPIRE_IMPORT, IMPORT, PREVIEW]
 
 /**
- * Imports of any size at work at a time, and those reserved for small files, which need not wait until large ones end.
- * There are as many previews. Each has a connection of its own.
+ * The number of concurrent imports, and of additional ones for small files, so that these do not wait for large ones. The same
+ * numbers apply to previews. Each uses its own connection.
  */
 const AT_ONCE = { any: 2, small: 1 }
 

@@ -7,19 +7,19 @@ const WAIT_MS_MAX = 30_000
 const AGAIN_AFTER_MS = 50
 
 /**
- * A number that divides a tenant's rows in ClickHouse: those with this or a lower `sequence` are complete and include
- * every event acknowledged before the call; every row that arrives later has a higher one.
+ * A number that divides a tenant's rows in ClickHouse. The rows up to this `sequence` are complete, and include every event
+ * acknowledged before the call. Rows that arrive later have higher numbers.
  * @throws ServiceError 503 if ClickHouse does not accept rows.
  */
 export async function cutOfJournal(tenant: Tenant): Promise<number> {
-  await tenant.events.settle()
+  await tenant.events.barrier()
   const { rows } = await sql<{ cut: number | string }>`SELECT journal_cut() AS cut`.execute(tenant.unrestricted)
   const cut = Number(rows[0]?.cut ?? 0)
   const endsAt = performance.now() + WAIT_MS_MAX
   while (await isWaiting(tenant, cut)) {
     if (performance.now() > endsAt) throw storeUnavailable('ClickHouse', new Error('a batch of events is not stored'))
     await sleep(AGAIN_AFTER_MS)
-    await tenant.events.settle()
+    await tenant.events.barrier()
   }
   return cut
 }

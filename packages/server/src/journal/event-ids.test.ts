@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { deleteOldEventIds } from './event-ids.ts'
 
-const DAY_MS = 86_400_000
 let service: TestService
 let aheadMs = 0
 beforeAll(async () => {

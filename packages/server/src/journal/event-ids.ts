@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
 import { type EventIdTable, eventIdTables } from './sent-ids.ts'
 
-const EVERY_MS = 3_600_000
+const EVERY_MS = HOUR_MS
 
 /**
  * Empties, once, tomorrow's table, which has the ids of the day before yesterday. PostgreSQL stores the day of each

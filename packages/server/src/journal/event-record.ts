@@ -1,3 +1,6 @@
+import { ZERO_ID } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
+
 const TEXT = 'String CODEC(ZSTD(1))'
 const FEW_VALUES = 'LowCardinality(String)'
 const TIME = "DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))"
@@ -54,6 +57,15 @@ type ValueOf<Type extends string> = Type extends 'Bool' ? boolean : Type extends
  */
 export type EventRecord = { -readonly [Name in ColumnName]: ValueOf<Columns[Name]> }
 
+export const EVENT_NAME_LENGTH_MAX = 200
+/** The longest URL, title or other text of an event. */
+export const EVENT_TEXT_LENGTH_MAX = 16_384
+export const EVENT_DATA_BYTES_MAX = 32 * 1024
+/** Earlier times are mistakes of the sender. */
+export const EVENT_EARLIEST_MS = Date.UTC(2000, 0, 1)
+/** Later times are mistakes too. Small differences between clocks are not. */
+export const EVENT_AHEAD_MS_MAX = DAY_MS
+
 /** The names of system events, which the service records about a tenant's records. */
 export const SYSTEM_EVENTS = [
   'contact_created',
@@ -70,7 +82,7 @@ export const SYSTEM_EVENTS = [
 export type SystemEventName = (typeof SYSTEM_EVENTS)[number]
 
 /** Events of one request that have the same visitor, or whose owners are known. */
-export interface Batch {
+export interface EventGroup {
   tenantId: string
   /** The visitor whose contact or episode owns the events; null if they have their owners already. */
   visitorId: string | null
@@ -87,7 +99,7 @@ export interface SentId {
 }
 
 /** Owner of an event without visitor and contact. */
-export const NOBODY = '00000000-0000-0000-0000-000000000000'
+export const NOBODY = ZERO_ID
 
 const COLUMN_NAMES = Object.keys(EVENT_COLUMNS) as ColumnName[]
 
@@ -127,8 +139,8 @@ export function serializeRows(rows: readonly object[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** The approximate size of a batch's events in the journal, in bytes: the lengths of all columns that can be long. */
-export function sizeOf({ events }: Batch): number {
+/** The approximate size of a group's events in the journal, in bytes: the lengths of all columns that can be long. */
+export function sizeOf({ events }: EventGroup): number {
   let size = 0
   for (const { url, url_path, title, text, class: classes, referrer, user_agent, data } of events) {
     const texts = url.length + url_path.length + title.length + text.length + classes.length + referrer.length

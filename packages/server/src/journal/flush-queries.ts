@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Beginning, beginningOf } from './beginnings.ts'
 import { episodeId } from './episodes.ts'
-import type { Batch } from './event-record.ts'
+import type { EventGroup } from './event-record.ts'
 import { eventIdTables, idParameters, rememberIds } from './sent-ids.ts'
 
 const DIVISION_BY_ZERO = '22012'
@@ -30,13 +30,13 @@ export interface Flush {
   rows: string
   eventCount: number
   visitors: (FlushVisitor & { beginning: Beginning | null })[]
-  batches: readonly Batch[]
+  groups: readonly EventGroup[]
   /** null if the events cause nothing else. */
   part: FlushPart | null
   now: Date
 }
 
-/** The visitors of the batches, with the beginnings of their episodes. */
+/** The visitors of the groups, with the beginnings of their episodes. */
 const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integer[], $9::timestamptz[], $10::timestamptz[],
   $11::text[], $12::text[])
   AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
@@ -77,7 +77,7 @@ const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
   const { visitors, part } = flush
   const values = [
-    ...idParameters(flush.batches),
+    ...idParameters(flush.groups),
     visitors.map(({ tenantId }) => tenantId),
     visitors.map(({ visitorId }) => visitorId),
     flush.now,
@@ -90,7 +90,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
     flush.journalId,
     flush.eventCount,
     flush.rows,
-    [...new Set(flush.batches.map(({ tenantId }) => tenantId))],
+    [...new Set(flush.groups.map(({ tenantId }) => tenantId))],
   ]
   try {
     await client.query({
@@ -120,9 +120,9 @@ function dateOf(milliseconds: number | undefined): Date | null {
   return milliseconds === undefined ? null : new Date(milliseconds)
 }
 
-/** The visitors of some batches as PostgreSQL has them; unknown ones are anonymous. */
-export async function readVisitors(client: pg.PoolClient, batches: readonly Batch[]): Promise<FlushVisitor[]> {
-  const visitors = distinctVisitors(batches)
+/** The visitors of some groups as PostgreSQL has them; unknown ones are anonymous. */
+export async function readVisitors(client: pg.PoolClient, groups: readonly EventGroup[]): Promise<FlushVisitor[]> {
+  const visitors = distinctVisitors(groups)
   const { rows } = await client.query<{
     tenant_id: string
     visitor_id: string
@@ -140,10 +140,10 @@ export async function readVisitors(client: pg.PoolClient, batches: readonly Batc
   })
 }
 
-/** The distinct visitors of some batches, all as if they were new. */
-export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
+/** The distinct visitors of some groups, all as if they were new. */
+export function distinctVisitors(groups: readonly EventGroup[]): FlushVisitor[] {
   const visitors = new Map<string, FlushVisitor>()
-  for (const { tenantId, visitorId } of batches) {
+  for (const { tenantId, visitorId } of groups) {
     if (visitorId === null) continue
     visitors.set(visitorKey(tenantId, visitorId), { tenantId, visitorId, contactId: null, episode: 0 })
   }
@@ -151,7 +151,7 @@ export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
 }
 
 /** Sets the owners of visitors' events. */
-export function assignOwners(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
+export function assignOwners(groups: readonly EventGroup[], visitors: readonly FlushVisitor[]): void {
   const owners = new Map(
     visitors.map((visitor) => {
       const { tenantId, visitorId, contactId, episode } = visitor
@@ -161,7 +161,7 @@ export function assignOwners(batches: readonly Batch[], visitors: readonly Flush
       ]
     }),
   )
-  for (const { tenantId, visitorId, events } of batches) {
+  for (const { tenantId, visitorId, events } of groups) {
     if (visitorId === null) continue
     const owner = owners.get(visitorKey(tenantId, visitorId))
     for (const event of events) Object.assign(event, owner)
@@ -169,12 +169,12 @@ export function assignOwners(batches: readonly Batch[], visitors: readonly Flush
 }
 
 /**
- * The visitors with the beginnings of their episodes according to some batches; an identified visitor has no current
+ * The visitors with the beginnings of their episodes according to some groups; an identified visitor has no current
  * episode.
  */
-export function withBeginnings(visitors: readonly FlushVisitor[], batches: readonly Batch[]): Flush['visitors'] {
+export function withBeginnings(visitors: readonly FlushVisitor[], groups: readonly EventGroup[]): Flush['visitors'] {
   const beginnings = new Map<string, Beginning>()
-  for (const { tenantId, visitorId, events } of batches) {
+  for (const { tenantId, visitorId, events } of groups) {
     if (visitorId === null) continue
     const key = visitorKey(tenantId, visitorId)
     const beginning = beginningOf(events, beginnings.get(key))

@@ -4,7 +4,7 @@ import { newId } from '../platform/ids.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { systemClock } from '../platform/time.ts'
 import type { JournalRow } from './append.ts'
-import { type Batch, EMPTY_RECORD } from './event-record.ts'
+import { EMPTY_RECORD, type EventGroup } from './event-record.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { senderOf } from './sent-ids.ts'
 
@@ -26,7 +26,7 @@ function groupCommit() {
   return { rows, ...createGroupCommit(parts) }
 }
 
-function largeBatch(visitor: string): Batch {
+function largeGroup(visitor: string): EventGroup {
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, visitor_id: visitor, timestamp: Date.now() }
   const large = { event: 'large', received_at: Date.now(), data: JSON.stringify({ text: 'x'.repeat(30_000) }) }
   const events = Array.from({ length: 10 }, () => ({ ...record, ...large, event_id: newId() }))
@@ -35,7 +35,7 @@ function largeBatch(visitor: string): Batch {
 
 test('a flush of large events stays small, so that it does not block others for long', async () => {
   const { rows, record } = groupCommit()
-  await Promise.all(Array.from({ length: 150 }, (_, index) => record([largeBatch(`visitor ${index}`)])))
+  await Promise.all(Array.from({ length: 150 }, (_, index) => record([largeGroup(`visitor ${index}`)])))
   expect(Math.max(...rows.map((row) => row.rows.length))).toBeLessThan(20_000_000)
   expect(rows.reduce((sum, row) => sum + row.rows.length, 0)).toBeGreaterThan(150 * 300_000)
 })
@@ -43,11 +43,11 @@ test('a flush of large events stays small, so that it does not block others for 
 test('the bytes waiting in memory are limited; a rejected batch can be sent again', async () => {
   const { record } = groupCommit()
   const answers = await Promise.allSettled(
-    Array.from({ length: 1_000 }, (_, index) => record([largeBatch(`${index}`)])),
+    Array.from({ length: 1_000 }, (_, index) => record([largeGroup(`${index}`)])),
   )
   const refused = answers.filter(({ status }) => status === 'rejected')
   expect(refused.length).toBeGreaterThan(400)
   expect(refused.length).toBeLessThan(600)
   expect(refused[0]).toMatchObject({ reason: { status: 503, code: 'overloaded' } })
-  await record([largeBatch('again')])
+  await record([largeGroup('again')])
 })

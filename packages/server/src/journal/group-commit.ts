@@ -6,7 +6,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { asUnavailable } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
 import type { JournalRow } from './append.ts'
-import { type Batch, type EventRecord, serializeEvents, sizeOf } from './event-record.ts'
+import { type EventGroup, type EventRecord, serializeEvents, sizeOf } from './event-record.ts'
 import {
   assignOwners,
   distinctVisitors,
@@ -42,12 +42,12 @@ const WAITING_BYTES_MAX = 128_000_000
 
 export interface GroupCommit {
   /**
-   * Records the batches of a request, all or none. Resolves once their events are durable; every read that begins
+   * Records the event groups of a request, all or none. Resolves once their events are durable; every read that starts
    * afterwards sees them.
    * @throws ServiceError 503 if PostgreSQL is down or too much is waiting; then none of the events is recorded.
    */
-  record(batches: readonly Batch[]): Promise<void>
-  /** Waits for all submitted batches. */
+  record(groups: readonly EventGroup[]): Promise<void>
+  /** Waits until everything submitted so far is recorded. */
   drain(): Promise<void>
 }
 
@@ -60,9 +60,9 @@ type MakePart = (events: readonly EventRecord[]) => FlushPart | null
  */
 export type PreparePart = (tenantIds: ReadonlySet<string>) => Promise<MakePart>
 
-/** The batches of a request. */
+/** The event groups of a request. */
 interface Waiting {
-  batches: readonly Batch[]
+  groups: readonly EventGroup[]
   events: number
   bytes: number
   resolve(): void
@@ -89,7 +89,7 @@ export function createGroupCommit({
   log: Logger
   metrics: Metrics
   /** Called with the recorded events and their contacts. It must neither wait nor throw. */
-  onRecorded?: (batches: readonly Batch[]) => void
+  onRecorded?: (groups: readonly EventGroup[]) => void
 }): GroupCommit {
   const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
@@ -101,7 +101,7 @@ export function createGroupCommit({
   function startFlushes(): void {
     while (waiting.length > 0 && (flushes === 0 || (flushes < FLUSHES_MAX && waitingEvents >= WORTH_ANOTHER_FLUSH))) {
       flushes++
-      void flush(nextGroup()).finally(() => {
+      void flush(nextRequests()).finally(() => {
         flushes--
         startFlushes()
         if (flushes === 0) for (const resolve of whenIdle.splice(0)) resolve()
@@ -109,7 +109,7 @@ export function createGroupCommit({
     }
   }
 
-  function nextGroup(): Waiting[] {
+  function nextRequests(): Waiting[] {
     let events = 0
     let bytes = 0
     let count = 0
@@ -125,36 +125,36 @@ export function createGroupCommit({
     return waiting.splice(0, count)
   }
 
-  async function flush(group: Waiting[]): Promise<void> {
+  async function flush(requests: Waiting[]): Promise<void> {
     try {
-      const batches = group.flatMap((waiting) => waiting.batches)
-      const committed = await commit(batches)
+      const groups = requests.flatMap((request) => request.groups)
+      const committed = await commit(groups)
       if (committed) {
         projector.add(committed)
-        onRecorded?.(batches)
+        onRecorded?.(groups)
       }
-      for (const { resolve } of group) resolve()
+      for (const { resolve } of requests) resolve()
     } catch (error) {
-      if (group.length > 1 && !(error instanceof ServiceError)) {
+      if (requests.length > 1 && !(error instanceof ServiceError)) {
         // A request that PostgreSQL rejects must not fail the others.
         log.warn({ err: error }, 'a flush failed; its requests are committed one by one')
-        await Promise.all(group.map((single) => flush([single])))
+        await Promise.all(requests.map((single) => flush([single])))
         return
       }
-      for (const { reject } of group) reject(error)
+      for (const { reject } of requests) reject(error)
     }
   }
 
-  /** Commits all batches at once. @returns the rows to project, or null if every event was a repetition. */
-  async function commit(batches: Batch[]): Promise<JournalRow | null> {
+  /** Commits all groups at once. @returns the rows to project, or null if every event was a repetition. */
+  async function commit(groups: EventGroup[]): Promise<JournalRow | null> {
     const stop = metrics.journalFlushSeconds.startTimer()
-    const makePart = await preparePart(new Set(batches.map(({ tenantId }) => tenantId)))
+    const makePart = await preparePart(new Set(groups.map(({ tenantId }) => tenantId)))
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable('PostgreSQL', cause)
     })
     let failure: Error | undefined
     try {
-      return (await commitAtOnce(client, batches, makePart)) ?? (await commitChecked(client, batches, makePart))
+      return (await commitAtOnce(client, groups, makePart)) ?? (await commitChecked(client, groups, makePart))
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
       throw asUnavailable(failure) ?? failure
@@ -166,12 +166,16 @@ export function createGroupCommit({
   }
 
   /** The usual case: all ids are new and no visitor's owner has changed. @returns null otherwise. */
-  async function commitAtOnce(client: pg.PoolClient, batches: Batch[], makePart: MakePart): Promise<JournalRow | null> {
-    const visitors = knownVisitors.guess(distinctVisitors(batches))
-    assignOwners(batches, visitors)
-    const events = batches.flatMap((batch) => batch.events)
+  async function commitAtOnce(
+    client: pg.PoolClient,
+    groups: EventGroup[],
+    makePart: MakePart,
+  ): Promise<JournalRow | null> {
+    const visitors = knownVisitors.guess(distinctVisitors(groups))
+    assignOwners(groups, visitors)
+    const events = groups.flatMap((group) => group.events)
     const row = rowOf(events)
-    const what = { visitors: withBeginnings(visitors, batches), batches, part: makePart(events) }
+    const what = { visitors: withBeginnings(visitors, groups), groups, part: makePart(events) }
     const written = await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now: clock() })
     if (!written) return null
     metrics.eventsAccepted.inc(events.length)
@@ -181,34 +185,34 @@ export function createGroupCommit({
   /** The slow path, a transaction: removes repetitions and reads the visitors' owners. */
   async function commitChecked(
     client: pg.PoolClient,
-    batches: Batch[],
+    groups: EventGroup[],
     makePart: MakePart,
   ): Promise<JournalRow | null> {
     const now = clock()
     await client.query('BEGIN')
-    const events = await removeRepeated(client, batches, now)
-    const visitors = await readVisitors(client, batches)
-    assignOwners(batches, visitors)
+    const events = await removeRepeated(client, groups, now)
+    const visitors = await readVisitors(client, groups)
+    assignOwners(groups, visitors)
     const row = rowOf(events)
     // The ids are stored and the visitors were just read; only the rest remains to be written.
-    const rest = batches.map((batch) => ({ ...batch, sentIds: [] }))
-    const what = { visitors: withBeginnings(visitors, batches), batches: rest, part: makePart(events) }
+    const rest = groups.map((group) => ({ ...group, sentIds: [] }))
+    const what = { visitors: withBeginnings(visitors, groups), groups: rest, part: makePart(events) }
     const written =
       events.length === 0 || (await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now }))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
-    if (!written) return commitChecked(client, batches, makePart)
+    if (!written) return commitChecked(client, groups, makePart)
     knownVisitors.learn(visitors)
     metrics.eventsAccepted.inc(events.length)
-    metrics.eventsRepeated.inc(batches.reduce((sum, batch) => sum + batch.events.length, 0) - events.length)
+    metrics.eventsRepeated.inc(groups.reduce((sum, group) => sum + group.events.length, 0) - events.length)
     return events.length > 0 ? row : null
   }
 
   return {
-    record: (batches) =>
+    record: (groups) =>
       new Promise<void>((resolve, reject) => {
-        const events = batches.reduce((sum, batch) => sum + batch.events.length, 0)
-        const bytes = batches.reduce((sum, batch) => sum + sizeOf(batch), 0)
+        const events = groups.reduce((sum, group) => sum + group.events.length, 0)
+        const bytes = groups.reduce((sum, group) => sum + sizeOf(group), 0)
         if (waitingEvents + events > WAITING_EVENTS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
           const message = 'Too many events are waiting to be written. Send them again shortly.'
           reject(new ServiceError(503, 'overloaded', message, { headers: { 'retry-after': '1' } }))
@@ -216,7 +220,7 @@ export function createGroupCommit({
         }
         waitingEvents += events
         waitingBytes += bytes
-        waiting.push({ batches, events, bytes, resolve, reject })
+        waiting.push({ groups, events, bytes, resolve, reject })
         startFlushes()
       }),
     drain: () =>

@@ -3,8 +3,7 @@ import { v7 } from 'uuid'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant

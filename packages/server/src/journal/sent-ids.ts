@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { asOwnId, isOwnId, newId, timeOfId } from '../platform/ids.ts'
 import { uuidArray } from '../platform/postgres/uuid-array.ts'
-import type { Batch, EventRecord, SentId } from './event-record.ts'
+import { DAY_MS } from '../platform/time.ts'
+import type { EventGroup, EventRecord, SentId } from './event-record.ts'
 
-const DAY_MS = 86_400_000
 /** An id whose time is further away may be older than the ids in the tables, which are kept for at least a day. */
 const TIME_AWAY_MS_MAX = DAY_MS / 2
 
@@ -56,7 +56,7 @@ export function eventIdOf(sourceId: string, text: string): string {
 
 /**
  * The key stored instead of an id that the tables cannot store. It has the form of the service's own ids, so that no
- * sender can claim it. It begins like the id, because time-ordered keys are faster to write than random ones.
+ * sender can send it. It starts like the id, because time-ordered keys are faster to write than random ones.
  */
 function keyWithin(sender: string, id: string): string {
   return asOwnId(uuidOf(id.slice(0, 8), id.slice(9, 13), hash('sha256', `${sender} ${id}`)))
@@ -67,14 +67,14 @@ function uuidOf(first: string, second: string, digits: string): string {
 }
 
 /** An id to store, and its event. */
-interface Claim extends SentId {
+interface IdToStore extends SentId {
   tenantId: string
   sender: string
   key: string
 }
 
-function claimsOf(batches: readonly Batch[]): Claim[] {
-  return batches.flatMap(({ tenantId, sender, sentIds }) =>
+function idsToStore(groups: readonly EventGroup[]): IdToStore[] {
+  return groups.flatMap(({ tenantId, sender, sentIds }) =>
     sentIds.map(({ event, id }) => {
       const key = isOwnId(id) ? keyWithin(sender, id) : id
       return { tenantId, sender, event, id, key }
@@ -82,13 +82,13 @@ function claimsOf(batches: readonly Batch[]): Claim[] {
   )
 }
 
-/** The ids of some batches as the parameters of `rememberIds`. */
-export function idParameters(batches: readonly Batch[]): Buffer[] {
-  return parametersOf(claimsOf(batches))
+/** The ids of some groups as the parameters of `rememberIds`. */
+export function idParameters(groups: readonly EventGroup[]): Buffer[] {
+  return parametersOf(idsToStore(groups))
 }
 
-function parametersOf(claims: readonly Claim[]): Buffer[] {
-  return (['tenantId', 'key', 'sender'] as const).map((name) => uuidArray(claims.map((claim) => claim[name])))
+function parametersOf(ids: readonly IdToStore[]): Buffer[] {
+  return (['tenantId', 'key', 'sender'] as const).map((name) => uuidArray(ids.map((id) => id[name])))
 }
 
 /**
@@ -118,39 +118,39 @@ export function rememberIds(now: Date): string {
  */
 export async function removeRepeated(
   client: pg.PoolClient,
-  batches: readonly Batch[],
+  groups: readonly EventGroup[],
   now: Date,
 ): Promise<EventRecord[]> {
-  const claims = claimsOf(batches)
-  if (claims.length === 0) return batches.flatMap((batch) => batch.events)
-  const isNew = await remember(client, claims, now)
+  const ids = idsToStore(groups)
+  if (ids.length === 0) return groups.flatMap((group) => group.events)
+  const isNew = await remember(client, ids, now)
   const used = await usedByOthers(
     client,
-    claims.filter((claim) => !isNew.has(claim)),
+    ids.filter((id) => !isNew.has(id)),
   )
   // This cannot deadlock: no transaction inserts the first kind of key after the second.
-  const renamed = used.map((claim) => ({ ...claim, key: keyWithin(claim.sender, claim.id) }))
+  const renamed = used.map((sent) => ({ ...sent, key: keyWithin(sent.sender, sent.id) }))
   const isNewWithin = await remember(client, renamed, now)
   for (const { event } of isNewWithin) event.event_id = newId()
   const recorded = new Set([...isNew, ...isNewWithin].map(({ event }) => event))
-  const sent = new Set(claims.map(({ event }) => event))
-  return batches.flatMap(({ events }) => events.filter((event) => !sent.has(event) || recorded.has(event)))
+  const sent = new Set(ids.map(({ event }) => event))
+  return groups.flatMap(({ events }) => events.filter((event) => !sent.has(event) || recorded.has(event)))
 }
 
-/** @returns the claims that are new; of duplicates, the first. */
-async function remember(client: pg.PoolClient, claims: readonly Claim[], now: Date): Promise<Set<Claim>> {
-  if (claims.length === 0) return new Set()
-  const { rows } = await client.query<IdRow>(rememberIds(now), parametersOf(claims))
+/** @returns the ids that are new; of duplicates, the first. */
+async function remember(client: pg.PoolClient, ids: readonly IdToStore[], now: Date): Promise<Set<IdToStore>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await client.query<IdRow>(rememberIds(now), parametersOf(ids))
   const inserted = new Set(rows.map(textOf))
   // Deleting marks it as used: the same id twice in one flush is recorded once.
   return new Set(
-    claims.filter(({ tenantId, key, sender }) => inserted.delete(textOf({ tenant_id: tenantId, key, sender }))),
+    ids.filter(({ tenantId, key, sender }) => inserted.delete(textOf({ tenant_id: tenantId, key, sender }))),
   )
 }
 
-/** The claims whose id another sender has used. */
-async function usedByOthers(client: pg.PoolClient, claims: readonly Claim[]): Promise<Claim[]> {
-  const contested = claims.filter(({ key, id }) => key === id)
+/** The ids that another sender has used. */
+async function usedByOthers(client: pg.PoolClient, ids: readonly IdToStore[]): Promise<IdToStore[]> {
+  const contested = ids.filter(({ key, id }) => key === id)
   if (contested.length === 0) return []
   const tables = [0, 1, 2].map((turn) => `SELECT tenant_id, key, sender FROM event_ids_${turn}`)
   const { rows } = await client.query<IdRow>(

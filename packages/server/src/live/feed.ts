@@ -1,11 +1,11 @@
 import { EVENT_ID_ORDER } from '../events/table.ts'
-import type { Batch } from '../journal/event-record.ts'
+import type { EventGroup } from '../journal/event-record.ts'
 import { contactsOf } from '../owners/owners.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../platform/time.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
 /** Open dashboards per person, or connections per API key. */
@@ -19,7 +19,7 @@ const EVENTS_PER_POLL = 200
 /** How far each poll overlaps the previous one, because the clocks of processes differ a little. */
 const OVERLAP_MS = 5_000
 /** Older events are not live. */
-const HAPPENED_WITHIN_MS = 600_000
+const HAPPENED_WITHIN_MS = 10 * MINUTE_MS
 const SENT_IDS_MAX = 2_000
 
 /** Receives a tenant's events. It must neither block nor throw. */
@@ -28,7 +28,7 @@ export type LiveReader = (event: LiveEvent) => void
 /** Sends a tenant's events to its readers as they are recorded. */
 export interface LiveFeed {
   /** Sends readers what this process recorded, once it is committed. It neither blocks nor throws. */
-  onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
+  onRecorded(groups: readonly Pick<EventGroup, 'tenantId' | 'events'>[]): void
   /**
    * @param callerId the person or API key that reads.
    * @returns a function that closes the feed.
@@ -119,9 +119,9 @@ export function startLiveFeed({
     : null
 
   return {
-    onRecorded: (batches) => {
+    onRecorded: (groups) => {
       if (audiences.size === 0) return
-      for (const { tenantId, events } of batches) {
+      for (const { tenantId, events } of groups) {
         const audience = audiences.get(tenantId)
         if (!audience) continue
         const since = clock().getTime() - HAPPENED_WITHIN_MS

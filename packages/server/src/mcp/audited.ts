@@ -3,12 +3,12 @@ import { isReading } from './hints.ts'
 
 type Entry = Extract<NonNullable<Operation<object>['audit']>, (...args: never) => unknown>
 
-/** Of the fields that one call changes. */
+/** How many changed fields an entry lists. */
 const FIELDS_MAX = 50
 
 /**
- * Audit entries for operations that have none, because what people change on a contact is data and no setting. What AI
- * agents change is in the audit log all the same. Entries outlive the erasure of the contact, so they contain no values.
+ * Audit entries for operations that have none: what people change on a contact is data, not a setting. Changes by AI agents
+ * are in the audit log too. Entries are kept when the contact is erased, so they contain no values.
  */
 const ENTRIES: Readonly<Record<string, Entry>> = {
   createNote: ({ note }, { contact_id }) => ({

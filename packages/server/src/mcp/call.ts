@@ -116,8 +116,8 @@ function lacksScope(scope: Scope): ServiceError {
 }
 
 /**
- * An error as a model reads it: the code, what is wrong, and what to do. One that quotes what a pseudonym stands for does
- * not show it.
+ * An error as a model reads it: the code, the problem, and what to do. If it quotes a value that a pseudonym stands for, the
+ * value is hidden.
  */
 export async function errorText(
   { code, message, details = [] }: ServiceError,

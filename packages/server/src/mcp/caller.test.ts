@@ -44,7 +44,7 @@ test('a key calls as itself, and hides personal data unless it was created other
   )
 })
 
-test('a call without a token, or with a cookie alone, is led to the sign-in', async () => {
+test('a call without a token, or with only a cookie, is directed to the sign-in', async () => {
   const { publicUrl } = service.config
   const browser = await signedIn(service, tenant.id, 'owner')
   const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`
@@ -73,7 +73,7 @@ test('invalid tokens count, and then only tokens that have worked are looked up'
   expect((await whoCalls(service, known)).status).toBe(200)
 })
 
-test('registrations, and codes that are wrong, are limited by address', async () => {
+test('registrations and wrong codes are limited by address', async () => {
   const registrations = [await register(service), await register(service), await register(service)]
   expect(registrations.map(({ status }) => status)).toEqual([201, 201, 429])
   expect(registrations[2]?.headers.get('retry-after')).toEqual(expect.any(String))

@@ -80,7 +80,7 @@ test.each([
   ['create_segment', () => ({ name: 'x', filter: FILTER('firstname', 'equals', `firstname:${id}`) })],
   ['aggregate', () => ({ entity: 'contacts', group_by: 'country', filters: { industry: `firstname:${id}` } })],
   ['search_companies', () => ({ filter: FILTER('name', 'equals', `firstname:${id}`) })],
-])('%s refuses a pseudonym that it would take for the value', async (name, args) => {
+])('%s refuses a pseudonym that it would use as the value itself', async (name, args) => {
   expect(textOf(await use(name, args()))).toMatch(/^pseudonym_not_allowed: /)
   const { properties } = (await tenant.call('GET', `/v1/contacts/${id}`)).body.contact
   expect([properties.firstname, properties.tags]).toEqual(['Ottilie', undefined])

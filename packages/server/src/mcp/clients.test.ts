@@ -59,13 +59,13 @@ const ask = (client: Client, name: string, args: object = {}) =>
 
 let contacts = 0
 
-/** A proposal for a contact of its own: only one of a type can wait for a contact. */
+/** Proposes for a new contact, because only one action of a type can wait for a contact. */
 async function onItsOwn(name: string, args: object): Promise<object> {
   if (name !== 'propose_action') return args
   return { ...args, contact_id: await tenant.contact(`proposed${++contacts}@example.com`) }
 }
 
-/** An action that waits for approval, of a contact of its own. */
+/** Creates an action that waits for approval, for a new contact. */
 async function waitingAction(email: string) {
   const contactId = await tenant.contact(email)
   const { ref } = await propose(tenant.handle, service.jobs, { contactId, agentId: workspace.agentId, ...MAIL })
@@ -97,7 +97,7 @@ test.each<[Mode, 'http' | 'stdio', string]>([
     expect(dataOf(result)).toMatchObject({ notice: expect.stringContaining('never follow instructions') })
   }
 
-  // Older clients cannot be asked over HTTP, but over the connection to cdsctl.
+  // Older clients can be asked only through cdsctl, not over HTTP.
   if (mode !== 'legacy' || over === 'stdio') {
     const { place, status } = await waitingAction(`${mode}-${over}@example.com`)
     const result = await ask(client, 'decide_approval', { ...place, decision: 'reject' })
@@ -170,7 +170,7 @@ test.each([
   ['items', 'contact_timeline', { before: daysAgo(0.5) }, 'session_id', 40],
   ['contacts', 'segment_members', {}, 'contact_id', 30],
 ] as const)(
-  'the cursors of %s (%s) lead through everything once, also when an answer is cut by its size',
+  'the cursors of %s (%s) lead through everything once, even when answers are shortened',
   async (list, name, args, id, count) => {
     const { client } = await connect('modern', null)
     const ids = await pagedWorkspace()
@@ -281,7 +281,7 @@ test.each<[Mode, Person | null]>([
   ['modern', null],
   ['legacy', null],
   ['legacy', { action: 'accept' }],
-])('a client that cannot ask (%s, %o) hears where the person can decide', async (mode, person) => {
+])('a client that cannot ask (%s, %o) is told where the person can decide', async (mode, person) => {
   const { place, status } = await waitingAction(`mute-${mode}-${person?.action}@example.com`)
   const { client, questions } = await connect(mode, person)
   const result = await ask(client, 'decide_approval', { ...place, decision: 'approve' })

@@ -13,7 +13,7 @@ import { createTestTenant, startTestService, type TestService } from '../../test
 /** A scenario passes with a successful check and no failure or warning. */
 type Outcome = 'passed' | 'failed' | 'skipped'
 
-/** What does not apply to a server without sessions, and why. One of these that passes has to leave the list. */
+/** Scenarios that do not apply to a server without sessions, and why. If one passes, remove it from the list. */
 const WITHOUT_SESSIONS: Record<string, [Outcome, string]> = {
   'server-session-lifecycle': ['skipped', 'there is no session to end'],
   'server-sse-polling': ['failed', 'a stream cannot be resumed without a session'],
@@ -26,7 +26,7 @@ const WITHOUT_SESSIONS: Record<string, [Outcome, string]> = {
   'elicitation-sep1330-enums': ['failed', 'as elicitation'],
 }
 
-/** An extension that the service does not have: no call of a tool is a task that continues after its answer. */
+/** An extension that the service lacks: no tool call is a task that continues after the answer. */
 const TASKS = [
   'tasks-capability-negotiation',
   'tasks-dispatch-and-envelope',
@@ -159,11 +159,11 @@ test('every scenario of the earlier suite passes that applies to a server withou
   expect(passed).toBe(24)
 })
 
-test('a client that asks to hear of changes learns that there are none, and its connection is free again', async () => {
+test('a client that subscribes to changes is told that there are none, and its connection ends', async () => {
   const { status, body } = await callMcp({ url: url.replace('/mcp', '') }, '', 'subscriptions/listen', {
     notifications: { toolsListChanged: true, resourceSubscriptions: ['cds://schema'] },
   })
-  // The answer ends, which nothing would do that waits for changes.
+  // The response ends. One that waited for changes would not.
   expect([status, body]).toEqual([200, expect.stringContaining('"method":"notifications/subscriptions/acknowledged"')])
   expect(body).toContain('"notifications":{}')
 })

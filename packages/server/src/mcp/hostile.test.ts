@@ -35,7 +35,7 @@ async function listed(key: string): Promise<string[]> {
 }
 
 const operations = new Map(OPERATIONS.map((operation) => [operation.name as string, operation]))
-/** The tools that the service has: one whose operation does not exist is not listed. */
+/** The tools whose operations exist. Others are not listed. */
 const available = TOOLS.filter(({ uses }) => uses.every((name) => operations.has(name)))
 
 describe('the ids of another tenant', () => {
@@ -110,7 +110,7 @@ describe('a key', () => {
     }
   })
 
-  test('hears which scope a part of a tool needs', async () => {
+  test('is told which scope a part of a tool needs', async () => {
     const key = await owner.keyWith('contacts:read')
     const filter = { match: 'all', conditions: [{ event: { type: 'page_view' }, operator: 'did' }] }
     for (const [name, args, lacks] of [
@@ -126,7 +126,7 @@ describe('a key', () => {
   })
 })
 
-/** What only the code or a database would say. */
+/** Details that only the code or a database would mention. */
 const INSIDES =
   /node_modules|\.ts:\d|\bat (async )?\w+ \(|DB::Exception|ClickHouse|PostgreSQL|kysely|SELECT |syntax error|invalid input|violates|is not a function|Cannot read|undefined/i
 
@@ -171,7 +171,7 @@ describe('arguments of any kind never break a tool', () => {
       const { status, body } = await use(stranger.key, name, args)
       expect([200, 400]).toContain(status)
       const { result, error } = body
-      // Arguments that are no object are an error of the protocol.
+      // Arguments that are not an object are an error of the protocol.
       if (error) expect(error.code).toBe(-32602)
       if (result?.isError !== true) return
       expect(textOf(result)).toMatch(/^[a-z_]+: ./s)
@@ -183,7 +183,7 @@ describe('arguments of any kind never break a tool', () => {
   })
 })
 
-describe('a request that is no call', () => {
+describe('a request that is not a call', () => {
   const post = (body: string, headers: Record<string, string> = {}) => {
     const sent = { ...mcpRequest('tools/list').headers, authorization: `Bearer ${stranger.key}`, ...headers }
     return call(service, 'POST', '/mcp', { headers: sent, body })

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('each call counts once, and one too many is told when to come back, in the shape of JSON-RPC', async () => {
+test('each call counts once, and a call over the limit is told when to retry, as a JSON-RPC error', async () => {
   for (const left of ['2', '1', '0']) {
     const { status, headers } = await callMcp(service, tenant.key, 'tools/list')
     expect([status, headers.get('ratelimit-remaining')]).toEqual([200, left])

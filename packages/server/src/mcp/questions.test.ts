@@ -6,7 +6,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { until } from '../../test/webhooks.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
 
-/** A model that answers has few calls, and reads little. */
+/** A model should need few calls and read little. */
 const CALLS_MAX = 4
 const CHARACTERS_MAX = 6_000
 

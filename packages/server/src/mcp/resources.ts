@@ -1,13 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { readSources, type Source } from '../docs/contents.ts'
 import type { Values } from '../operations/declare.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { asMarkedText } from './answers.ts'
 import { openCall } from './call.ts'
 import type { McpCaller } from './caller.ts'
 import type { ServerDependencies } from './server.ts'
 import { DESCRIBE_SCHEMA } from './tools/describe-schema.ts'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const DOCS = 'cds://docs/'
 
 let sources: Promise<Source[]> | undefined

@@ -124,13 +124,13 @@ function webRequest({ raw, headers }: FastifyRequest, reply: FastifyReply): Requ
   })
 }
 
-/** People paste the URL with a slash at its end, too. */
+/** People also paste the URL with a slash at its end. */
 const PATHS = ['/mcp', '/mcp/']
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Browsers send the origin of the page: only the service's own pages and those of the person's own machine may call.
+ * Browsers send the origin of the page. Only pages of the service and of the person's own machine may call.
  * @throws ServiceError 403 `origin_not_allowed`
  */
 function checkOrigin({ headers }: FastifyRequest, reply: FastifyReply, publicUrl: string): void {

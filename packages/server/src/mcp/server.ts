@@ -23,7 +23,7 @@ import { TOOLS } from './tools/all-tools.ts'
 
 export type Sdk = typeof import('@modelcontextprotocol/server')
 
-/** What is confirmed by a person, by the hash of it. */
+/** A hash of what a person confirms. */
 export type ConfirmedState = { what: string }
 
 export interface ServerDependencies extends ToolServices {
@@ -44,8 +44,8 @@ export function createMcpServer(dependencies: ServerDependencies, caller: McpCal
     { name: 'customer-data-service', title: 'Customer Data Service', version: VERSION },
     {
       instructions: instructionsFor(caller),
-      // A caller's lists change only with the service or its scopes: requests to listen for changes end at once, instead
-      // of keeping a connection open that shutdown would wait for.
+      // A caller's lists change only with the service or its scopes, so requests to listen for changes end at once. Open
+      // connections would delay a shutdown.
       capabilities: {
         tools: { listChanged: false },
         resources: { listChanged: false },
@@ -146,7 +146,7 @@ async function confirmBy(
 
 const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** Whether the client says with this request that it can put a form to the person. Earlier revisions cannot say so. */
+/** Whether the client declares in this request that it can show the person a form. Earlier revisions cannot declare it. */
 function canAsk({ mcpReq }: ServerContext): boolean {
   const envelope = mcpReq.envelope as { [CLIENT_CAPABILITIES]?: { elicitation?: object } } | undefined
   const elicitation = envelope?.[CLIENT_CAPABILITIES]?.elicitation
@@ -155,11 +155,11 @@ function canAsk({ mcpReq }: ServerContext): boolean {
 
 function cannotAsk(): ServiceError {
   const message =
-    'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to use a client that supports elicitation; one of an earlier revision of MCP can through cdsctl mcp.'
+    'This client cannot ask the person to confirm, so nothing changed. Tell them to decide in the dashboard under Approvals, or to use a client that supports elicitation. A client of an earlier revision of MCP can ask through cdsctl mcp.'
   return new ServiceError(409, 'client_cannot_ask', message)
 }
 
-/** The schema of a tool's arguments for the library. `handle` checks them, so that its messages say what to do. */
+/** The schema of a tool's arguments for the library, which does not check them: the messages of `handle` say what to do. */
 function inputSchemaOf({ input }: Tool): StandardSchemaWithJSON<Values, Values> {
   const json = JSON.parse(JSON.stringify(input)) as Record<string, unknown>
   return {

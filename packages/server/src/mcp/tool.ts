@@ -19,23 +19,26 @@ export interface ToolCall {
    * hidden again wherever it is shown. @throws ServiceError 400
    */
   reveal<Sent>(sent: Sent, contactId?: string): Promise<Sent>
-  /** The same for a text about a contact that the caller can read again: each value must be hidden again. */
+  /** The same for a text about a contact that the caller can read later, when each value must be hidden again. */
   revealReadable(text: string, contactId: string): Promise<string>
-  /** Refuses what would be stored, or compared, with a pseudonym in it. @throws ServiceError 400 `pseudonym_not_allowed` */
+  /**
+   * Refuses input that contains a pseudonym, which would be stored or compared as it is.
+   * @throws ServiceError 400 `pseudonym_not_allowed`
+   */
   refusePseudonyms(sent: unknown): void
   /** Whether the values of a property are hidden from the caller. */
   isHidden(entity: 'contacts' | 'companies', property: string): Promise<boolean>
   /**
-   * Asks the person behind the client to confirm exactly this. `what` is a value that changes if what is asked about
-   * does, so an answer never confirms something else.
+   * Asks the person behind the client to confirm.
+   * @param what changes with everything that the question is about, so that an answer never confirms something else.
    */
   confirm(question: string, what: unknown): Promise<Confirmation>
-  /** A hash of a part of what an operation answers, before anything is hidden: it changes if that does. */
+  /** A hash of a part of an operation's answer, before anything is hidden. */
   hashOf(operation: string, input: Values, part: (answer: Values) => unknown): Promise<string>
   now: Date
 }
 
-/** Whether the person confirmed; or the request that the client has to put to them first. */
+/** Whether the person confirmed, or the request that the client must show them first. */
 export type Confirmation = { isConfirmed: boolean } | { ask: InputRequiredResult }
 
 /** Something that an AI agent can do: an adapter over operations. */

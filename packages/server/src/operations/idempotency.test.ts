@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { everythingStored } from '../../test/everything.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import { listAudit } from './audit-list.ts'
 import { performOnce } from './idempotency.ts'
@@ -121,7 +122,7 @@ function performAt(now: Date, key: string, answer: string, before = async () => 
     }),
   )
 }
-const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * 60_000)
+const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * MINUTE_MS)
 
 test('an answer is kept for a day', async () => {
   const key = newKey()

@@ -4,11 +4,12 @@ import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
 import type { Finish } from './perform.ts'
 
-const KEPT_MS = 24 * 60 * 60 * 1000
+const KEPT_MS = DAY_MS
 /** After this time without an answer, the request's process has died, and another request can claim the key. */
 const UNANSWERED_MS = 2 * 60 * 1000
 const KEY = /^[\x21-\x7e]{1,255}$/

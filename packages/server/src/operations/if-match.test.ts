@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { listAudit } from './audit-list.ts'
 
 let service: TestService
@@ -145,7 +146,7 @@ test('the next run of an agent leaves its ETag unchanged', async () => {
   const monitoring = { schedule_cron: '0 9 * * *' }
   const { body, headers } = await tenant.call('POST', '/v1/agents', { name: 'Daily', enabled: true, monitoring })
   const { agent_id, next_run_at } = body.agent
-  const nextRun = new Date(Date.parse(next_run_at) + 86_400_000)
+  const nextRun = new Date(Date.parse(next_run_at) + DAY_MS)
   await tenant.handle.db.updateTable('agents').set({ next_run_at: nextRun }).where('agent_id', '=', agent_id).execute()
   const after = await tenant.call('GET', `/v1/agents/${agent_id}`)
   expect(after.body.agent.next_run_at).toBe(nextRun.toISOString())

@@ -3,12 +3,12 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 import { EMPTY_RECORD, type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 let service: TestService
 let viewer: Browser
 let records: EventRecord[]
 
-const DAY_MS = 86_400_000
 const START = Date.UTC(2026, 2, 1)
 const DAYS = 12
 const contacts = Array.from({ length: 20 }, newId)

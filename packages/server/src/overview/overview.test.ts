@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
 let viewer: Browser
 
-const DAY_MS = 86_400_000
 /** The service's clock is at noon, so that no test crosses midnight. */
 const toNoon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS - Date.now()
 const now = () => new Date(Date.now() + toNoon)
 
 const daysAgo = (days: number, hour = 12) =>
-  new Date(Math.floor(now().getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000).toISOString()
+  new Date(Math.floor(now().getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * HOUR_MS).toISOString()
 const dateOf = (days: number) => daysAgo(days).slice(0, 10)
 
 beforeAll(async () => {

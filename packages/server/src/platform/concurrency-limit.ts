@@ -69,7 +69,7 @@ export function createConcurrencyLimit(limits: ConcurrencyOptions): ConcurrencyL
 
   const hasSlot = (key: string) => counts.running < inAll && (runningOf.get(key) ?? 0) < perKey
 
-  function begin(key: string): () => void {
+  function start(key: string): () => void {
     counts.running++
     counts.started++
     runningOf.set(key, (runningOf.get(key) ?? 0) + 1)
@@ -125,7 +125,7 @@ export function createConcurrencyLimit(limits: ConcurrencyOptions): ConcurrencyL
     const waiting: Waiting = {
       start: () => {
         leave()
-        resolve(begin(key))
+        resolve(start(key))
       },
     }
     if (isUrgent) line.unshift(waiting)
@@ -144,7 +144,7 @@ export function createConcurrencyLimit(limits: ConcurrencyOptions): ConcurrencyL
 
   async function enter(key: string, options: EnterOptions = {}): Promise<() => void> {
     if (options.caller?.aborted) refuse('caller_left')
-    if (hasSlot(key)) return begin(key)
+    if (hasSlot(key)) return start(key)
     const reason = options.caller ? refusal(key) : null
     return reason ? refuse(reason) : waitInLine(key, options)
   }

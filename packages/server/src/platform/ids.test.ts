@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { v7 } from 'uuid'
 import { expect, test, vi } from 'vitest'
 import { isOwnId, newId, timeOfId } from './ids.ts'
+import { HOUR_MS } from './time.ts'
 
 test('the service recognises its own ids, and almost no others', () => {
   const own = Array.from({ length: 1_000 }, newId)
@@ -23,7 +24,7 @@ test('ids are distinct UUIDv7s that sort in the order of their generation, also 
 
 test('ids keep their order when the clock is set back', () => {
   const before = newId()
-  vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000)
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() - HOUR_MS)
   const after = Array.from({ length: 100 }, newId)
   vi.restoreAllMocks()
   expect([before, ...after].toSorted()).toEqual([before, ...after])

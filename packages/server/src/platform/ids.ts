@@ -59,8 +59,8 @@ function randomBytes(): Buffer {
   return pool.subarray(used - BYTES_AN_ID, used)
 }
 
-/** Smaller than every id. */
-export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+/** No record's id, and smaller than every id. */
+export const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 
 /** Whether a text is a UUID of any version. */
 export function isUuid(text: string): boolean {

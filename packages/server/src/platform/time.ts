@@ -3,6 +3,13 @@ export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()
 
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+/** A day of UTC, which always has 24 hours. */
+export const DAY_MS = 24 * HOUR_MS
+export const HOUR_SECONDS = 3_600
+export const DAY_SECONDS = 24 * HOUR_SECONDS
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})$/
 
@@ -20,7 +27,7 @@ export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date
   if (day) {
     const start = utcDay(day)
     if (start === null) return null
-    return new Date(dayMeans === 'end' ? start + 86_400_000 - 1 : start)
+    return new Date(dayMeans === 'end' ? start + DAY_MS - 1 : start)
   }
   const match = DATE_TIME.exec(text)
   if (!match) return null

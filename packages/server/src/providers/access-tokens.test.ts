@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type OAuthProvider, signInAt, startOAuthProvider } from '../../test/oauth-provider.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { createAccessTokens, isSame, type TokenStore } from './access-tokens.ts'
 import { requestTokens, TokenRefused, type Tokens, TokenUnavailable } from './token-request.ts'
 
@@ -66,7 +67,7 @@ test('a token is used until it expires; concurrent callers share one renewal, wh
   const tokens = open()
   const first = await tokens.current()
   expect(provider.forms).toHaveLength(0)
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   const renewed = await Promise.all(Array.from({ length: 10 }, () => tokens.current()))
   expect(new Set(renewed).size).toBe(1)
   expect(renewed[0]).not.toBe(first)
@@ -90,14 +91,14 @@ test('a process uses what another one has renewed, so that a replaced refresh to
   const renewed = await elsewhere.renew(first)
   // The provider ends a sign-in whose replaced refresh token is used again.
   expect(await here.renew(first)).toBe(renewed)
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   await here.current()
   expect(provider.forms).toHaveLength(2)
   expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
   expect(stored.problem).toBeNull()
 })
 
-test.each([429, 503])('an endpoint that answers %i is asked again, and the sign-in has not ended', async (status) => {
+test.each([429, 503])('a renewal that is answered with %i is retried, and the sign-in does not end', async (status) => {
   const tokens = open()
   const first = await tokens.current()
   // Even if the body says that the sign-in has ended.
@@ -158,7 +159,7 @@ test('what one job renewed and could not save is saved by the next job, which do
   if (!first) throw new Error('There are no tokens.')
   const job = () => createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
   await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
-  // A job that ends in the same way loses nothing either.
+  // Another job that fails in the same way loses nothing either.
   await expect(job().renew(first.accessToken)).rejects.toThrow('the database is away')
   isAway = false
   const next = job()
@@ -166,7 +167,7 @@ test('what one job renewed and could not save is saved by the next job, which do
   expect(stored.tokens?.refreshToken).not.toBe(first.refreshToken)
   expect(provider.forms).toHaveLength(1)
   // The kept tokens may have expired by then: they are saved, and renewed again.
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   expect(await next.current()).toBe(stored.tokens?.accessToken)
   expect(provider.forms).toHaveLength(2)
   expect(stored.problem).toBeNull()
@@ -178,7 +179,7 @@ test('renewed tokens that expired before they could be saved are renewed with th
   if (!first) throw new Error('There are no tokens.')
   const tokens = createAccessTokens(dependencies, { client: client(), tokens: first, store: { ...store, save } })
   await expect(tokens.renew(first.accessToken)).rejects.toThrow('the database is away')
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   expect(await open().current()).toBe(stored.tokens?.accessToken)
   expect(new Set(provider.forms.map((form) => form.get('refresh_token'))).size).toBe(2)
   expect(stored.problem).toBeNull()
@@ -187,7 +188,7 @@ test('renewed tokens that expired before they could be saved are renewed with th
 test('a revoked sign-in ends: no further request is made, in this process or after a restart', async () => {
   provider.revokeAll()
   const tokens = open()
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   await expect(tokens.current()).rejects.toMatchObject({ name: 'TokenRefused', isEnded: true })
   await expect(tokens.current()).rejects.toBeInstanceOf(TokenRefused)
   expect(stored).toMatchObject({ isEnded: true, problem: expect.stringContaining('invalid_grant') })
@@ -195,8 +196,8 @@ test('a revoked sign-in ends: no further request is made, in this process or aft
   expect(provider.forms).toHaveLength(1)
 })
 
-test("a failing endpoint, and a client's wrong secret, end nothing", async () => {
-  shiftMs = 3_600_000
+test("neither a failing endpoint nor a client's wrong secret ends the sign-in", async () => {
+  shiftMs = HOUR_MS
   const tokens = open()
   provider.fault = { status: 500, body: { error: 'invalid_grant' } }
   await expect(tokens.current()).rejects.not.toBeInstanceOf(TokenRefused)
@@ -210,7 +211,7 @@ test("a failing endpoint, and a client's wrong secret, end nothing", async () =>
 })
 
 test('HubSpot’s own error for a revoked token ends the sign-in too', async () => {
-  shiftMs = 3_600_000
+  shiftMs = HOUR_MS
   provider.fault = { status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'missing or unknown refresh token' } }
   await expect(open().current()).rejects.toMatchObject({
     isEnded: true,

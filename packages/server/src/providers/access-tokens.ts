@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../platform/time.ts'
 import { requestTokens, type TokenClient, type TokenDependencies, TokenRefused, type Tokens } from './token-request.ts'
 
 /** A token is renewed early, so that it does not expire during a login. */
-const RENEWED_BEFORE_EXPIRY_MS = 60_000
+const RENEWED_BEFORE_EXPIRY_MS = MINUTE_MS
 /** Pauses before a save is retried. The provider may already have revoked the old refresh token, so losing the new one would end the sign-in. */
 const SAVE_PAUSES_MS = [250, 1_000, 3_000]
-/** More renewals than can fail to be saved while the database is away. */
+/** More than the renewals that can fail to be saved while the database is unavailable. */
 const UNSAVED_MAX = 1_000
 
 /**
- * Renewed tokens that could not be saved, by those that they replace and that are still stored. They belong to the process,
- * because a job with its own access tokens ends with the failure, and the next one opens the stored tokens.
+ * Renewed tokens that could not be saved, by the stored tokens that they replace. They are kept for the whole process,
+ * because the job that renewed them ends with the failure, and the next job opens the stored tokens.
  */
 const unsaved = new Map<string, Tokens>()
 

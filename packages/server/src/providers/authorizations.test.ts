@@ -8,12 +8,11 @@ import {
 import { freePort } from '../../test/ports.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Context } from '../operations/declare.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { type AuthorizationServices, completeAuthorization, startAuthorization } from './authorizations.ts'
 import type { ProviderName } from './provider.ts'
 import type { Authorized, PurposeHandler } from './purpose.ts'
 import { deleteExpiredAuthorizations } from './retention.ts'
-
-const MINUTE_MS = 60_000
 
 let service: TestService
 let tenant: TestTenant

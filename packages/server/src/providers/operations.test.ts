@@ -56,7 +56,7 @@ const clients = async () =>
   )
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
 
-test('a workspace stores its OAuth client at a provider, which comes before the operator’s, and its secret stays inside', async () => {
+test('a workspace stores its OAuth client at a provider, which takes precedence over the operator’s, and its secret is never returned', async () => {
   expect(await clients()).toMatchObject({
     google: { label: 'Google', client_id: null, origin: null, redirect_url: redirectUri },
     microsoft: { client_id: 'client-of-the-operator', origin: 'operator', updated_at: null },
@@ -93,7 +93,7 @@ test('a workspace stores its OAuth client at a provider, which comes before the 
   }
 })
 
-test('what cannot be a client or a purpose is refused, naming the field', async () => {
+test('an invalid client or purpose is refused, naming the field', async () => {
   await setClient()
   const put = async (provider: string, body: object) =>
     outcome(await tenant.call('PUT', `/v1/oauth-clients/${provider}`, body))
@@ -130,7 +130,7 @@ test('what cannot be a client or a purpose is refused, naming the field', async 
   }
 })
 
-test('a denial is told to whoever started, once, with the words of the provider as text', async () => {
+test('a denial is reported once, to the person who started, with the provider’s words as text', async () => {
   await setClient()
   const start = async () => (await admin.call('POST', '/v1/authorizations', mailbox())).body.authorization_url
   const complete = (redirected: object, browser = admin) =>
@@ -144,7 +144,7 @@ test('a denial is told to whoever started, once, with the words of the provider 
   expect(outcome(told)).toEqual([400, 'authorization_denied'])
   expect(told.body.error.message).toContain('<img src=x onerror=alert(1)> The person declined.')
   expect(outcome(await complete(denied))).toEqual([409, 'authorization_used'])
-  // Anyone can send a link with an error: without a sign-in that was started, its text is shown to nobody.
+  // Anyone can send a link with an error, so its text is shown only to a person who started a sign-in.
   const made = await complete({ state: 'made up', error: 'access_denied', error_description: 'Call 555-0100' })
   expect(outcome(made)).toEqual([404, 'unknown_authorization'])
   expect(JSON.stringify(made.body)).not.toContain('555')
@@ -180,7 +180,7 @@ test('members cannot connect a mailbox, and an API key completes only what it st
     403,
     'authorization_of_another',
   ])
-  // It reaches the mail servers, which are not those of this provider here.
+  // It gets as far as the mail servers, which are not this provider's in the test.
   google.allowed = ['openid']
   const completed = await tenant.call('POST', '/v1/authorizations/complete', redirected, key)
   expect(outcome(completed)).toEqual([400, 'authorization_failed'])
@@ -188,7 +188,7 @@ test('members cannot connect a mailbox, and an API key completes only what it st
   google.allowed = null
 })
 
-test('a sign-in that took too long, and one whose provider is unavailable, say so', async () => {
+test('a sign-in that took too long, or whose provider is unavailable, is reported as such', async () => {
   await setClient()
   const start = async () => (await admin.call('POST', '/v1/authorizations', mailbox())).body.authorization_url
   const complete = (redirected: object) => admin.call('POST', '/v1/authorizations/complete', redirected)

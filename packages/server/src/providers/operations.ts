@@ -138,7 +138,7 @@ export const PROVIDER_OPERATIONS = [
     output: {
       provider: Type.String(),
       purpose: Purpose,
-      path: Type.String({ description: "The path of the dashboard's page for what was connected." }),
+      path: Type.String({ description: "The path of the dashboard's page about the new connection or mailbox." }),
     },
     example: { state: '8qk0Y3m1hV9b', code: '4/0AbCdEf' },
     errors: [

@@ -14,7 +14,7 @@ export interface ProviderUrls {
 /** A service where people sign in with OAuth 2. */
 export interface Provider {
   name: ProviderName
-  /** Its name for people. */
+  /** Its display name. */
   label: string
   /** @throws ServiceError 400 for invalid settings. */
   urlsOf(settings: ProviderSettings): ProviderUrls

@@ -1,13 +1,13 @@
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, DAY_SECONDS } from '../platform/time.ts'
 
 /** The time limit of a request to a token URL. */
 const REQUEST_MS_MAX = 15_000
 const TOKEN_LENGTH_MAX = 8_192
 const REPLY_LENGTH_MAX = 400
-const YEAR_SECONDS = 366 * 86_400
+const YEAR_SECONDS = 366 * DAY_SECONDS
 /** The prefix of every token URL problem. It distinguishes them from replies of other servers. */
 export const TOKEN_PROBLEM = 'OAuth2: '
 /** The errors that mean that a refresh token was revoked: the standard's and HubSpot's. */

@@ -1,6 +1,7 @@
 import { episodeId } from '../journal/episodes.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { locate, referringDomain } from '../sites/track/location.ts'
 import { parseUserAgent } from '../sites/track/user-agent.ts'
 import type { Random } from './random.ts'
@@ -8,7 +9,6 @@ import type { Random } from './random.ts'
 /** Weights of the hours of a day (UTC) and of the days of a week (from Sunday). */
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 11, 14, 15, 14, 13, 15, 16, 15, 13, 11, 9, 8, 7, 6, 4, 3]
 const WEEKDAYS = [0.45, 1, 1.1, 1.15, 1.1, 0.9, 0.4]
-const DAY_MS = 86_400_000
 /** Share by which the first day is quieter than the last one. */
 const GROWTH = 0.5
 const BOT_SHARE = 0.04

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { toRecords } from '../journal/append.ts'
-import type { Batch } from '../journal/event-record.ts'
+import type { EventGroup } from '../journal/event-record.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { isBeingWorkedOn } from '../platform/postgres/lease.ts'
@@ -30,7 +30,7 @@ export interface WatchDependencies {
 /** Checks contacts whose events have changed. */
 export interface Checks {
   /** Cheap, and never throws. */
-  onRecorded(batches: readonly Batch[]): void
+  onRecorded(groups: readonly EventGroup[]): void
   stop(): Promise<void>
 }
 
@@ -125,8 +125,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
   })
 
   return {
-    onRecorded: (batches) => {
-      for (const { tenantId, events } of batches) {
+    onRecorded: (groups) => {
+      for (const { tenantId, events } of groups) {
         for (const { owner_id, is_anonymous } of events) if (!is_anonymous) note(tenantId, owner_id)
       }
     },

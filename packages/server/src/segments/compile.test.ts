@@ -4,7 +4,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { toRecord } from '../journal/append.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { type ConditionResult, inGroups, queryEvents, streamResults } from './events.ts'
@@ -19,7 +19,6 @@ import {
 import { storeResults, storeResultsOfRange } from './met-conditions.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
-const DAY_MS = 86_400_000
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 /** Few distinct values, so that conditions match about half the time. */
 const TEXTS = [

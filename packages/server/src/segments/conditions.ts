@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { containing, endOfMillisecond } from '../platform/postgres/text-filters.ts'
-import { parseTimestamp } from '../platform/time.ts'
+import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import {
   CONTACTS,
   type EventMatch,
@@ -10,8 +10,6 @@ import {
   type SegmentCondition,
   type SegmentFilter,
 } from './filter.ts'
-
-const DAY_MS = 86_400_000
 
 type Condition = RawBuilder<SqlBool>
 

@@ -1,4 +1,4 @@
-import { FIRST_ID } from '../platform/ids.ts'
+import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The greatest possible id. */
@@ -10,7 +10,7 @@ export interface ContactRange {
   upTo: string
 }
 
-export const ALL_CONTACTS: ContactRange = { after: FIRST_ID, upTo: LAST_ID }
+export const ALL_CONTACTS: ContactRange = { after: ZERO_ID, upTo: LAST_ID }
 
 /** Whether this is the last range. */
 export function isLast({ upTo }: ContactRange): boolean {
@@ -19,7 +19,7 @@ export function isLast({ upTo }: ContactRange): boolean {
 
 /** All contacts in consecutive ranges of ids. */
 export async function* rangesOfContacts(tenant: Tenant, size: number): AsyncGenerator<ContactRange> {
-  for (let after = FIRST_ID; after !== LAST_ID; ) {
+  for (let after = ZERO_ID; after !== LAST_ID; ) {
     const last = await tenant.db
       .selectFrom('contacts')
       .select('contact_id')

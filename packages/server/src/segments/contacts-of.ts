@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { FIRST_ID } from '../platform/ids.ts'
+import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { LAST_ID } from './contact-ranges.ts'
@@ -27,9 +27,9 @@ export async function contactsMatching(
   return new Set(rows.map((row) => row.contact_id))
 }
 
-/** The contacts that match a filter now, in batches, newest first; a caller can stop early. */
+/** The contacts that match a filter now, in pages, newest first; a caller can stop early. */
 export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Date): AsyncGenerator<string[]> {
-  for (let upTo = LAST_ID; upTo !== FIRST_ID; ) {
+  for (let upTo = LAST_ID; upTo !== ZERO_ID; ) {
     const after = await startOfRange(tenant, upTo)
     const condition = await conditionOf(tenant, filter, { after, upTo }, now)
     const rows = await tenant.db
@@ -61,5 +61,5 @@ async function startOfRange(tenant: Tenant, upTo: string): Promise<string> {
     .offset(CONTACTS_PER_RANGE)
     .limit(1)
     .executeTakeFirst()
-  return row?.contact_id ?? FIRST_ID
+  return row?.contact_id ?? ZERO_ID
 }

@@ -6,10 +6,10 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import { type EventSelect, IS_IDENTIFIED } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 
-const DAY_MS = 86_400_000
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_PER_QUERY = 20_000
 
@@ -95,7 +95,7 @@ export interface ConditionResult {
 }
 
 /**
- * Queries event conditions for a range of contacts, in batches sorted by id. Contacts that meet none are omitted.
+ * Queries event conditions for a range of contacts, in pages sorted by id. Contacts that meet none are omitted.
  * @param group one of `inGroups`.
  */
 export async function* streamResults(
@@ -152,7 +152,7 @@ async function buildQuery(
   const owners = await ownersAmong(tenant, contactSet)
   return {
     name: 'segments.events',
-    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL meanwhile.
+    // A query of listed contacts is part of a check, which occupies a connection to PostgreSQL at the same time.
     lane: 'contactIds' in contactSet ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { NOTE, propose } from '../../test/actions.ts'
 import { createClaimedSegment, evaluateNow } from '../../test/segments.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { queueChecks } from './check-queue.ts'
 import { cacheDefinitions } from './definitions.ts'
 import type { SegmentCondition } from './filter.ts'
@@ -272,7 +273,7 @@ describe('a whole segment', () => {
     // ones are checked, so once this one is done, all are.
     await queueChecks(tenant.handle, [contactId])
     await eventually(async () => expect(await checksLeft()).toBe(0))
-    const inFourDays = new Date(Date.now() + 4 * 86_400_000)
+    const inFourDays = new Date(Date.now() + 4 * DAY_MS)
     await evaluateNow(
       tenant.handle,
       segmentId,
@@ -288,7 +289,7 @@ describe('a whole segment', () => {
     const contactId = await tenant.contact('ada@example.com')
     expect(await segmentsOf(contactId)).toEqual([young])
     await eventually(async () => expect(await checksLeft()).toBe(0))
-    const inTenDays = new Date(Date.now() + 10 * 86_400_000)
+    const inTenDays = new Date(Date.now() + 10 * DAY_MS)
     await evaluateNow(
       tenant.handle,
       young,

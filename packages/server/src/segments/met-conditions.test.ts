@@ -6,6 +6,7 @@ import { updateContact } from '../contacts/write.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { cacheDefinitions } from './definitions.ts'
 import type { SegmentCondition } from './filter.ts'
 import { createFollower } from './follow.ts'
@@ -290,7 +291,7 @@ test('an evaluation corrects results that checks have missed, in both directions
   expect((await met()).contactIds).toEqual([ada])
   // The service itself, whose clock is not ahead, may still be checking ada and find her purchase recent.
   await eventually(async () => {
-    await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
+    await evaluateAt(new Date(Date.now() + 4 * DAY_MS))
     expect([(await met()).contactIds, await segmentsOf(ada)]).toEqual([[], []])
   })
 })

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import { FIRST_ID } from '../platform/ids.ts'
+import { ZERO_ID } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactRange } from './contact-ranges.ts'
@@ -168,7 +168,7 @@ export async function noteUnusedConditions(tx: Tenant, before: SegmentFilter): P
     .execute()
 }
 
-/** Deletes the rows of conditions that no segment uses any more, in batches. */
+/** Deletes the rows of conditions that no segment uses any more, some at a time. */
 export async function deleteUnusedConditions(
   tenant: Tenant,
   definitions: Definitions,
@@ -178,7 +178,7 @@ export async function deleteUnusedConditions(
     .selectFrom('segment_unused_matches')
     .select(['match_key', sql<string>`unused_since::text`.as('since')])
     .execute()
-  for (let after = FIRST_ID; !signal?.aborted; ) {
+  for (let after = ZERO_ID; !signal?.aborted; ) {
     const deleted = await tenant.transaction(async (tx) => {
       // Locked, so that no segment starts using one of them before this ends.
       const used = new Set(keysOf(await definitions.of(tx)))

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
 let member: Browser
 
-const DAY_MS = 86_400_000
 /** The service's clock is at noon, so that no test crosses midnight. */
 const toNoon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS - Date.now()
 const now = () => new Date(Date.now() + toNoon)

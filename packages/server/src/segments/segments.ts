@@ -19,6 +19,8 @@ const NEXT_REVISION = sql<number>`nextval('segment_revisions')`
 const SEGMENTS_MAX = 500
 const NAME_LENGTH_MAX = 200
 const DESCRIPTION_LENGTH_MAX = 2_000
+/** Reads see every event that has been in the journal for a second. */
+const EVENTS_READABLE_AFTER_SECONDS = 2
 
 export interface NewSegment {
   name: string
@@ -122,9 +124,8 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
   await tenant.db
     .updateTable('segments')
-    // Delayed until their events have been in the journal for a second: from then on, reads wait for them. A new
-    // revision discards an evaluation in progress.
-    .set({ ...releasedFor(2), evaluated_at: null, revision: NEXT_REVISION })
+    // Delayed until the loaded events can be read. A new revision discards an evaluation in progress.
+    .set({ ...releasedFor(EVENTS_READABLE_AFTER_SECONDS), evaluated_at: null, revision: NEXT_REVISION })
     .execute()
 }
 

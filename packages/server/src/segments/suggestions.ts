@@ -3,12 +3,12 @@ import { eventConditions } from '../events/filters.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { CONTACTS } from './filter.ts'
 
 /** The number of newest contacts to search for values, so that every keystroke is answered at once. */
 const CONTACTS_READ = 10_000
 const EVENT_DAYS_READ = 90
-const DAY_MS = 86_400_000
 
 export interface Suggestion {
   /** The value for the filter. */

@@ -44,8 +44,8 @@ export interface Source {
 /** A contact with its sources' records. */
 export type Contents = Pick<ContactState, 'row' | 'records'>
 
-/** The contacts of the records, by every key that leads to them. */
-export interface Batch extends Source {
+/** An upsert of a source's records: their contacts, by every key that leads to them, and what has been applied. */
+export interface Upsert extends Source {
   byExternalId: Map<string, ContactState>
   byEmail: Map<string, ContactState>
   touched: Map<ContactState, Applied>
@@ -58,7 +58,7 @@ export interface Batch extends Source {
 }
 
 /** For sources whose records do not refer to companies by id. */
-const NO_COMPANIES: Batch['companies'] = { byKey: new Map(), known: new Set() }
+const NO_COMPANIES: Upsert['companies'] = { byKey: new Map(), known: new Set() }
 
 /** The records applied to one contact. */
 export interface Applied {
@@ -74,8 +74,8 @@ export function keysOf(records: readonly (IncomingRecord | ServiceError)[]): [ex
   return [sound.flatMap(({ externalId }) => externalId ?? []), sound.flatMap(({ email }) => email ?? [])]
 }
 
-/** Prepares the contacts of some records. */
-export function openBatch(source: Source, states: readonly ContactState[], companies = NO_COMPANIES): Batch {
+/** Prepares an upsert of records whose contacts are locked. */
+export function openUpsert(source: Source, states: readonly ContactState[], companies = NO_COMPANIES): Upsert {
   const byAlias = (aliases: (state: ContactState) => string[]) =>
     states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
   return {
@@ -98,32 +98,32 @@ export function openBatch(source: Source, states: readonly ContactState[], compa
 
 /** Applies records in order. @param onApplied sees the contact before and after each. */
 export function applyRecords(
-  batch: Batch,
+  upsert: Upsert,
   records: readonly (IncomingRecord | ServiceError)[],
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult[] {
   const results = records.map((record, index) =>
-    record instanceof ServiceError ? failure(record) : applyRecord(batch, index, record, now, onApplied),
+    record instanceof ServiceError ? failure(record) : applyRecord(upsert, index, record, now, onApplied),
   )
-  markUnchanged(batch, results)
+  markUnchanged(upsert, results)
   return results
 }
 
 function applyRecord(
-  batch: Batch,
+  upsert: Upsert,
   index: number,
   record: IncomingRecord,
   now: Date,
   onApplied?: (index: number, before: ContactRow, after: ContactRow) => void,
 ): RecordResult {
   const { externalId, email, companyDomain } = record
-  const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
-  const state = known ?? newState(blankContact(newId(), null, batch.source, now))
+  const known = lookUp(upsert.byExternalId, externalId) ?? lookUp(upsert.byEmail, email)
+  const state = known ?? newState(blankContact(newId(), null, upsert.source, now))
   const before = state.row
-  const news = batch.isFollowed ? withoutRepeated(batch, record, state) : record
-  const write = { ...writeOf(batch, withOwnId(batch, news, state), now), ...companyOf(batch, record, before) }
-  const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
+  const news = upsert.isFollowed ? withoutRepeated(upsert, record, state) : record
+  const write = { ...writeOf(upsert, withOwnId(upsert, news, state), now), ...companyOf(upsert, record, before) }
+  const takesEmail = wantsEmail(before, write) && !upsert.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
     applied = applyWrite(before, state.records, write, takesEmail ? email : before.email, now)
@@ -132,37 +132,37 @@ function applyRecord(
     throw error
   }
   const contactId = before.contact_id
-  if (externalId !== null && isFurtherId(batch, externalId, state)) {
-    batch.furtherIds.set(externalId, state)
-    batch.byExternalId.set(externalId, state)
+  if (externalId !== null && isFurtherId(upsert, externalId, state)) {
+    upsert.furtherIds.set(externalId, state)
+    upsert.byExternalId.set(externalId, state)
   }
   onApplied?.(index, before, applied.row)
   if (applied.record === null) return { status: 'unchanged', contactId }
-  const { indexes, events } = keep(batch, state, applied.record, applied)
+  const { indexes, events } = keep(upsert, state, applied.record, applied)
   indexes.push(index)
   if (companyDomain !== null) {
-    batch.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
+    upsert.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
   }
-  if (!known) events.push(createdEvent(applied.row, batch.source, now))
-  else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
+  if (!known) events.push(createdEvent(applied.row, upsert.source, now))
+  else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, upsert.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
 }
 
 /** A merged contact's id, and a further one of a connected system, lead to the contact, which keeps its own. */
-function withOwnId(batch: Batch, record: IncomingRecord, state: ContactState): IncomingRecord {
+function withOwnId(upsert: Upsert, record: IncomingRecord, state: ContactState): IncomingRecord {
   const { externalId } = record
-  const own = ownId(batch, state)
+  const own = ownId(upsert, state)
   if (externalId === null || own === null) return record
-  const isOther = state.aliases.externalIds.includes(externalId) || isFurtherId(batch, externalId, state)
+  const isOther = state.aliases.externalIds.includes(externalId) || isFurtherId(upsert, externalId, state)
   return isOther ? { ...record, externalId: own } : record
 }
 
 /** A connected system goes on to use all its ids. Of others, such as a push, the later id replaces the earlier. */
-function isFurtherId(batch: Batch, externalId: string, state: ContactState): boolean {
-  const own = ownId(batch, state)
+function isFurtherId(upsert: Upsert, externalId: string, state: ContactState): boolean {
+  const own = ownId(upsert, state)
   const isKnown = own === null || own === externalId || state.aliases.externalIds.includes(externalId)
-  return batch.isFollowed === true && !isKnown
+  return upsert.isFollowed === true && !isKnown
 }
 
 function ownId({ source }: Source, { records }: ContactState): string | null {
@@ -196,31 +196,31 @@ function writeOf({ source, kind, yields, isPartial = false }: Source, record: In
 }
 
 /** A source's company replaces only another company of the source, because nobody else has chosen that one. */
-function companyOf({ companies }: Batch, { companyKey }: IncomingRecord, { company_id }: ContactRow) {
+function companyOf({ companies }: Upsert, { companyKey }: IncomingRecord, { company_id }: ContactRow) {
   const companyId = companies.byKey.get(companyKey ?? '')
   const mayReplace = company_id === null || companies.known.has(company_id)
   return companyId !== undefined && mayReplace ? { companyId } : {}
 }
 
 function keep(
-  batch: Batch,
+  upsert: Upsert,
   state: ContactState,
   record: SourceRecord,
   { row, isRowDirty, isNewsOfSource }: AppliedWrite,
 ): Applied {
   const { row: rowBefore, records: recordsBefore } = state
-  const known = batch.touched.get(state)
+  const known = upsert.touched.get(state)
   const applied = known ?? { before: { row: rowBefore, records: recordsBefore }, indexes: [], events: [] }
-  const externalIdBefore = state.records.find(({ source }) => source === batch.source)?.external_id ?? null
-  if (externalIdBefore !== null && externalIdBefore !== record.external_id) batch.byExternalId.delete(externalIdBefore)
-  if (record.external_id !== null) batch.byExternalId.set(record.external_id, state)
-  if (row.email !== null) batch.byEmail.set(row.email, state)
+  const externalIdBefore = state.records.find(({ source }) => source === upsert.source)?.external_id ?? null
+  if (externalIdBefore !== null && externalIdBefore !== record.external_id) upsert.byExternalId.delete(externalIdBefore)
+  if (record.external_id !== null) upsert.byExternalId.set(record.external_id, state)
+  if (row.email !== null) upsert.byEmail.set(row.email, state)
   state.row = row
-  state.records = [...state.records.filter(({ source }) => source !== batch.source), record]
+  state.records = [...state.records.filter(({ source }) => source !== upsert.source), record]
   state.isRowDirty ||= isRowDirty
   // A connected source's record shows its last sync time; a file that is imported again changes nothing.
-  state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
-  batch.touched.set(state, applied)
+  state.isRecordDirty ||= isRowDirty || isNewsOfSource || upsert.kind !== 'import'
+  upsert.touched.set(state, applied)
   return applied
 }
 
@@ -228,13 +228,13 @@ function keep(
  * Several records of one contact may each replace the values of the previous one and end up with the original contact.
  * Then nothing is written or recorded, so sending them again changes nothing.
  */
-function markUnchanged(batch: Batch, results: RecordResult[]): void {
-  for (const [state, { before, indexes, events }] of batch.touched) {
-    if (state.isNew || indexes.length < 2 || !isSame(batch.source, before, state)) continue
-    const isEnriched = batch.kind === 'enrichment'
+function markUnchanged(upsert: Upsert, results: RecordResult[]): void {
+  for (const [state, { before, indexes, events }] of upsert.touched) {
+    if (state.isNew || indexes.length < 2 || !isSame(upsert.source, before, state)) continue
+    const isEnriched = upsert.kind === 'enrichment'
     state.row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
     state.isRowDirty = isEnriched
-    state.isRecordDirty = batch.kind !== 'import'
+    state.isRecordDirty = upsert.kind !== 'import'
     events.length = 0
     for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
   }

@@ -2,12 +2,13 @@ import type { SourceKind } from '../contacts/record-source.ts'
 import { conflict, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 /** The kinds of connectors. */
 export const CONNECTOR_KINDS = ['crm', 'enrichment', 'email', 'messaging', 'analytics'] as const satisfies SourceKind[]
 
 /** The minimum interval between updates of the time when a connector was last seen. */
-const NOTED_EVERY_MS = 60_000
+const NOTED_EVERY_MS = MINUTE_MS
 
 /**
  * Records that a connector writes, and its kind. The first write lists it among the sources.

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { listenForChanges } from '../platform/postgres/invalidation.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time.ts'
 import { deleteOldCounts, startSourceUsage } from './usage.ts'
 import { createSourceLookup, deleteExpiredWriteKeys, type FindSource } from './write-keys.ts'
-
-const HOUR_MS = 3_600_000
 
 let service: TestService
 let tenant: TestTenant
@@ -86,13 +85,13 @@ test('a replaced key works for another day, and so does the one before it', asyn
   const rotate = async () => (await tenant.call('POST', `/v1/sources/${id}/rotate`)).body
   const { write_key: second, old_key_expires_at, source: shown } = await rotate()
   expect(shown.key_hint).toBe(second.slice(-4))
-  expect(old_key_expires_at).toBe(new Date(now.getTime() + 24 * HOUR_MS).toISOString())
+  expect(old_key_expires_at).toBe(new Date(now.getTime() + DAY_MS).toISOString())
   const begun = now
   now = new Date(begun.getTime() + HOUR_MS)
   const { write_key: third } = await rotate()
-  now = new Date(begun.getTime() + 24 * HOUR_MS - 1)
+  now = new Date(begun.getTime() + DAY_MS - 1)
   expect(await Promise.all([first, second, third].map((key) => findSource(key)))).toEqual([source, source, source])
-  now = new Date(begun.getTime() + 24 * HOUR_MS)
+  now = new Date(begun.getTime() + DAY_MS)
   // The second rotation did not prolong the life of the first key.
   expect(await Promise.all([first, second, third].map((key) => findSource(key)))).toEqual([null, source, source])
   now = new Date(begun.getTime() + 26 * HOUR_MS)

@@ -7,12 +7,12 @@ import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { addWriteKey, expireWriteKeys, OVERLAP_MS, type WriteKeyType } from './write-keys.ts'
 
 const NAME_LENGTH_MAX = 200
 /** Sources with write keys per tenant. */
 const SOURCES_MAX = 200
-const DAY_MS = 86_400_000
 
 export type SourceType = WriteKeyType | 'connector'
 

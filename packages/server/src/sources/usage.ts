@@ -3,10 +3,9 @@ import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_MS } from '../platform/time.ts'
 
 const WRITE_EVERY_MS = 2_000
-const HOUR_MS = 3_600_000
 /** The last day, and the hour in which it begins. */
 const KEPT_MS = 25 * HOUR_MS
 
@@ -75,7 +74,7 @@ export function startSourceUsage({
   }
 }
 
-/** Counts of sources that were deleted meanwhile are dropped. Sorted, so that two processes cannot deadlock. */
+/** Counts of sources that were deleted in the meantime are dropped. Sorted, so that two processes cannot deadlock. */
 async function add(database: Database, rows: readonly Row[]): Promise<void> {
   const columns = {
     tenant_id: 'uuid',

@@ -13,13 +13,13 @@ import type { Tenant } from '../platform/tenant.ts'
 import {
   type Applied,
   applyRecords,
-  type Batch,
   type Contents,
   type IncomingRecord,
   keysOf,
-  openBatch,
+  openUpsert,
   type RecordResult,
   type Source,
+  type Upsert,
 } from './apply-records.ts'
 
 /**
@@ -40,20 +40,20 @@ export async function writeRecords(
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const states = await lockStates(tx, source.source, ...keysOf(records))
-    const batch = openBatch(source, states, await findCompanies(tx, source, records, states))
-    const results = applyRecords(batch, records, now)
-    for (const { events } of batch.touched.values()) log.events.push(...events)
-    const companiesCreated = await linkCompanies(tx, log, batch, results, now)
-    await storeStates(tx, source.source, batch.touched.keys())
-    const furtherIds = [...batch.furtherIds].map(([id, { row }]) => [id, row.contact_id] as const)
+    const upsert = openUpsert(source, states, await findCompanies(tx, source, records, states))
+    const results = applyRecords(upsert, records, now)
+    for (const { events } of upsert.touched.values()) log.events.push(...events)
+    const companiesCreated = await linkCompanies(tx, log, upsert, results, now)
+    await storeStates(tx, source.source, upsert.touched.keys())
+    const furtherIds = [...upsert.furtherIds].map(([id, { row }]) => [id, row.contact_id] as const)
     await addFurtherIds(tx, source.source, new Map(furtherIds))
-    for (const [state, { before }] of batch.touched) {
+    for (const [state, { before }] of upsert.touched) {
       const { row, isNew, isRowDirty } = state
       if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
       const yielded = yieldedKeys(source, before, state)
       if (yielded.length > 0) log.noteChange(row.contact_id, yielded)
     }
-    await onStored?.(tx, { results, contacts: [...batch.touched].flatMap(writtenOf), companiesCreated })
+    await onStored?.(tx, { results, contacts: [...upsert.touched].flatMap(writtenOf), companiesCreated })
     return results
   })
 }
@@ -71,14 +71,14 @@ async function findCompanies(
   { source }: Source,
   records: readonly (IncomingRecord | ServiceError)[],
   states: readonly ContactState[],
-): Promise<Batch['companies'] | undefined> {
+): Promise<Upsert['companies'] | undefined> {
   const keys = records.flatMap((record) => (record instanceof ServiceError ? [] : (record.companyKey ?? [])))
   if (keys.length === 0) return undefined
   const current = states.flatMap(({ row }) => row.company_id ?? [])
   return { byKey: await companiesByKey(tx, source, keys), known: await companiesOfSource(tx, source, current) }
 }
 
-/** What a batch wrote. */
+/** What an upsert wrote. */
 export interface Written {
   results: readonly RecordResult[]
   contacts: readonly WrittenContact[]
@@ -86,9 +86,9 @@ export interface Written {
   companiesCreated: readonly string[]
 }
 
-/** A contact that a batch wrote. */
+/** A contact that an upsert wrote. */
 export interface WrittenContact {
-  /** null if the batch created it. */
+  /** null if the upsert created it. */
   before: Contents | null
   after: Contents
 }
@@ -112,14 +112,14 @@ export async function planRecords(
   records: readonly (IncomingRecord | ServiceError)[],
   now: Date,
 ): Promise<PlannedRecord[]> {
-  const batch = openBatch(source, await readStates(tenant, source.source, ...keysOf(records)))
+  const upsert = openUpsert(source, await readStates(tenant, source.source, ...keysOf(records)))
   const rows: PlannedRecord['contact'][] = records.map(() => null)
-  const results = applyRecords(batch, records, now, (index, before, after) => {
+  const results = applyRecords(upsert, records, now, (index, before, after) => {
     rows[index] = { before, after }
   })
   // The first record with a company links its contact to it.
   const linked = new Set<ContactState>()
-  for (const { index, state } of batch.links) {
+  for (const { index, state } of upsert.links) {
     if (state.row.company_id !== null || linked.has(state)) continue
     linked.add(state)
     const result = results[index]
@@ -132,11 +132,11 @@ export async function planRecords(
 async function linkCompanies(
   tx: Tenant,
   log: ChangeLog,
-  batch: Batch,
+  upsert: Upsert,
   results: RecordResult[],
   now: Date,
 ): Promise<string[]> {
-  const links = batch.links.filter(({ state }) => state.row.company_id === null)
+  const links = upsert.links.filter(({ state }) => state.row.company_id === null)
   const names = new Map<string, string | null>()
   for (const { domain, name } of links) names.set(domain, names.get(domain) ?? name)
   const { byDomain, created } = await findOrCreateCompanies(tx, names, now)
@@ -150,7 +150,7 @@ async function linkCompanies(
     const result = results[index]
     if (result?.status !== 'unchanged') continue
     results[index] = { ...result, status: 'updated' }
-    log.events.push(...changedEvents(before, state.row, [], batch.source, now))
+    log.events.push(...changedEvents(before, state.row, [], upsert.source, now))
   }
   return created
 }

@@ -8,6 +8,7 @@ import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { exportDirectory, requestExport } from './exports.ts'
 import { type ExportDependencies, runExport } from './run.ts'
 import { EXPORTED, NOT_EXPORTED } from './tables.ts'
@@ -136,7 +137,7 @@ test('only administrators of the tenant can download the file, for a day', async
   }
   const key = await tenant.keyWith('contacts:read', 'data:erase')
   expect((await tenant.call('GET', path, undefined, key)).body.error.code).toBe('insufficient_scope')
-  shift = 24 * 3_600_000
+  shift = DAY_MS
   const late = await admin.call('GET', path)
   shift = 0
   expect([late.status, late.body.error.code]).toEqual([410, 'export_expired'])

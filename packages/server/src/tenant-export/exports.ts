@@ -9,15 +9,18 @@ import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
+/** The number of latest exports in the list. */
+const EXPORTS_LISTED = 20
 
 export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
   retryLimit: 5,
   retryDelay: 5,
   heartbeatSeconds: 60,
-  expireInSeconds: 12 * 3_600,
+  expireInSeconds: 12 * HOUR_SECONDS,
 })
 /** Deletes an expired file. */
 export const EXPIRE = jobQueue<{ exportId: string }>('expire-export', { retryLimit: 20, retryDelay: 60 })
@@ -76,7 +79,7 @@ export async function listExports(tenant: Tenant, now: Date): Promise<Export[]> 
     .selectAll()
     .orderBy('created_at', 'desc')
     .orderBy('export_id', 'desc')
-    .limit(20)
+    .limit(EXPORTS_LISTED)
     .execute()
   return rows.map((row) => toExport(row, now))
 }

@@ -7,7 +7,7 @@ import { countEvents } from '../events/list.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, HOUR_MS, HOUR_SECONDS } from '../platform/time.ts'
 import { EXPIRE, KEPT_HOURS } from './exports.ts'
 import { eventRows, tableRows } from './rows.ts'
 import { EXPORTED } from './tables.ts'
@@ -47,7 +47,7 @@ export async function runExport(
     )
     await rename(unfinished, join(directory, file))
     const now = clock()
-    const expiresAt = new Date(now.getTime() + KEPT_HOURS * 3_600_000)
+    const expiresAt = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
     await tenant.transaction(async (tx) => {
       await updateExport(tx, exportId, {
         status: 'ready',
@@ -58,7 +58,7 @@ export async function runExport(
         finished_at: now,
         expires_at: expiresAt,
       })
-      await jobs.send(tx, EXPIRE, { exportId }, { startAfter: KEPT_HOURS * 3_600 })
+      await jobs.send(tx, EXPIRE, { exportId }, { startAfter: KEPT_HOURS * HOUR_SECONDS })
     })
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {})

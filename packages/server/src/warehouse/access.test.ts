@@ -41,7 +41,7 @@ test.each([
   expect([status, body.error.code]).toEqual([400, 'url_not_allowed'])
 })
 
-test('a schedule has the time zone that it is given', async () => {
+test('a schedule uses the time zone that it is given', async () => {
   const made = await create({ ...S3, prefix: 'zoned', schedule: '0 6 * * *', time_zone: 'Europe/Berlin' })
   expect([made.status, made.body.destination.time_zone]).toEqual([201, 'Europe/Berlin'])
   const path = `/v1/warehouse/${made.body.destination.destination_id}`
@@ -107,7 +107,7 @@ test('a tenant may have 20 destinations', async () => {
   expect(refused.map(({ body }) => body.error.code)).toEqual(Array(2).fill('too_many_warehouse_destinations'))
 })
 
-test('the secret is in no answer, no audit entry, no log, and in clear text in no table', async () => {
+test('the secret appears in no response, audit entry or log, and not as clear text in any table', async () => {
   const own = await createTestTenant(service)
   const { body } = await create(S3, own)
   const path = `/v1/warehouse/${body.destination.destination_id}`

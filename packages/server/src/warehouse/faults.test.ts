@@ -5,6 +5,7 @@ import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseRead
 import { until } from '../../test/webhooks.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
 import { openTenant } from '../platform/tenant.ts'
+import { HOUR_MS } from '../platform/time.ts'
 import { workOnRun } from './runs/work.ts'
 import { openBucket } from './storage/s3.ts'
 
@@ -60,7 +61,7 @@ test.each<[string, Fault]>([
   expect((await reader.rows('events', manifest)).map(({ event }) => event)).toEqual(expect.arrayContaining(['a', 'b']))
 })
 
-test('403: the run says what is wrong and waits; with the right key it continues, with nothing missed or doubled', async () => {
+test('403: the run says what is wrong and waits; with the right key it continues, without gaps or duplicates', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { secret_access_key: 'wrong' })
   const { body } = await tenant.call('POST', `/v1/warehouse/${id}/run`)
@@ -75,7 +76,7 @@ test('403: the run says what is wrong and waits; with the right key it continues
   const { secret_access_key } = destinationIn(storage)
   const changed = await tenant.call('PATCH', `/v1/warehouse/${id}`, { secret_access_key })
   expect(changed.body.changed).toEqual(['secret_access_key'])
-  // It brings the attempt forward, and is the same run.
+  // It starts the next attempt of the same run now.
   const run = await runExport(tenant, id)
   expect(run).toMatchObject({ run_id: body.run_id, status: 'succeeded', failures: 1, error: null })
   const first = await reader.manifest(run.manifest ?? '')
@@ -96,7 +97,7 @@ test('a run that fails after some files continues after them; until its manifest
   expect(places().filter((key) => key.endsWith('.json'))).toEqual([])
   const [before] = places()
   storage.fault = () => null
-  // The sweep continues it when its time has come.
+  // The sweep continues it when it is due.
   aheadMs += 120_000
   const run = await runWhich(tenant, body.run_id, ({ status }) => status === 'succeeded')
   expect(run.tables).toMatchObject({ events: { files: 1 }, contacts: { files: 1, rows: 1 } })
@@ -138,7 +139,7 @@ test('a run whose job died before it claimed the run is queued again', async () 
   expect((await runWhich(tenant, runId, ({ status }) => status === 'succeeded')).failures).toBe(0)
 })
 
-test('all events cannot be ordered while another run is open', async () => {
+test('a full export cannot be started while another run is open', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'open' })
   await runWithoutJob(tenant, id)
@@ -169,7 +170,7 @@ test('of two processes that work on a run, one does nothing', async () => {
   expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
 })
 
-/** Works on a run with a storage whose answers take as long as `pending`, or until the request is aborted. */
+/** Works on a run with a storage that answers when `pending` resolves, or when the request is aborted. */
 function workOn(tenant: TestTenant, runId: string, pending: Promise<unknown>, fileMsMax?: number): Promise<void> {
   const { storageTransfer, secrets, jobs, log, stores } = service
   const slow = {
@@ -257,17 +258,17 @@ test('large files are sent in parts, each repeated if it fails; a failed upload 
   expect([...storage.uploads.keys()]).toEqual([])
 })
 
-test('a schedule starts runs, a paused destination none, and missed times are made up for by one run', async () => {
+test('a schedule starts runs, but not for a paused destination, and one run makes up for missed times', async () => {
   const tenant = await tenantWithEvents()
   const id = await create(tenant, { prefix: 'scheduled', schedule: 'hourly' })
   const runs = async () => (await tenant.call('GET', `/v1/warehouse/${id}/runs`)).body.runs
-  aheadMs += 3 * 3_600_000
-  // Storages refuse requests of the future: only the service's clock has moved.
+  aheadMs += 3 * HOUR_MS
+  // The storage refuses requests from the future, and only the service's clock has moved.
   await until(async () => expect(await runs()).toMatchObject([{ trigger: 'schedule' }]))
   const paused = await tenant.call('POST', `/v1/warehouse/${id}/pause`)
   expect(paused.body.destination).toMatchObject({ status: 'paused', next_run_at: null })
   const resumed = await tenant.call('POST', `/v1/warehouse/${id}/resume`)
   const nextRunAt = Date.parse(resumed.body.destination.next_run_at)
   expect(nextRunAt - (Date.now() + aheadMs)).toBeGreaterThan(0)
-  expect(nextRunAt - (Date.now() + aheadMs)).toBeLessThanOrEqual(3_600_000)
+  expect(nextRunAt - (Date.now() + aheadMs)).toBeLessThanOrEqual(HOUR_MS)
 })

@@ -1,9 +1,10 @@
 import { isTimeZone } from '../agents/actions/local-time.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 
 /** Every run copies all contacts, so runs must not follow each other too closely. */
-const INTERVAL_MS_MIN = 15 * 60_000
+const INTERVAL_MS_MIN = 15 * MINUTE_MS
 /** How many upcoming times are compared. */
 const TIMES_COMPARED = 20
 

@@ -14,6 +14,7 @@ import {
   type WarehouseReader,
 } from '../../test/warehouse.ts'
 import { until } from '../../test/webhooks.ts'
+import { DAY_MS } from '../platform/time.ts'
 
 let service: TestService
 let storage: ObjectStorage
@@ -41,7 +42,7 @@ async function create(tenant: TestTenant, input: object = destinationIn(storage)
 const folder = (more: object = {}) => ({ name: 'Folder', type: 'folder', schedule: null, ...more })
 const idsOf = (rows: readonly Row[]) => rows.map(({ event_id }) => event_id).sort()
 
-test('files have what the API answers: events with their contacts, contacts, companies and links', async () => {
+test('files contain what the API returns: events with their contacts, contacts, companies and links', async () => {
   const tenant = await createTestTenant(service)
   const { company } = (await tenant.call('POST', '/v1/companies', { domain: 'acme.example', name: "Ac'me \\ \n ü 🎈" }))
     .body
@@ -119,12 +120,12 @@ function iso(clickhouse: unknown): string {
   return new Date(`${String(clickhouse).replace(' ', 'T')}Z`).toISOString()
 }
 
-test('a second run has only what arrived since, also events that happened earlier, and new links', async () => {
+test('a second run contains only what arrived since, including events that happened earlier, and new links', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant, destinationIn(storage, { prefix: 'cds' }))
   await tenant.track({ visitor_id: 'v', events: [{ event: 'first' }] })
   const first = await runExport(tenant, id).then(() => reader.manifest())
-  const early = new Date(Date.now() - 86_400_000).toISOString()
+  const early = new Date(Date.now() - DAY_MS).toISOString()
   await tenant.track({ visitor_id: 'v', events: [{ event: 'second' }] })
   await tenant.call('POST', '/v1/events', { events: [{ event: 'late', timestamp: early, email: 'late@example.com' }] })
   const contactId = await tenant.contact('v@example.com', {}, { visitor_id: 'v' })
@@ -136,7 +137,7 @@ test('a second run has only what arrived since, also events that happened earlie
   const [before, after] = [await reader.rows('events', first), await reader.rows('events', second)]
   expect(after.map(({ event }) => event)).toEqual(expect.arrayContaining(['second', 'late']))
   expect(idsOf([...before, ...after])).toEqual(idsOf(await eventsOf(tenant)))
-  // The earlier event belongs to the contact now: the link says so.
+  // A link says that the earlier event now belongs to the contact.
   const owner = before.find(({ event }) => event === 'first')?.owner_id
   expect(before.find(({ event }) => event === 'first')?.contact_id).toBeNull()
   expect(await reader.rows('identity_links', second)).toContainEqual({
@@ -155,7 +156,7 @@ test('a second run has only what arrived since, also events that happened earlie
   expect(idsOf(await reader.rows('events', full))).toEqual(idsOf(await eventsOf(tenant)))
 })
 
-test('while events arrive without pause, runs miss none and double none', async () => {
+test('while events arrive without pause, runs export each of them once', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant)
   const manifests: Manifest[] = []
@@ -249,7 +250,7 @@ test.each(['../x', 'a/../../x', '/etc', 'a//b', '.', 'a/./b', 'a\0b', 'a\\b', '.
   },
 )
 
-test('a symbolic link in the folder leads nowhere else', async () => {
+test('a symbolic link in the folder cannot lead out of it', async () => {
   const tenant = await createTestTenant(service)
   const id = await create(tenant, folder({ prefix: 'out' }))
   await runExport(tenant, await create(tenant, folder()))

@@ -39,7 +39,7 @@ export async function startWarehouseWorkers({
   const stopping = new AbortController()
   const work = ({ tenantId, runId }: { tenantId: string; runId: string }, { signal }: JobContext) =>
     workOnRun(openTenant(stores, tenantId), running, runId, AbortSignal.any([signal, stopping.signal]))
-  // The claim allows one run of a tenant at a time: a second job would only take a place from other tenants.
+  // The claim allows one run of a tenant at a time: a second job would only occupy a worker that other tenants need.
   await jobs.work(WAREHOUSE_QUEUE, RUNS_AT_ONCE, work, { groupConcurrency: 1 })
   const sweeping = every(SWEEP_MS, async () => {
     try {

@@ -2,10 +2,11 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { DAY_MS } from '../platform/time.ts'
 import { ATTEMPTS_MAX } from './queue/finish.ts'
 import type { WebhookHealth } from './schema.ts'
 
-const WINDOW_MS = 86_400_000
+const WINDOW_MS = DAY_MS
 /** Deliveries that show a receiver's current state. */
 const LATEST = 10
 /** A receiver is failing after this many failures in a row. */

@@ -1,17 +1,16 @@
 import type { Config } from '../../config.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, DAY_MS, HOUR_MS } from '../../platform/time.ts'
 import { hashOf } from '../api-key-lookup.ts'
 import { endGrantByItself } from './grants.ts'
 import { isMcpResource } from './metadata.ts'
 import { OAuthError } from './oauth-error.ts'
 import { isVerifierOf, newToken, type TokenKind } from './token-texts.ts'
 
-const MINUTE_MS = 60_000
-const ACCESS_MS = 60 * MINUTE_MS
+const ACCESS_MS = HOUR_MS
 /** After this time without use, a person has to connect the application again. */
-const REFRESH_MS = 30 * 24 * 60 * MINUTE_MS
+const REFRESH_MS = 30 * DAY_MS
 /**
  * A refresh token may be sent again for so long after its use: the answer may have been lost, or two windows of one
  * application may refresh at once. Later, it counts as stolen.

@@ -1,10 +1,10 @@
 import { isRole } from '../../operations/roles.ts'
 import { scopesOf } from '../../operations/scopes.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../../platform/time.ts'
 import { hashOf } from '../api-key-lookup.ts'
 
-const LAST_USE_EVERY_MS = 60_000
+const LAST_USE_EVERY_MS = MINUTE_MS
 const KNOWN_MAX = 10_000
 
 /** What an application may do now for the person who allowed it. */

@@ -4,6 +4,7 @@ import { ServiceError, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { hashOf } from '../api-key-lookup.ts'
 import { roleOf } from '../tenants-of-person.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
@@ -11,8 +12,6 @@ import { displayedHost } from './clients.ts'
 import { GRANTABLE_SCOPES } from './scopes.ts'
 import { newToken } from './token-texts.ts'
 
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 const CODE_MS = 5 * MINUTE_MS
 /** An application that nobody has allowed is forgotten after this time. */
 const UNUSED_CLIENT_MS = DAY_MS

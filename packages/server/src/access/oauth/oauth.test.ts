@@ -11,11 +11,9 @@ import {
 } from '../../../test/oauth.ts'
 import { type Browser, signedIn } from '../../../test/people.ts'
 import { call, createTestTenant, type TestService, type TestTenant } from '../../../test/service.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { deleteExpired } from '../delete-expired.ts'
 import { deleteTenantRow } from '../tenants.ts'
-
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
 
 let service: TestService
 let tenant: TestTenant

@@ -3,6 +3,7 @@ import { startMailbox, type TestMailbox } from '../../../test/mailbox.ts'
 import { Browser, PASSWORD } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { codeOf } from '../../../test/totp.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { createTenantUser } from '../users.ts'
 
 let limited: TestService
@@ -11,7 +12,7 @@ let mailbox: TestMailbox
 // A fixed clock, so that all guesses count within one minute however long they take.
 let now = new Date()
 const later = (minutes: number) => {
-  now = new Date(now.getTime() + minutes * 60_000)
+  now = new Date(now.getTime() + minutes * MINUTE_MS)
 }
 
 beforeAll(async () => {

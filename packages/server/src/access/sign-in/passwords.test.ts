@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import { deleteExpired } from '../delete-expired.ts'
 import { allowNewPassword } from '../password-reset.ts'
 
@@ -56,7 +57,7 @@ test('a link from the command line sets a new password once, and ends every sess
   expect((await person.call('GET', '/api/me')).status).toBe(401)
   expect(outcome(await reset('yet another one'))).toEqual([400, 'invalid_token'])
   expect((await signIn(person.email, NEW)).status).toBe(200)
-  const hourAgo = new Date(Date.now() - 61 * 60_000)
+  const hourAgo = new Date(Date.now() - 61 * MINUTE_MS)
   const old = await allowNewPassword(service.stores, person.email, false, hourAgo)
   expect(outcome(await reset(PASSWORD, old.token))).toEqual([400, 'invalid_token'])
   await expect(allowNewPassword(service.stores, 'no@example.com', false, now)).rejects.toThrow('no such user')
@@ -93,7 +94,7 @@ test('requesting a link returns the same for every address, and sends none witho
 test('a session ends a week after it was last renewed, and a visit renews it', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const { database } = service.stores
-  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const inDays = (days: number) => new Date(Date.now() + days * DAY_MS)
   const sessions = database.updateTable('user_sessions').where('user_id', '=', person.userId)
   await sessions.set({ expires_at: inDays(3) }).execute()
   const renewed = await person.call('GET', '/api/me')

@@ -5,6 +5,7 @@ import { createIdentity, socialOf } from '../../../test/social.ts'
 import { until } from '../../../test/webhooks.ts'
 import { createSandbox } from '../../identities/social/sandbox.ts'
 import { listAudit } from '../../operations/audit-list.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { createSegment } from '../../segments/segments.ts'
 import { executeAction } from './execute.ts'
 import type { ActionRef } from './queue.ts'
@@ -172,7 +173,7 @@ describe('a social message', () => {
       return action
     })
     expect(resting.status).toBe('approved')
-    expect(resting.due_at?.getTime()).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+    expect(resting.due_at?.getTime()).toBeGreaterThan(Date.now() + 23 * HOUR_MS)
     contactId = await tenant.contact('bob@example.com')
     const lost = await message(await identity(), 'unreachable')
     await until(async () => {
@@ -180,7 +181,7 @@ describe('a social message', () => {
       expect(action).toMatchObject({ status: 'approved', error: { code: 'social_unavailable' } })
     })
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('bob') })
-    ahead += 3_600_000
+    ahead += HOUR_MS
     await executeAction(tenant.handle, dependencies, lost.ref)
     expect((await actionOf(tenant.handle, lost.ref)).status).toBe('executed')
   })
@@ -199,9 +200,9 @@ describe('a social message', () => {
 
   test('that may have arrived is retried only outside quiet hours, and does not block itself', async () => {
     const { ref } = await lost()
-    ahead += 3_600_000
+    ahead += HOUR_MS
     const at = (ms: number) => new Date(now().getTime() + ms).toISOString().slice(11, 16)
-    const quiet_hours = { from: at(-3_600_000), to: at(3_600_000) }
+    const quiet_hours = { from: at(-HOUR_MS), to: at(HOUR_MS) }
     await setAgentSettings(tenant.handle, { quiet_hours, daily_limit_per_identity: 1 }, now())
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
     await executeAction(tenant.handle, dependencies, ref)
@@ -217,14 +218,14 @@ describe('a social message', () => {
   test('that may have arrived counts as outreach, however it ends', async () => {
     const refused = await lost()
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('nobody') })
-    ahead += 3_600_000
+    ahead += HOUR_MS
     await executeAction(tenant.handle, dependencies, refused.ref)
     expect((await actionOf(tenant.handle, refused.ref)).error).toMatchObject({ code: 'social_refused' })
     expect(await counted()).toHaveLength(1)
     contactId = await tenant.contact('bob@example.com')
     const orphaned = await lost()
     await tenant.call('DELETE', `/v1/identities/${orphaned.identityId}`)
-    ahead += 3_600_000
+    ahead += HOUR_MS
     await executeAction(tenant.handle, dependencies, orphaned.ref)
     expect((await actionOf(tenant.handle, orphaned.ref)).error).toMatchObject({ code: 'identity_deleted' })
     expect(await counted()).toHaveLength(2)
@@ -233,7 +234,7 @@ describe('a social message', () => {
   test('of an agent that is deleted during the send is in the audit log as sent', async () => {
     const { ref } = await lost()
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
-    ahead += 3_600_000
+    ahead += HOUR_MS
     const { senders } = dependencies
     const slow: Senders = {
       ...senders,
@@ -253,7 +254,7 @@ describe('a social message', () => {
     const { ref } = await message(await identity(), 'unreachable')
     await until(async () => expect((await actionOf(tenant.handle, ref)).error).not.toBeNull())
     for (let round = 0; round < 100; round++) {
-      ahead += 3_600_000
+      ahead += HOUR_MS
       await executeAction(tenant.handle, dependencies, ref)
     }
     expect(await actionOf(tenant.handle, ref)).toMatchObject({

@@ -8,6 +8,7 @@ import { createSandbox } from '../../identities/social/sandbox.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time.ts'
 import { executeAction } from './execute.ts'
 import type { Guardrail } from './guardrail.ts'
 import type { ActionRef } from './queue.ts'
@@ -16,8 +17,6 @@ import { createSenders } from './senders.ts'
 import { setAgentSettings } from './settings.ts'
 
 const EMAIL = 'grace@example.com'
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 describe.skipIf(!hasDovecot)('the execution of a mail', () => {
   let bench: MailBench
@@ -261,7 +260,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     await ended((await proposeMail({ requireApproval: false })).ref)
     contactId = await tenant.contact('second@example.com')
     const { ref } = await proposeMail({ requireApproval: false })
-    bench.pass(31 * 24 * HOUR_MS)
+    bench.pass(31 * DAY_MS)
     await execute(ref)
     expect(await actionOf(tenant.handle, ref)).toMatchObject({ status: 'failed', error: { code: 'approval_expired' } })
     expect(sent()).toHaveLength(1)

@@ -2,6 +2,7 @@ import { changeContacts } from '../../contacts/change-log.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { RELEASED, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
@@ -14,7 +15,7 @@ import type { ExecutionDependencies, SendOutcome } from './senders.ts'
 /** Temporary failures after which an action fails: about three days of retries. */
 const FAILURES_MAX = 80
 const RETRY_MS_MIN = 30_000
-const RETRY_MS_MAX = 3_600_000
+const RETRY_MS_MAX = HOUR_MS
 
 /**
  * Executes an approved action once, however many calls and processes do this. Returns when the result is stored or the

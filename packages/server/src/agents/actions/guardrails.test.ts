@@ -14,10 +14,10 @@ import { recordMessages } from '../../conversations/record.ts'
 import { type SuppressionReason, suppress } from '../../identities/suppressions.ts'
 import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { getAgentSettings, setAgentSettings } from './settings.ts'
 
 const EMAIL = 'ada@example.com'
-const DAY_MS = 86_400_000
 
 let service: TestService
 let tenant: TestTenant

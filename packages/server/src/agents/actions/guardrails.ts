@@ -2,6 +2,7 @@ import { survivorOfContact } from '../../contacts/aliases.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { isOutbound, OUTBOUND_TYPES } from '../action-types.ts'
 import { doNotContact, mailFindings, reachable } from './contact-guardrails.ts'
 import type { Finding, GuardedAction, Guardrail, GuardrailRule, Verdict } from './guardrail.ts'
@@ -22,8 +23,6 @@ const FORBIDDING: readonly GuardrailRule[] = [
   'outreach_interval',
   'replied',
 ]
-
-const DAY_MS = 86_400_000
 
 /**
  * Checks all guardrails for an outreach. Actions that stay inside the service (notes, changes of properties) require only

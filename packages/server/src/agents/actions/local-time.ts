@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../platform/time.ts'
+
 /** A span of wall-clock time, which may include midnight. */
 export interface QuietHours {
   /** `HH:MM`, inclusive. */
@@ -16,7 +18,6 @@ interface LocalTime {
 
 const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
 const ZONE_LENGTH_MAX = 64
-const MINUTE_MS = 60_000
 
 /** Minutes since midnight; null if the text is not `HH:MM`. */
 export function minuteOf(text: string): number | null {

@@ -1,6 +1,7 @@
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../platform/time.ts'
 
 /** Identifies an action. */
 export interface ActionRef {
@@ -20,8 +21,8 @@ export const ACTION_QUEUE = jobQueue<ActionRef>('agent-actions', {
   retryDelayMax: 300,
   heartbeatSeconds: 30,
   expireInSeconds: 600,
-  retentionSeconds: 400 * 86_400,
-  deleteAfterSeconds: 3_600,
+  retentionSeconds: 400 * DAY_SECONDS,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 /** What changing an action needs: its events are recorded as those of contacts are, and an approved action is queued. */

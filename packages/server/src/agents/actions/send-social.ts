@@ -3,12 +3,11 @@ import type { Properties } from '../../contacts/properties.ts'
 import { type SendDependencies, sendSocialConnect, sendSocialMessage } from '../../identities/social/send.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { ActionParams } from '../action-types.ts'
 import type { ClaimedAction } from './claim.ts'
 import { profileUrlOf } from './contact-guardrails.ts'
 import type { SendOutcome } from './senders.ts'
-
-const DAY_MS = 86_400_000
 
 /** Sends a message or an invitation, which the network accepts once per idempotency key. */
 export async function sendSocial(

@@ -1,8 +1,8 @@
 import type { LastMail } from '../../conversations/last-mail.ts'
 import { SYSTEM_EVENTS } from '../../journal/event-record.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { EventsSummary } from './events-summary.ts'
 
-const DAY_MS = 86_400_000
 const TITLE_LENGTH_MAX = 80
 const FORMS: readonly string[] = ['form_submit', 'form_submission']
 const COUNTS = ['never', 'once', 'twice', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']

@@ -1,10 +1,9 @@
+import { DAY_MS } from '../../platform/time.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { playbookTemplates } from '../playbooks/templates.ts'
 import type { VariableValues } from '../playbooks/variables.ts'
 import { activeSpan } from './activity-words.ts'
 import type { ContactContext } from './context.ts'
-
-const DAY_MS = 86_400_000
 
 /** The sender of an agent's messages, as the texts mention it. */
 export interface Sender {

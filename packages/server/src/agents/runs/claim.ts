@@ -17,7 +17,7 @@ export interface ClaimedRun {
   configuration: AgentConfiguration
   requestedContactIds: string[] | null
   /** Whether its provider and its contacts have been chosen. */
-  hasBegun: boolean
+  hasStarted: boolean
 }
 
 /** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
@@ -45,7 +45,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
     claim,
     configuration: row.configuration as unknown as AgentConfiguration,
     requestedContactIds: row.requested_contact_ids,
-    hasBegun: row.provider !== null,
+    hasStarted: row.provider !== null,
   }
 }
 

@@ -1,4 +1,5 @@
 import { jobQueue } from '../../platform/jobs/jobs.ts'
+import { DAY_SECONDS, HOUR_SECONDS } from '../../platform/time.ts'
 
 /**
  * The jobs that work on runs. A job does a part of a run; if more is left, another job follows at the end of the queue, so
@@ -9,7 +10,7 @@ export const RUN_QUEUE = jobQueue<{ runId: string }>('agent-runs', {
   retryDelay: 2,
   retryBackoff: true,
   retryDelayMax: 60,
-  expireInSeconds: 3_600,
-  retentionSeconds: 30 * 86_400,
-  deleteAfterSeconds: 3_600,
+  expireInSeconds: HOUR_SECONDS,
+  retentionSeconds: 30 * DAY_SECONDS,
+  deleteAfterSeconds: HOUR_SECONDS,
 })

@@ -12,6 +12,7 @@ import {
 } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
 import { ClaimLost } from '../../platform/postgres/lease.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { eraseFromRuns } from '../erase.ts'
 import { cancelRun } from './cancel.ts'
 import { claimRun, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
@@ -167,7 +168,7 @@ const EVALUATION = {
   usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
 }
 const claimedNow = () => ({ claim: newId(), claimed_until: new Date(Date.now() + 60_000) })
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 describe('a run', () => {
   test('is claimed by one process; another can claim it only after the first stops renewing its claim', async () => {

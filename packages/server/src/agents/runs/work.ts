@@ -3,6 +3,7 @@ import type { JobContext, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { ClaimLost, whileClaimed } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import type { ActionServices } from '../actions/queue.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
@@ -15,14 +16,14 @@ import {
   type Reasoner,
   RunFailure,
 } from '../reasoning/reasoner.ts'
-import { begin, finishRun } from './begin-and-end.ts'
 import { type ClaimedRun, claimRun, releaseAfterFailure, releaseRun, whereClaimed } from './claim.ts'
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
+import { finishRun, startRun } from './start-and-finish.ts'
 
 /** A run works for this long before other runs get a turn. */
-const SLICE_MS = 60_000
+const SLICE_MS = MINUTE_MS
 
 export interface RunDependencies extends ActionServices, ReasonerDependencies {
   stores: Stores
@@ -72,7 +73,7 @@ async function workThrough(
   const { clock } = dependencies
   const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
   if (isStandIn) run.configuration.playbook.require_approval = true
-  if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
+  if (!run.hasStarted) await startRun(tenant, run, reasoner, clock())
   const caps = await costCapsOf(tenant, run.configuration)
   requireKnownCosts(reasoner, caps)
   const until = Date.now() + SLICE_MS

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CustomerData, CustomerDataError, type Event } from '../../../../client/src/index.ts'
+import { DAY_MS } from '../../platform/time.ts'
 
 const POLL_EVERY_MS = 1_000
 /** An event is received a moment before it is committed, and clocks of processes differ a little. */
 const OVERLAP_MS = 5_000
 /** Bounds what each poll reads. */
-const HAPPENED_WITHIN_MS = 24 * 60 * 60 * 1_000
+const HAPPENED_WITHIN_MS = DAY_MS
 
 /**
  * The events that a service receives from now on, in that order. While the service does not answer, the loop waits; what

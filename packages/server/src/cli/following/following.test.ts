@@ -7,6 +7,7 @@ import { startFailingFront } from '../../../../client/test/failing-front.ts'
 import { CLI, type RunningCommand, type Started, startCommand, startProcess } from '../../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { until } from '../../../test/webhooks.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -94,8 +95,7 @@ test('events tail prints lines for people, of the named events only', async () =
 
 test('an event that arrives late is shown, and one from the past of an import is not', async () => {
   const tail = await start(['events', 'tail', '--json'])
-  const hour = 3_600_000
-  const ago = (hours: number) => new Date(Date.now() - hours * hour).toISOString()
+  const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
   const events = [
     { event: 'two_days_ago', timestamp: ago(48) },
     { event: 'an_hour_ago', timestamp: ago(1) },

@@ -11,9 +11,8 @@ import {
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { zipOf } from '../../../test/zip.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
-
-const HOUR_MS = 3_600_000
 
 let lines: { receivedAt: Date; text: string }[] = []
 /** An export of more hours than this with events is larger than 4 GB. */
@@ -21,7 +20,7 @@ let hoursMax = 24 * 365
 let ranges: number[] = []
 /** The answer to an export that is too large. */
 let tooLarge = { status: 400, body: { error: 'The export is larger than 4GB' } }
-/** Whether an archive has other bytes each time. */
+/** Whether an archive is packed differently each time. */
 let isPackedAnew = false
 
 function basic(key: string, secret: string): string {
@@ -117,7 +116,7 @@ const bench = useAnalytics(peer)
 testAnalyticsConnector(peer, bench)
 
 describe('Amplitude', () => {
-  test('without a date, it goes through years without events in large steps', async () => {
+  test('without a start date, years without events are read in large steps', async () => {
     await peer.add(...threeDays())
     const { connector, settings, credentials } = peer
     const answer = await bench.tenant.call('POST', '/v1/connections', { connector, settings, credentials })
@@ -134,7 +133,7 @@ describe('Amplitude', () => {
     expect(ranges).toContain(3)
   })
 
-  test('an export that takes a gateway too long is divided, and the next ones stay small', async () => {
+  test('an export that times out at a gateway is divided, and the next ones stay small', async () => {
     await peer.add(...threeDays())
     hoursMax = 6
     tooLarge = { status: 504, body: { error: 'Gateway timeout' } }
@@ -144,7 +143,7 @@ describe('Amplitude', () => {
     expect(jumps).toEqual([])
   })
 
-  test('restart in the middle: an archive that has other bytes each time is divided, so that it makes progress', async () => {
+  test('restart in the middle: an archive that is packed differently each time is divided, so that the read makes progress', async () => {
     isPackedAnew = true
     const count = 2 * EVENTS_PER_PAGE + 500
     const many = Array.from(
@@ -159,7 +158,7 @@ describe('Amplitude', () => {
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     await connection.firstRun()
     expect(await bench.countEvents('Many')).toBe(count)
-    // The archive, the same one packed anew, and the first half of it.
+    // The archive, the same one packed differently, and the first half of it.
     const exports = bench.system.requests.filter(({ path }) => path === '/api/2/export')
     const starts = exports.map(({ query }) => query.get('start'))
     const again = starts.findIndex((start, index) => index > 0 && start === starts[index - 1])
@@ -167,14 +166,14 @@ describe('Amplitude', () => {
     expect(ranges[again + 1]).toBe(Math.floor((ranges[again] ?? 0) / 2))
   })
 
-  test('an hour that is too large is an error that says what Amplitude says', async () => {
+  test('an hour that is too large is an error with Amplitude’s message', async () => {
     await peer.add(...threeDays())
     hoursMax = 0
     const { error } = await (await bench.connect()).until('failed')
     expect(error).toBe('events: Amplitude responded with status 400: The export is larger than 4GB')
   })
 
-  test('restart in the middle: an archive goes on in the file, and after the line, that was read last', async () => {
+  test('restart in the middle: reading continues in the same file of the archive, after the last line that was read', async () => {
     const count = 2 * EVENTS_PER_PAGE + 500
     const many = Array.from({ length: count }, (_, index): PeerEvent => {
       const at = daysAgo(1, index < 300 ? 2 : 1)
@@ -188,14 +187,14 @@ describe('Amplitude', () => {
     expect(await accepted()).toBeLessThan(count)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    // At most the page that was under way is looked up again.
+    // At most the page in progress is looked up again.
     const { accepted: written = 0, unchanged = 0 } = run.counts.events ?? {}
     expect(written + unchanged).toBe(count)
     expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)
     expect(await bench.countEvents('Many')).toBe(count)
   })
 
-  test('what is known of a person is that of its latest event, and its events that only say it are none', async () => {
+  test('a person has the properties of their latest event, and events that only set properties are not recorded', async () => {
     const event = { userId: 'user-1', deviceId: deviceId(1), name: 'Order paid' }
     const person = { email: 'ada@example.com' }
     await peer.add(
@@ -210,7 +209,7 @@ describe('Amplitude', () => {
     expect(events[0]).toMatchObject({ browser: 'Chrome', os: 'Mac OS X' })
   })
 
-  test('an answer that is no archive, and one that is damaged, are errors of the connection', async () => {
+  test('a response that is not an archive, or a damaged one, is an error of the connection', async () => {
     await peer.add(...threeDays())
     let body: Buffer = Buffer.from('This is not an archive.')
     bench.system.intercept = ({ path }) => (path === '/api/2/export' && body.length > 0 ? { body } : undefined)

@@ -3,25 +3,25 @@ import { amplitude as format, personOfAmplitude } from '../../event-formats/ampl
 import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { Download } from '../../platform/outbound/download.ts'
+import { HOUR_MS, HOUR_SECONDS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
 import { sourceCallOf } from '../event-lines.ts'
 import { type FileLines, pagesOfLines } from '../json-lines.ts'
 import { filesOf } from './archive.ts'
 
-const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
-/** Amplitude exports an hour at the latest two hours after it ends. */
+/** An hour can be exported at most two hours after it ends, and so three hours after it starts. */
 const READABLE_AFTER_MS = 3 * HOUR_MS
 /** Covers the hours that could not be exported yet, and one more. */
-const OVERLAP_SECONDS = 4 * 3_600
-/** Amplitude did not exist before. */
+const OVERLAP_SECONDS = 4 * HOUR_SECONDS
+/** There are no events from before Amplitude existed. */
 const EARLIEST_MS = Date.UTC(2012, 0, 1)
 /** After an export without events, the next one covers twice as many hours, up to this number. */
 const EMPTY_HOURS_MAX = 28 * DAY_HOURS
-/** What gateways answer while Amplitude still prepares a large export. */
+/** Gateways respond with these while Amplitude is still preparing a large export. */
 const GATEWAY_STATUSES = [502, 504]
-/** Errors of a response that takes too long, or is too long. */
+/** The errors of a response that takes too long or is too large. */
 const TOO_LARGE_CODES = ['timeout', 'too_long', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**
@@ -54,7 +54,7 @@ export const amplitude: Connector = {
     const { error } = body
     return (isObject(error) ? textOf(error.message) : textOf(error)) ?? textOf(body.message) ?? ''
   },
-  // The smallest response that needs the project's own keys.
+  // Of the requests that need the project's keys, this one has the smallest response.
   account: async (client, settings) => {
     await client.call({ path: '/api/2/events/list' })
     const { region = 'us', project_id } = settings
@@ -71,7 +71,7 @@ type Cursor = {
   /** The file in the archive, and the number of its lines that were read. */
   file: number
   lines: number
-  /** Of the archive that these belong to. Another archive may have other positions. */
+  /** The digest of the archive that `file` and `lines` refer to. They mean nothing in another archive. */
   digest: string
 }
 
@@ -100,8 +100,9 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
   else if (archive === 'too large') yield { next: exportOf(from, Math.floor(hours / 2)) }
   else {
     const isOther = cursor.digest !== '' && cursor.digest !== archive.digest
-    // If Amplitude packs an archive differently each time, a large one would be read from its start again and again. An hour
-    // cannot be divided; it is complete since it was readable, so it continues after its last line.
+    // Amplitude may pack the same export differently each time. A large one would then be read from its start again and
+    // again, so half of it is requested instead. A single hour cannot be halved, but its events no longer change, so
+    // reading continues after the last line that was read.
     if (isOther && hours > 1) {
       await archive.close()
       yield { next: exportOf(from, Math.floor(hours / 2)) }
@@ -110,7 +111,7 @@ async function* readEvents(client: Client, range: ReadRange): AsyncGenerator<Rec
     const lines = linesOf(archive, { ...cursor, hours, digest: archive.digest }, range.settings)
     try {
       const rest = yield* pagesOfLines(lines, signal, (read) => ({ profiles: profilesOf(read) }))
-      // After an export that was too large, the next ones grow by the hour: the hours around it may be as large.
+      // After an export that was too large, the next ones grow by one hour at a time: the hours nearby may be just as large.
       yield { ...rest, next: following(Math.min(hours + 1, DAY_HOURS)) }
     } finally {
       await archive.close()
@@ -128,7 +129,7 @@ async function exportArchive(client: Client, from: number, hours: number): Promi
     })
   } catch (error) {
     if (error instanceof ApiRefused && error.status === 404) return 'empty'
-    // An hour cannot be divided.
+    // A single hour cannot be halved.
     if (hours > 1 && isTooLarge(error)) return 'too large'
     throw error
   }

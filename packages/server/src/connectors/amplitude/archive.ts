@@ -5,6 +5,7 @@ import { OutboundError } from '../../platform/outbound/client.ts'
 import { type Download, gunzipped } from '../../platform/outbound/download.ts'
 
 const ENTRIES_MAX = 100_000
+const PROBLEM_LENGTH_MAX = 300
 
 /** A file in an archive. */
 export interface ArchivedFile {
@@ -41,13 +42,19 @@ async function open({ handle }: Download): Promise<ZipFile> {
 async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   for (;;) {
     const entry = await new Promise<Entry | null>((resolve, reject) => {
-      const settle = (finish: () => void) => {
+      const stopListening = () => {
         for (const name of ['entry', 'end', 'error']) zip.removeAllListeners(name)
-        finish()
       }
-      zip.once('entry', (next: Entry) => settle(() => resolve(next)))
-      zip.once('end', () => settle(() => resolve(null)))
-      zip.once('error', (error: Error) => settle(() => reject(corrupt(error.message, error))))
+      const found = (next: Entry | null) => {
+        stopListening()
+        resolve(next)
+      }
+      zip.once('entry', found)
+      zip.once('end', () => found(null))
+      zip.once('error', (error: Error) => {
+        stopListening()
+        reject(corrupt(error.message, error))
+      })
       zip.readEntry()
     })
     if (entry === null) return
@@ -67,5 +74,5 @@ async function* contentsOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
 }
 
 function corrupt(why: string, cause?: unknown): OutboundError {
-  return new OutboundError('corrupt', `The archive cannot be read: ${why}`.slice(0, 300), null, cause)
+  return new OutboundError('corrupt', `The archive cannot be read: ${why}`.slice(0, PROBLEM_LENGTH_MAX), null, cause)
 }

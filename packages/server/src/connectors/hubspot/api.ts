@@ -1,4 +1,5 @@
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Json, ReadRange } from '../connector.ts'
 
@@ -13,13 +14,13 @@ const SEARCH_SIZE = 200
 const BATCH_SIZE = 100
 /** Keeps the URL below 2,048 characters; its other parts are short. */
 const PROPERTIES_LENGTH_MAX = 1_500
-const DAILY_RETRY_MS = 3_600_000
+const DAILY_RETRY_MS = HOUR_MS
 const SECONDLY_RETRY_MS = 1_000
-/** A search finds a changed record slightly late, so each search goes back before the last one. */
+/** A search may find a changed record slightly late, so each one starts before the end of the last one. */
 export const OVERLAP_SECONDS = 300
 /** Until a search finds a merge, the merged record looks deleted. */
-const DELETION_DELAY_MS = 60_000
-const DELETIONS_EVERY_MS = 6 * 3_600_000
+const DELETION_DELAY_MS = MINUTE_MS
+const DELETIONS_EVERY_MS = 6 * HOUR_MS
 
 export type Item = Record<string, unknown> & { id: string; properties: Record<string, unknown> }
 
@@ -63,8 +64,8 @@ export async function readPage(client: Client, reading: ObjectReading, range: Ra
 }
 
 /**
- * The time from which this run reads deleted records; null: it reads none. HubSpot lists all of 90 days, and cannot be asked for the
- * latest ones, so only the first run of every six hours reads the list. It covers what happened since the one before.
+ * The time from which this run reads deleted records; null: it reads none. HubSpot always lists the deletions of 90 days, so
+ * only the first run of every six hours reads the list, for the time since the previous run that did.
  */
 function deletedSince({ since, until, isHistory }: Range): number | null {
   if (since === null) return 0
@@ -193,7 +194,7 @@ function moreAfter({ paging }: Record<string, unknown>): string | null {
   return isObject(paging) && isObject(paging.next) ? textOf(paging.next.after) : null
 }
 
-/** Lookups that a pull or a batch makes once: owners, stage names, property types. */
+/** Lookups that a pull or a write-back makes once: owners, stage names, property types. */
 const lookedUp = new WeakMap<Client, Map<string, Promise<unknown>>>()
 
 function once<Value>(client: Client, what: string, lookUp: () => Promise<Value>): Promise<Value> {

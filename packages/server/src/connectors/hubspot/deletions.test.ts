@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import type { Client } from '../client.ts'
 import { OVERLAP_SECONDS, readPage } from './api.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 const START = Date.parse('2026-03-01T09:17:00Z')
 const READING = { type: 'contacts', properties: [], changedAt: 'lastmodifieddate', hasDeleted: true }
 
-/** What one run finds among deleted records, and how often it asks for their list. */
+/** Runs one read. @returns the deleted records that it finds, and how often it requests their list. */
 async function run(before: number | null, at: number, deletedAt: ReadonlyMap<string, number>, isHistory = false) {
   let lists = 0
   const unexpected = () => {
@@ -35,7 +34,7 @@ async function run(before: number | null, at: number, deletedAt: ReadonlyMap<str
   }
 }
 
-test('deleted records are listed once in six hours, and each of them is found', async () => {
+test('deleted records are listed once every six hours, and all of them are found', async () => {
   const deletedAt = new Map(Array.from({ length: 300 }, (_, n) => [String(n), START + n * 7 * MINUTE_MS]))
   const found = new Set<string>()
   let lists = 0
@@ -51,7 +50,7 @@ test('deleted records are listed once in six hours, and each of them is found', 
   expect(wanted.filter((id) => !found.has(id))).toEqual([])
 })
 
-test('after a pause, and in a read from the start, all that was deleted meanwhile is found', async () => {
+test('after a pause, and in a read from the start, everything that was deleted in the meantime is found', async () => {
   const deletedAt = new Map([
     ['1', START + HOUR_MS],
     ['2', START + 30 * HOUR_MS],

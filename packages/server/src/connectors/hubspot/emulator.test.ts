@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type HubSpot, startHubSpot, TOKEN, tooMany } from '../../../test/hubspot.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 
-/** The HubSpot that the other tests use is checked with HubSpot's own client, as the documentation shows it. */
+/** Checks the HubSpot of the other tests with HubSpot's own client, used as in its documentation. */
 let hubspot: HubSpot
 let client: Client
 let agent: Agent
@@ -38,7 +38,7 @@ describe("HubSpot's own client", () => {
     await expect(client.crm.contacts.basicApi.getPage(101)).rejects.toMatchObject({ code: 400 })
   })
 
-  test('searches what changed since a time, and no further than 10,000 results', async () => {
+  test('searches what changed since a time, up to 10,000 results', async () => {
     const [first = ''] = contacts(3)
     hubspot.records.change('contacts', first, { firstname: 'Changed' }, new Date('2030-01-01'))
     const search = (after?: string) =>
@@ -102,7 +102,7 @@ describe("HubSpot's own client", () => {
     expect(read.results).toMatchObject([{ id: first, properties: { city: 'London' } }])
   })
 
-  test('merges and deletes contacts: both ids lead to a new record, and deleted ones are listed apart', async () => {
+  test('merges and deletes contacts: both ids lead to a new record, and deleted ones are listed separately', async () => {
     const [first = '', second = '', third = ''] = contacts(3)
     const merged = await client.crm.contacts.basicApi.merge({ primaryObjectId: first, objectIdToMerge: second })
     expect([first, second]).not.toContain(merged.id)
@@ -135,11 +135,11 @@ describe("HubSpot's own client", () => {
     expect(properties.results.find(({ name }) => name === 'score')).toMatchObject({ type: 'number' })
   })
 
-  test('is told of limits and errors in the form that it knows', async () => {
+  test('understands the limits and the errors', async () => {
     contacts(1)
     const limits = [tooMany('SECONDLY', 'You have reached your secondly limit.'), { status: 502, body: {} }]
     hubspot.intercept = () => limits.shift()
-    // It waits and repeats the request.
+    // The client waits and repeats the request.
     expect((await client.crm.contacts.basicApi.getPage()).results).toHaveLength(1)
     expect(limits).toEqual([])
     hubspot.remainingToday = 0

@@ -7,9 +7,9 @@ import { HubSpotWorkspace } from '../../../test/hubspot-workspace.ts'
 import { freePort } from '../../../test/ports.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, TestTenant } from '../../../test/service.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 const WITHIN = { timeout: 120_000, interval: 100 }
-const HOUR_MS = 3_600_000
 /** A timer may end this much early. */
 const TIMER_MS = 10
 const certificate = makeCertificate()
@@ -51,7 +51,7 @@ const contacts = (count: number) => {
 const count = async () => (await workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count
 
 describe("HubSpot's limits", () => {
-  test('within seconds are waited for, as long as it says', async () => {
+  test('of a few seconds are waited for, as long as HubSpot says', async () => {
     contacts(1)
     const interval = { 'x-hubspot-ratelimit-interval-milliseconds': '300' }
     const refusals = [
@@ -67,9 +67,9 @@ describe("HubSpot's limits", () => {
     expect(waits).toEqual([true, true, true])
   })
 
-  test('of the day end the read, which continues an hour later where it stopped', async () => {
+  test('of a day end the read, which continues an hour later where it stopped', async () => {
     contacts(150)
-    await workspace.begin()
+    await workspace.addConnection()
     hubspot.intercept = ({ query }) => {
       if (query.get('after') === '100') hubspot.remainingToday = 0
       return undefined
@@ -88,13 +88,13 @@ describe("HubSpot's limits", () => {
   })
 })
 
-test('a permission that is missing for emails stops no other records, and the emails are read once it is granted', async () => {
+test('a missing permission for emails does not stop other records, and the emails are read once it is granted', async () => {
   contacts(1)
   const email = hubspot.records.create('emails', { hs_email_subject: 'Hello', hs_timestamp: '2026-01-02T03:04:05Z' })
   hubspot.records.associate(['emails', email], ['contacts', hubspot.records.of('contacts')[0]?.id ?? ''])
   const body = { message: "This app hasn't been granted all required scopes: [sales-email-read]" }
   hubspot.intercept = ({ path }) => (path.endsWith('/emails') ? { status: 403, body } : undefined)
-  await workspace.begin()
+  await workspace.addConnection()
   await expect.poll(state, WITHIN).toBe('failed')
   const { error, objects, last_run, next_pull_at } = await workspace.read()
   expect(error).toContain('emails: HubSpot responded with status 403')
@@ -103,7 +103,7 @@ test('a permission that is missing for emails stops no other records, and the em
   expect(Date.parse(next_pull_at)).toBeGreaterThan(Date.now())
   const refused = objects.filter((object: { error: string | null }) => object.error !== null)
   expect(refused).toMatchObject([{ name: 'emails', read_until: null, is_reading: false }])
-  // Contacts go on with what changed.
+  // The next pull reads only contacts that changed.
   hubspot.records.create('contacts', { email: 'later@example.com' })
   await workspace.tenant.call('POST', `${workspace.path}/pull`)
   await expect.poll(count, WITHIN).toBe(2)
@@ -115,7 +115,7 @@ test('a permission that is missing for emails stops no other records, and the em
   expect(await workspace.events('hubspot_email')).toHaveLength(1)
 })
 
-test('a permission that is missing for contacts holds back what refers to them, and nothing is missing once it is granted', async () => {
+test('a missing permission for contacts delays the records that refer to them, and nothing is missing once it is granted', async () => {
   contacts(1)
   const times = { hs_timestamp: '2026-01-02T03:04:05Z' }
   for (const type of ['calls', 'emails', 'meetings', 'notes'] as const) {
@@ -124,7 +124,7 @@ test('a permission that is missing for contacts holds back what refers to them, 
   }
   const body = { message: 'This app has no scope [crm.objects.contacts.read]' }
   hubspot.intercept = ({ path }) => (/\/contacts(\/search)?$/.test(path) ? { status: 403, body } : undefined)
-  await workspace.begin()
+  await workspace.addConnection()
   await expect.poll(state, WITHIN).toBe('failed')
   const { error, objects } = await workspace.read()
   expect(error).toContain('contacts: HubSpot responded with status 403')
@@ -164,7 +164,7 @@ describe('a sign-in at HubSpot', () => {
     expect(hubspot.tokens.size).toBe(1)
   })
 
-  test('that ended is shown, and signing in again continues', async () => {
+  test('that has ended is shown, and signing in again continues the read', async () => {
     contacts(1)
     await workspace.connect()
     hubspot.tokens = new Set()
@@ -182,21 +182,21 @@ describe('a sign-in at HubSpot', () => {
 })
 
 describe('a read', () => {
-  test('survives errors of HubSpot: it repeats requests, then itself', async () => {
+  test('survives errors of HubSpot: requests are retried, then the whole read', async () => {
     contacts(1)
     let failures = 4
     hubspot.intercept = ({ path }) =>
       path.endsWith('/contacts') && failures-- > 0
         ? { status: 503, body: { message: 'Service unavailable' } }
         : undefined
-    await workspace.begin()
+    await workspace.addConnection()
     await expect.poll(state, WITHIN).toBe('failed')
     expect((await workspace.read()).error).toBe('HubSpot responded with status 503: Service unavailable')
     await workspace.tenant.call('POST', `${workspace.path}/pull`)
     await expect.poll(count, WITHIN).toBe(1)
   })
 
-  test('continues after a restart where it was', async () => {
+  test('continues after a restart where it stopped', async () => {
     contacts(150)
     let isReached = false
     hubspot.intercept = ({ query }) => {
@@ -204,7 +204,7 @@ describe('a read', () => {
       isReached = true
       return null
     }
-    await workspace.begin()
+    await workspace.addConnection()
     await expect.poll(() => isReached, WITHIN).toBe(true)
     await service.close()
     hubspot.intercept = () => undefined
@@ -220,7 +220,7 @@ describe('a read', () => {
     expect(listed.map(({ query }) => query.get('after'))).toEqual(['100'])
   })
 
-  test('is of one tenant: another one sees neither the connection nor what it read', async () => {
+  test('belongs to one tenant: another one sees neither the connection nor its data', async () => {
     contacts(1)
     await workspace.connect()
     const other = await createTestTenant(service)

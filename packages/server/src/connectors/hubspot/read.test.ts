@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HubSpotRecords } from '../../../test/hubspot-records.ts'
 import { type HubSpotBench, HubSpotWorkspace, startHubSpotBench } from '../../../test/hubspot-workspace.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 
-const MINUTE_MS = 60_000
 const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 
 let bench: HubSpotBench
@@ -10,9 +10,9 @@ let records: HubSpotRecords
 let workspace: HubSpotWorkspace
 
 beforeAll(async () => {
-  // Only the pulls that a test orders, because all tests share HubSpot's limits.
+  // Only the pulls that a test starts, because all tests share HubSpot's limits.
   bench = await startHubSpotBench({ CDS_PULL_MINUTES: '1440' })
-  // Requests may arrive closer together than they are sent, here by the wait for the first one of six.
+  // Requests may arrive closer together than they are sent: here the first of six may arrive late.
   bench.hubspot.limits.searchesSecondly++
 })
 afterEach(() => expect(bench.hubspot.refused).toBe(0))
@@ -96,7 +96,7 @@ describe('HubSpot', () => {
       hs_task_priority: 'HIGH',
     })
     const meeting = records.create('meetings', {
-      hs_timestamp: new Date(Date.now() + 86_400_000).toISOString(),
+      hs_timestamp: new Date(Date.now() + DAY_MS).toISOString(),
       hs_meeting_title: 'Tomorrow',
     })
     for (const [type, id] of [
@@ -169,7 +169,7 @@ describe('HubSpot', () => {
     expect(account).toBe('HubSpot account 4711')
   })
 
-  test('is then read for what changed: contacts, deals, and activities that happened meanwhile', async () => {
+  test('is then read for changes: contacts, deals, and activities that have taken place since', async () => {
     const ada = createAda()
     const deal = records.create('deals', { dealname: 'Engine', dealstage: 'appointmentscheduled', amount: '5' })
     records.associate(['deals', deal], ['contacts', ada])
@@ -208,13 +208,13 @@ describe('HubSpot', () => {
       ({ path, query }) => path.endsWith('/contacts') && !query.has('archived'),
     )
     expect(listed).toHaveLength(0)
-    // Each request is sent 220 ms after the one before. The first one may have arrived as late as the second was sent.
+    // Each request is sent 220 ms after the one before. The first may have arrived only when the second was sent.
     const { requests } = bench.hubspot
     const [first, last] = [requests[0]?.at ?? 0, requests.at(-1)?.at ?? 0]
     expect(last - first).toBeGreaterThan((requests.length - 2) * 220 - 100)
   })
 
-  test('counts no deal that was deleted there', async () => {
+  test('does not count deals that were deleted there', async () => {
     const ada = createAda()
     const [company] = records.of('companies')
     const deals = ['Engine 1', 'Engine 2'].map((dealname) => {
@@ -243,7 +243,7 @@ describe('HubSpot', () => {
     }
   })
 
-  test('finds more changes than one search returns, although all happened at the same moment', async () => {
+  test('finds more changes than one search returns, even if all happened at the same moment', async () => {
     createAda()
     await workspace.connect()
     bench.hubspot.searchWindow = 400
@@ -255,13 +255,13 @@ describe('HubSpot', () => {
     expect(body.count).toBe(651)
   })
 
-  test('keeps contacts that were deleted there, without what only HubSpot said of them', async () => {
+  test('keeps contacts that were deleted there, without the values that only HubSpot had', async () => {
     const ada = createAda()
     const gone = records.create('contacts', { email: 'gone@example.com' })
     await workspace.connect()
     await workspace.change('ada@example.com', { phone: '+1 555 0199' })
     const [company] = records.of('companies')
-    // Deleted a little while ago: a merge that looks like a deletion is found first.
+    // Deleted two minutes ago, because newer deletions may be merges and are left to the next read.
     records.archive('contacts', ada, AGO(2))
     records.archive('companies', company?.id ?? '', AGO(2))
     records.purge(gone)
@@ -270,7 +270,7 @@ describe('HubSpot', () => {
     expect([counts.contacts?.deleted, counts.companies?.deleted]).toEqual([1, 1])
     const left = await workspace.contact('ada@example.com')
     expect(left.properties).toEqual({ email: 'ada@example.com', phone: '+1 555 0199' })
-    // What was purged for privacy is in no list: it has to be erased here too.
+    // A record that was purged for privacy is in no list, so it must be erased here too.
     expect(await workspace.contact('gone@example.com')).toBeDefined()
   })
 
@@ -288,14 +288,14 @@ describe('HubSpot', () => {
     expect(body.count).toBe(1)
     const survivor = await workspace.contact('ada@example.com')
     expect(survivor).toMatchObject({ contact_id, properties: { firstname: 'Ada', phone: '+1 555 0111' } })
-    // The merged records, which look deleted, delete nothing; the new one goes on.
+    // The merged records look deleted, but nothing is deleted here, and changes of the new record still arrive.
     records.change('contacts', merged.id, { jobtitle: 'Programmer' })
     expect((await workspace.pull()).contacts).not.toHaveProperty('deleted')
     expect((await workspace.contact('ada@example.com')).properties.jobtitle).toBe('Programmer')
   })
 
   test.for([['engines.example'], [null]])(
-    'companies that were merged there, with the domain %s, are one with the contacts of both',
+    'companies that were merged there, with the domain %s, become one with the contacts of both',
     async ([domain]) => {
       const [first, second] = [
         records.create('companies', { name: 'Engines', domain: domain ?? null, phone: '1' }),
@@ -321,7 +321,7 @@ describe('HubSpot', () => {
     },
   )
 
-  test('a bad record fails alone, and a wrong address is left out', async () => {
+  test('a bad record fails alone, and an invalid address is left out', async () => {
     createAda()
     records.create('contacts', { email: null, firstname: 'Nameless' })
     const bad = records.create('contacts', { email: 'bad@example.com' })
@@ -344,7 +344,7 @@ describe('HubSpot', () => {
     const erased = await workspace.tenant.call('POST', '/v1/erasures', { contact_id })
     expect(erased.status).toBe(202)
     await expect.poll(() => workspace.contact('ada@example.com'), { timeout: 60_000 }).toBeUndefined()
-    // In HubSpot too, or a later change there would bring it back.
+    // The contact is deleted in HubSpot too, or a later change there would bring it back.
     records.purge(records.of('contacts')[0]?.id ?? '')
     await workspace.pull()
     expect(await workspace.contact('ada@example.com')).toBeUndefined()

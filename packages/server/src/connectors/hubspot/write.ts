@@ -93,14 +93,14 @@ function noteAnswer(
         ? (byKey(records, item.id) ?? byKey(records, textOf(item.properties.email)?.toLowerCase() ?? ''))
         : records[Number(trace)]
     if (!record) continue
-    // HubSpot may store something else than was sent, such as a number in another form, or what a workflow makes of it.
-    const said = new Map<string, PropertyValue | null>(
+    // HubSpot may store a different value than was sent: it reformats numbers, and workflows change values.
+    const stored = new Map<string, PropertyValue | null>(
       record.values.map(({ property, target, text }) => {
-        const stored = Object.hasOwn(item.properties, target) ? item.properties[target] : text
-        return [property, readValue(target, stored, types)]
+        const current = Object.hasOwn(item.properties, target) ? item.properties[target] : text
+        return [property, readValue(target, current, types)]
       }),
     )
-    results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), said })
+    results.set(record, { status: 'written', externalId: item.id, createdAt: timeOf(item.createdAt), stored })
   }
   const open: WriteResult[] = []
   for (const error of objectsOf(answer.errors)) {

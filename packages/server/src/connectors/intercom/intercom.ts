@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { DAY_SECONDS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { Connector, ReadRange, Settings, SourceCall } from '../connector.ts'
 import { contactRecord, conversationMessages, type SourceMessage } from './map.ts'
@@ -12,7 +13,7 @@ const CONTACTS_PER_PAGE = 150
 /** Fewer than contacts, because each conversation is read with its messages. */
 const CONVERSATIONS_PER_PAGE = 50
 /** Contact searches have a resolution of one day. */
-const CONTACTS_OVERLAP_SECONDS = 86_400
+const CONTACTS_OVERLAP_SECONDS = DAY_SECONDS
 /** A search may find a change minutes late. */
 const CONVERSATIONS_OVERLAP_SECONDS = 900
 /** The length of Intercom's rate limit window, used if the response does not say when it ends. */
@@ -113,10 +114,10 @@ async function search(
   return { items: objectsOf(what === 'contacts' ? answer.data : answer.conversations), next: textOf(next) }
 }
 
-/** The statuses of a conversation that Intercom never returns, which must not stop the others. A 402 or 403 refuses all. */
+/** Statuses that refuse a single conversation for good. The others are still read. A 402 or 403 refuses all of them. */
 const UNREADABLE = [400, 422]
 
-/** A conversation with its parts; null if it no longer exists; an error if Intercom never returns it. */
+/** A conversation with its parts; null if it no longer exists; an error if Intercom refuses it for good. */
 async function readConversation(
   client: Client,
   id: string | null,

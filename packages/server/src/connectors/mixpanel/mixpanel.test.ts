@@ -11,6 +11,7 @@ import {
 import { testAnalyticsConnector } from '../../../test/analytics-matrix.ts'
 import type { SystemRequest } from '../../../test/connected-system.ts'
 import { connectSystem } from '../../../test/connection.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { EVENTS_PER_PAGE } from '../event-lines.ts'
 import { dayOf, openZone } from './zone.ts'
 
@@ -149,7 +150,7 @@ describe('Mixpanel', () => {
     expect(exportsOf(new Date())).toBe(2)
   })
 
-  test('the first pull of a day reads the days before again for events that came late, and nothing else of them', async () => {
+  test('the first pull of a day reads the days before again, but only for events that arrived late', async () => {
     await peer.add(...threeDays())
     const connection = await bench.connect()
     await connection.firstRun()
@@ -172,7 +173,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents('Late')).toBe(1)
   })
 
-  test('without a date, it begins at the first day with events, which a few small exports find', async () => {
+  test('without a start date, it starts at the first day with events, which a few small exports find', async () => {
     await peer.add({ id: 'first', name: 'First', at: daysAgo(12), userId: 'user-1' }, ...threeDays())
     const { connector, settings, credentials } = peer
     await (await connectSystem(bench.tenant, { connector, settings, credentials })).firstRun()
@@ -182,11 +183,11 @@ describe('Mixpanel', () => {
     expect(searches).toBeLessThan(16)
   })
 
-  test('restart in the middle: a day goes on after the page that was read last', async () => {
+  test('restart in the middle: a day continues after the last page that was read', async () => {
     const { connection, before } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
     const run = await connection.firstRun()
-    // Lines that were read are not even looked up again; at most the page that was under way is.
+    // Lines that were read are not looked up again, except at most the page in progress.
     const { accepted = 0, unchanged = 0 } = run.counts.events ?? {}
     expect(accepted + unchanged).toBe(2 * EVENTS_PER_PAGE + 500)
     expect(unchanged).toBeLessThanOrEqual(EVENTS_PER_PAGE)
@@ -194,7 +195,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents('Many')).toBe(2 * EVENTS_PER_PAGE + 500)
   })
 
-  test('restart in the middle: if the export has changed, its day is read from the start, and nothing is doubled', async () => {
+  test('restart in the middle: if the export has changed, its day is read from the start, without duplicates', async () => {
     const { connection } = await pausedAfterFirstPage(2 * EVENTS_PER_PAGE + 500)
     events.reverse()
     await bench.tenant.call('POST', `/v1/connections/${connection.id}/resume`, {})
@@ -229,7 +230,7 @@ describe('Mixpanel', () => {
     expect(await bench.countEvents()).toBe(9)
   })
 
-  test('profiles are read page by page, those of devices are none, and one whose query expired begins again', async () => {
+  test('profiles are read page by page, without those of devices, and a read whose query expired starts again', async () => {
     for (const number of [1, 2, 3, 4])
       profiles.set(`user-${number}`, { $email: `p${number}@example.com`, plan: 'free' })
     profiles.set(`$device:${deviceId(9)}`, { plan: 'device' })
@@ -246,7 +247,7 @@ describe('Mixpanel', () => {
     expect(counts.profiles?.failed).toBeUndefined()
   })
 
-  test('the times of an old project are those of its time zone', async () => {
+  test('the times of an old project are in its time zone', async () => {
     const zone = openZone('America/New_York')
     if (zone === null) throw new Error('There is no such zone.')
     // Half past two on the day that the clocks go forward, and on the day that they go back.
@@ -255,7 +256,7 @@ describe('Mixpanel', () => {
     expect(zone.toUtc(Date.UTC(2026, 0, 1, 12) / 1_000)).toBe(Date.UTC(2026, 0, 1, 17) / 1_000)
     const shown = new Date(Date.UTC(2026, 0, 1, 12))
     const at = daysAgo(2)
-    await peer.add({ id: 'z', name: 'Zoned', at: new Date(at.getTime() - 5 * 3_600_000), userId: 'user-1' })
+    await peer.add({ id: 'z', name: 'Zoned', at: new Date(at.getTime() - 5 * HOUR_MS), userId: 'user-1' })
     const connection = await bench.connect({ settings: { project_id: '42', time_zone: 'Etc/GMT+5' } })
     await connection.firstRun()
     const { events: found } = (await bench.tenant.call('GET', '/v1/events?event_type=Zoned')).body

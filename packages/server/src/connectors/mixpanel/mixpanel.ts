@@ -3,6 +3,7 @@ import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { mixpanel as format, personOfMixpanel } from '../../event-formats/mixpanel.ts'
 import { validationError } from '../../platform/errors.ts'
 import type { Download } from '../../platform/outbound/download.ts'
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../platform/time.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { ApiRefused, type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -17,15 +18,14 @@ const HOSTS = {
 } as const
 /** The first day for which Mixpanel exports events. */
 const FIRST_DAY = '2011-07-10'
-const DAY_SECONDS = 86_400
-/** Mixpanel may export an event slightly later than it processed it. */
-const OVERLAP_SECONDS = 3_600
+/** An event may appear in the export slightly after Mixpanel processed it. */
+const OVERLAP_SECONDS = HOUR_SECONDS
 /** Profiles are read once a day, and each read goes back two days. */
 const PROFILES_OVERLAP_SECONDS = 2 * DAY_SECONDS
 /** SDKs may send events for this long after they happened. */
 const LATE_DAYS = 5
-/** A refusal because of the limit of 60 requests an hour does not say when the limit ends. */
-const RETRY_MS = 300_000
+/** Mixpanel does not say when its limit of 60 requests an hour ends. */
+const RETRY_MS = 5 * MINUTE_MS
 const PAGE_SIZE = 1_000
 /** The last line of an export that Mixpanel could not finish. The response still has a success status. */
 const ENDED_EARLY = 'terminated early'
@@ -109,7 +109,7 @@ type EventsCursor = {
   day: string
   /** The number of lines of this day that were read. */
   lines: number
-  /** Of the file that these lines belong to. If the digest differs, the day is read from its start. */
+  /** The digest of the file that was read. If the file has changed, the day is read from its start. */
   digest: string
 }
 
@@ -160,7 +160,7 @@ async function firstDay(
   return dayOf(new Date(since.getTime() - (isNewDay ? LATE_DAYS * DAY_SECONDS * 1_000 : 0)), zone)
 }
 
-/** Halves the range until one day is left: some 13 exports of one event, instead of one for each day since 2011. */
+/** Halves the range until one day is left: about 13 exports of one event, instead of one for each day since 2011. */
 async function firstDayWithEvents(
   client: Client,
   settings: Settings,
@@ -186,7 +186,7 @@ async function firstDayWithEvents(
   return toDay(first)
 }
 
-/** Whether no pull has been completed since the day began. @param range its `since` has the overlap subtracted. */
+/** Whether no pull has been completed since the day started. @param range its `since` has the overlap subtracted. */
 function isFirstOfDay({ since, until }: { since: Date; until: Date }, overlapSeconds: number, zone: Zone): boolean {
   return dayOf(new Date(since.getTime() + overlapSeconds * 1_000), zone) < dayOf(until, zone)
 }

@@ -1,5 +1,5 @@
-const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
+import { DAY_MS, HOUR_MS } from '../../platform/time.ts'
+
 /** Larger numbers are milliseconds, smaller ones are seconds. */
 const MILLISECONDS_MIN = 100_000_000_000
 /** JavaScript has no later dates. The validation of the event reports them. */

@@ -32,7 +32,7 @@ export async function readDeals(client: Client, range: ReadRange): Promise<Recor
     const inPage = byPerson.get(String(person.id)) ?? []
     const isWhole = inPage.every(exists) && inPage.filter(isWon).length === (person.won_deals_count ?? 0)
     const deals = isWhole ? inPage : await dealsOf(client, person)
-    // Without the counts, the record would be the same as in the list of persons.
+    // The counts become properties here. Otherwise the record is the same as that of the persons' own read.
     const { open_deals_count: open, won_deals_count: won, ...record } = person
     const contact = toContact(record, fields)
     const properties = { ...contact.properties, ...propertiesOf({ open, won }, deals, names) }

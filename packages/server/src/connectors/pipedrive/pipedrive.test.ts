@@ -152,7 +152,7 @@ describe('Pipedrive', () => {
     account.persons[0] = person(1, { first_name: 'Ada', update_time: justNow() })
     account.deals.push(deal(2, 1, { status: 'won', value: 30, update_time: justNow() }))
     account.activities.push(activity(2, 1, { update_time: justNow() }))
-    // A run reads activities until it began.
+    // A run reads only activities from before it started.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     expect(await connection.pull()).toMatchObject({
       persons: { updated: 1 },
@@ -165,7 +165,7 @@ describe('Pipedrive', () => {
     expect(contact.properties).toMatchObject({ firstname: 'Ada', pipedrive_won_value: 80, pipedrive_won_deals: 2 })
     expect(contact.properties).not.toHaveProperty('phone')
 
-    // The same again changes nothing, although the last minutes are read again.
+    // Another pull changes nothing, although the last minutes are read again.
     expect(await connection.pull()).toMatchObject({
       persons: { unchanged: 1 },
       deals: { unchanged: 1 },
@@ -242,7 +242,7 @@ describe('Pipedrive', () => {
     }
   })
 
-  test('expired sign-in: a revoked refresh token signs out, and another sign-in continues where it was', async () => {
+  test('expired sign-in: a revoked refresh token signs out, and another sign-in continues where the read stopped', async () => {
     account.persons = [person(1)]
     const connection = await connectBySignIn(tenant, 'pipedrive')
     await connection.pulled()
@@ -287,7 +287,7 @@ describe('Pipedrive', () => {
     }
   })
 
-  test('server error: the connection says so, and the next pull continues at the same page', async () => {
+  test('server error: the connection shows it, and the next pull continues at the same page', async () => {
     account.pageSize = 1
     account.persons = [person(1), person(2), person(3)]
     system.intercept = ({ path, query }) =>

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { validationError } from '../../platform/errors.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { isObject, retryAfter, textOf } from '../client.ts'
 import type { Connector, ConnectorObject } from '../connector.ts'
 import { readActivities } from './activities.ts'
@@ -16,7 +17,7 @@ const OVERLAP_SECONDS = 300
 /** The lowest limit is 20 requests in 2 seconds. */
 const PAUSE_MS = 125
 /** The daily budget is renewed at midnight, in a time zone that Pipedrive does not report. */
-const DAILY_RETRY_MS = 3_600_000
+const DAILY_RETRY_MS = HOUR_MS
 
 const objectOf = (name: string, read: ConnectorObject['read'], needs: readonly string[] = []): ConnectorObject => ({
   name,

@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../platform/time.ts'
 import { type Client, isObject, objectsOf, textOf } from '../client.ts'
 import type { ReadRange, RecordsPage } from '../connector.ts'
 
 const PAGE_SIZE = 500
 /** Pipedrive removes deleted records permanently after 30 days. After that, they cannot be found. */
 const DELETED_DAYS = 30
-const DAY_MS = 86_400_000
 
 export type Item = Record<string, unknown> & { id: string | number }
 

@@ -66,7 +66,7 @@ describe('PostHog', () => {
     expect(posthog.queries.length).toBeLessThan(30)
   })
 
-  test('late events are found by the time at which PostHog got them', async () => {
+  test('late events are found by the time at which PostHog received them', async () => {
     await posthog.add(...threeDays())
     const connection = await bench.connect()
     await connection.firstRun()
@@ -76,7 +76,7 @@ describe('PostHog', () => {
     expect(await bench.countEvents('Late')).toBe(1)
   })
 
-  test('a person is known by an id that is not a device; its devices are visitors, and a device alone is nobody', async () => {
+  test('a person is identified by an id that is not a device; their devices are visitors, and a device alone identifies nobody', async () => {
     await posthog.insert(
       'persons',
       { id: personId(1), properties: JSON.stringify({ email: 'ada@example.com', plan: 'pro', $os: 'Linux' }) },
@@ -99,14 +99,14 @@ describe('PostHog', () => {
     expect(events.some(({ event }: { event: string }) => event === 'Visited')).toBe(true)
   })
 
-  test('a refused key says what PostHog says', async () => {
+  test('a refused key is reported with PostHog’s message', async () => {
     const { settings } = peer
     const credentials = { personal_api_key: 'phx_wrong_0123456789' }
     const answer = await bench.tenant.call('POST', '/v1/connections', { connector: 'posthog', settings, credentials })
     expect(answer.body.error.message).toBe('PostHog responded with status 401: Invalid personal API key.')
   })
 
-  test('a host that is no public host is refused', async () => {
+  test('a host that is not public is refused', async () => {
     const service = await sharedService()
     const tenant = await createTestTenant(service)
     const connect = async (host: string) => {

@@ -3,6 +3,7 @@ import { posthog as format, personOfPostHog } from '../../event-formats/posthog.
 import { validationError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { checkUrl, RefusedAddress } from '../../platform/outbound/urls.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { type Client, isObject, textOf } from '../client.ts'
 import type { Connector, Json, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -15,7 +16,6 @@ const TIMEOUT_MS = 120_000
 const OVERLAP_SECONDS = 900
 const PERSONS_PER_PAGE = 500
 const EVENTS_PER_PAGE_MIN = 50
-const DAY_MS = 86_400_000
 
 /**
  * PostHog's query API: https://posthog.com/docs/api/queries. Persons come first, so that events of their devices belong to
@@ -175,7 +175,7 @@ async function readPage(
     event,
     distinct_id,
     timestamp: isoOf(timestamp),
-    // Parsed later, in batches.
+    // Parsed later, some at a time.
     get properties() {
       return jsonOf(properties)
     },

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../platform/time.ts'
+
 /** The last event of a page. The next page starts after it. */
 export interface EventsAfter {
   /** In UTC, with microseconds, as `2026-01-31 08:00:00.123456`. */
@@ -7,7 +9,6 @@ export interface EventsAfter {
 
 /** If a device sends an event later than this, only a reread from an earlier date finds it. */
 const LATE_DAYS_MAX = 31
-const DAY_MS = 86_400_000
 
 /** The time of an event in UTC. By default, PostHog returns the project's time zone. */
 const TIME = "toString(toTimeZone(timestamp, 'UTC'))"

@@ -41,7 +41,7 @@ export async function jobState(client: Client, job: string, polls: number): Prom
 
 interface ResultsPart {
   records: SalesforceRecord[]
-  /** Where the next part begins; null if this is the last one. */
+  /** Where the next part starts; null if this is the last one. */
   locator: string | null
 }
 

@@ -51,7 +51,7 @@ function open(accessToken = organization.accessToken): Connection {
   return new Connection({ oauth2, instanceUrl: url, accessToken, refreshToken: 'refresh.0', version: '62.0' })
 }
 
-/** The client that Salesforce itself maintains reads the peer of the connector's tests as it reads Salesforce. */
+/** Checks the Salesforce of the connector's tests with jsforce, the client that Salesforce maintains. */
 describe('the Salesforce of the tests', () => {
   test('answers queries and their next pages to jsforce', async () => {
     organization.pageSize = 1

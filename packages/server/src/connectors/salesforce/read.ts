@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../platform/time.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
 import type { Json, ReadRange, RecordsPage } from '../connector.ts'
 import { createJob, deleteJob, jobState, readResults } from './bulk.ts'
@@ -10,7 +11,6 @@ const JOB_FROM_RECORDS = 10_000
 const LOST_MAX = 3
 /** Salesforce removes deleted records permanently after 15 days. */
 const DELETED_DAYS = 15
-const DAY_MS = 86_400_000
 
 type Page = Omit<RecordsPage, 'next'>
 
@@ -28,7 +28,7 @@ export interface ObjectPlan {
   where(fields: ObjectFields): string | null
   /** Whether Salesforce archives old records. Only `queryAll` finds those. */
   isArchived?: boolean
-  /** The field with an activity's time. The activity is read once that time has come, and only if it changed before the run began. */
+  /** The field with an activity's time. The activity is read once that time has come, and only if it changed before the run started. */
   timeField?: string
   page(records: readonly SalesforceRecord[], fields: ObjectFields, until: Date): Page
   /** Set if deleted records are read. */
@@ -154,14 +154,14 @@ function soqlOf({ since, until }: ReadRange, plan: ObjectPlan, fields: ObjectFie
   const visible = plan.fields.filter((field) => fields.types.has(field))
   const custom = plan.deleted ? fields.custom : []
   const [from, to] = [since && soqlTime(since), soqlTime(until)]
-  // Activities refer to people. Those created before the run began have already been read.
+  // Activities refer to people. Those created before the run started have already been read.
   const changed = [
     ...(from === null ? [] : [`SystemModstamp >= ${from}`]),
     ...(isArchived ? [`SystemModstamp < ${to}`] : []),
   ].join(' AND ')
-  const begun = `${changed} AND ${timeField} <= ${to}`
+  const happened = `${changed} AND ${timeField} <= ${to}`
   const due = `${timeField} >= ${from} AND ${timeField} <= ${to} AND SystemModstamp < ${to}`
-  const when = timeField === undefined ? changed : from === null ? begun : `((${begun}) OR (${due}))`
+  const when = timeField === undefined ? changed : from === null ? happened : `((${happened}) OR (${due}))`
   const conditions = [plan.where(fields), isArchived ? 'IsDeleted = false' : null, when].filter((each) => each)
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   return `SELECT Id, ${[...visible, 'SystemModstamp', ...custom].join(', ')} FROM ${sobject}${where}`

@@ -47,7 +47,7 @@ const queries = () => system.requests.map(({ query }) => query.get('q') ?? '').f
 const of = (sobject: string) => organization.records[sobject] ?? []
 const now = () => new Date().toISOString()
 
-/** A run reads activities and conversions until it began. */
+/** A run reads only activities and conversions from before it started. */
 async function aMomentLater(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5))
 }
@@ -192,7 +192,7 @@ describe('Salesforce', () => {
     const { contact: ada } = await whole('person1@example.com')
     expect(ada.properties).toMatchObject({ firstname: 'Ada', salesforce_renewal: '2026-03-01T00:00:00.000Z' })
     expect(ada.properties).not.toHaveProperty('jobtitle')
-    // The last minutes are read again, and nothing is doubled. A read from the start uses jobs.
+    // The last minutes are read again, without duplicates. A read from the start uses jobs.
     expect(await connection.pull()).toMatchObject({ contacts: { unchanged: 2 }, tasks: { unchanged: 1 } })
     expect(await connection.reread()).toMatchObject({ contacts: { unchanged: 3 }, tasks: { unchanged: 1 } })
   })
@@ -255,7 +255,7 @@ describe('Salesforce', () => {
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(3)
   })
 
-  test('rate limit: without requests for the day, it waits; near the limit, it leaves the rest to others', async () => {
+  test('rate limit: it waits when the day’s requests are used up, and leaves the last ones to other programs', async () => {
     of('Contact').push(contact(1))
     const connection = await connect()
     await connection.pulled()
@@ -318,7 +318,7 @@ describe('Salesforce', () => {
     expect(await sandbox.read()).toMatchObject({ settings: { instance_url: organization.instanceUrl } })
   })
 
-  test('server error: during maintenance the connection says so, and continues afterwards', async () => {
+  test('server error: the connection shows a maintenance, and continues afterwards', async () => {
     organization.pageSize = 1
     of('Contact').push(contact(1), contact(2))
     const maintenance = { status: 503, body: [{ errorCode: 'SERVER_UNAVAILABLE', message: 'Down for maintenance' }] }
@@ -331,7 +331,7 @@ describe('Salesforce', () => {
     await connection.order()
     await expect.poll(async () => (await connection.read()).error, WITHIN).toBeNull()
     expect(await connection.pulled()).toMatchObject({ contacts: { created: 2 } })
-    // The job of the contacts was there already.
+    // The job of the contacts already existed.
     const jobs = asked('/jobs/query').filter(({ method }) => method === 'POST')
     expect(jobs.map(({ body }) => /FROM (\w+)/.exec(body)?.[1])).toEqual(['Lead', 'Task', 'Event'])
   })
@@ -348,7 +348,7 @@ describe('Salesforce', () => {
     ['Event.IsPrivate', 'events'],
     ['Task.IsClosed', 'tasks'],
     ['Task.WhoId', 'tasks'],
-  ] as const)('without %s, which says what may be read, no %s are read', async ([field, object]) => {
+  ] as const)('without the field %s, which decides what may be read, no %s are read', async ([field, object]) => {
     organization.hiddenFields = [field]
     of('Contact').push(contact(1))
     const visit = { StartDateTime: '2026-01-06T09:00:00.000Z', WhoId: idOf('003', 1) }
@@ -392,7 +392,7 @@ describe('Salesforce', () => {
     )
   })
 
-  test('contacts that the user may not see: what refers to them waits, and nothing is missing once they are visible', async () => {
+  test('contacts that the user may not see: records that refer to them wait, and nothing is missing once they are visible', async () => {
     organization.hidden = ['Contact']
     of('Contact').push(contact(1))
     of('Lead').push(record(idOf('00Q', 1), { LastName: 'Lead', Email: 'lead@example.com', IsConverted: false }))
@@ -426,7 +426,7 @@ describe('Salesforce', () => {
     }
   })
 
-  test('restart after the job expired: the object is read again, and nothing is doubled', async () => {
+  test('restart after the job expired: the object is read again, without duplicates', async () => {
     const { second, connection, moved } = await restartedInTheMiddle(() => organization.jobs.clear())
     try {
       // The first one was created before the restart, in the same run.
@@ -437,7 +437,7 @@ describe('Salesforce', () => {
     }
   })
 
-  test('a query that Salesforce forgot begins again', async () => {
+  test('a query that Salesforce no longer knows starts again', async () => {
     const connection = await connect()
     await connection.pulled()
     organization.pageSize = 1

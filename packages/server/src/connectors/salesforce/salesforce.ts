@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { validationError } from '../../platform/errors.ts'
 import type { JsonAnswer } from '../../platform/outbound/json-api.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { providerNamed } from '../../providers/provider.ts'
 import { isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Settings } from '../connector.ts'
@@ -10,12 +11,12 @@ import { DATA } from './query.ts'
 /** Hosts of organizations, their sandboxes and government clouds. */
 const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)*\.(salesforce\.com|force\.com|cloudforce\.com|salesforce\.mil)$/
 /** The daily limit covers the last 24 hours, so requests become available again gradually. */
-const DAILY_RETRY_MS = 900_000
+const DAILY_RETRY_MS = 15 * MINUTE_MS
 /** The pause after too many concurrent long requests. */
 const CONCURRENT_RETRY_MS = 30_000
 /** Above this share of the daily limit, the rest is left to the organization's other programs. */
-const USABLE_PART = 0.95
-const RESERVE_RETRY_MS = 3_600_000
+const USABLE_SHARE = 0.95
+const RESERVE_RETRY_MS = HOUR_MS
 
 /**
  * Uses Salesforce's REST API (https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/) and, for large
@@ -52,7 +53,7 @@ export const salesforce: Connector = {
   retryAt,
   nextAt: ({ headers }, now) => {
     const [, used, limit] = /api-usage=(\d+)\/(\d+)/.exec(headers['sforce-limit-info'] ?? '') ?? []
-    const isNearLimit = used !== undefined && Number(used) >= Number(limit) * USABLE_PART
+    const isNearLimit = used !== undefined && Number(used) >= Number(limit) * USABLE_SHARE
     return isNearLimit ? new Date(now.getTime() + RESERVE_RETRY_MS) : null
   },
   account: async (client) => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { useWriteBack } from '../../../test/write-back.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 
 const bench = useWriteBack()
-const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 /** The batches of one kind that were sent. */
 const sent = (verb: string) => bench.hubspot.requests.filter(({ path }) => path.endsWith(`/batch/${verb}`))
 
@@ -16,8 +17,8 @@ const RULES: [string, string][] = [
 const THEIRS = { jobtitle: 'Countess', city: 'London', country: 'GB', company: 'Engines' }
 const OURS = { jobtitle: 'Programmer', phone: '+1 555 0100', city: 'Paris', country: 'FR', company: 'Looms' }
 
-describe('the rule of a property decides on what HubSpot has when it is written', () => {
-  test('of a contact that was never read, because it changed there before the first read began', async () => {
+describe('the rule of a property is applied to what HubSpot has at the time of writing', () => {
+  test('of a contact that was never read, because it changed there before the first read started', async () => {
     const ada = bench.records.create('contacts', { email: 'ada@example.com', ...THEIRS }, AGO(60))
     await bench.workspace.connect({ read_since: AGO(30).toISOString() })
     expect(await bench.workspace.contact('ada@example.com')).toBeUndefined()
@@ -99,7 +100,7 @@ test('what HubSpot stores in another form is written once, until either side cha
   expect(bench.there(ada)).toMatchObject({ ...asStored, city: 'London' })
 })
 
-test('a stage that only the account in HubSpot has is replaced and removed by `ours` only', async () => {
+test('a stage that only the HubSpot account has is replaced and removed only by `ours`', async () => {
   const stage = { lifecyclestage: '123456' }
   const ada = bench.records.create('contacts', { email: 'ada@example.com', ...stage })
   await bench.workspace.connect()

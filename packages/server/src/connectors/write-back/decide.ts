@@ -26,8 +26,8 @@ interface Wanted extends WriteBackPair {
   text: string
   /** When it was set here. */
   at: string | undefined
-  /** What the system said last. */
-  said: SourceFields[string] | undefined
+  /** The value that the system reported last. */
+  reported: SourceFields[string] | undefined
 }
 
 /**
@@ -73,21 +73,21 @@ function wantedOf(pair: WriteBackPair, known: Known): Wanted | null {
   const { properties, provenance, own, byHand, source, textOf } = known
   const { property, target } = pair
   const value = valueAt(properties, property)
-  const said = valueAt(own?.fields ?? {}, property)
+  const reported = valueAt(own?.fields ?? {}, property)
   if (value === undefined || value === '') {
     // Only a removal by a person is written.
     const removed = valueAt(byHand?.fields ?? {}, property)
-    return removed?.value === null ? { ...pair, value: null, text: '', at: removed.updated_at, said } : null
+    return removed?.value === null ? { ...pair, value: null, text: '', at: removed.updated_at, reported } : null
   }
   const written = valueAt(provenance, property)
   if (written?.source === source) return null
   const text = textOf(target, value)
-  return text === null ? null : { ...pair, value, text, at: written?.updated_at, said }
+  return text === null ? null : { ...pair, value, text, at: written?.updated_at, reported }
 }
 
 /**
- * What to write of a contact; null for nothing. The rule of each property decides on what the system has at this moment:
- * what it said when it was read may be old, and it may have contacts that were never read.
+ * What to write of a contact; null for nothing. The rule of each property is applied to the system's current values: those
+ * of the last read may be outdated, and the system may have contacts that were never read.
  * @param current null: the system does not have the contact.
  */
 export function outgoing(
@@ -101,19 +101,19 @@ export function outgoing(
   return id !== null && values.length === 0 ? null : { externalId: id, email, values }
 }
 
-function isToWrite({ target, conflict, value, text, at, said }: Wanted, current: CurrentRecord | null): boolean {
+function isToWrite({ target, conflict, value, text, at, reported }: Wanted, current: CurrentRecord | null): boolean {
   const theirs = current?.values.get(target)
   if (theirs === undefined) return text !== ''
   const isEqual = theirs.text === text || (value !== null && isDeepStrictEqual(theirs.value, value))
   if (isEqual) return false
-  const isKnown = said !== undefined && isDeepStrictEqual(said.value, theirs.value)
+  const isKnown = reported !== undefined && isDeepStrictEqual(reported.value, theirs.value)
   // The system converted the same text to this value before, and would do so again.
-  if (isKnown && said.written === text) return false
+  if (isKnown && reported.written === text) return false
   if (conflict !== 'newest') return conflict === 'ours'
-  // A value that only the system has, such as a stage of this account: it cannot be compared with ours.
+  // The system's value has no equivalent here, such as a stage that only this account has, so the two cannot be compared.
   if (theirs.value === null) return false
   // The system does not say when a single property changed. The time of its record is used only if the value is new.
-  const changedAt = isKnown ? said.updated_at : current?.changedAt?.toISOString()
+  const changedAt = isKnown ? reported.updated_at : current?.changedAt?.toISOString()
   return at !== undefined && changedAt !== undefined && at > changedAt
 }
 

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useWriteBack } from '../../../test/write-back.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 
 const bench = useWriteBack()
-const SIX_HOURS_MS = 6 * 3_600_000
-const AGO = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+const SIX_HOURS_MS = 6 * HOUR_MS
+const AGO = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS)
 let ada: string
 
 beforeEach(async () => {
@@ -29,7 +30,7 @@ describe('a contact that was deleted in HubSpot is not created there again', () 
     expect(bench.batches()).toEqual([])
     expect(bench.records.byEmail('ada@example.com')).toBeUndefined()
     expect(await bench.workspace.errors()).toEqual([])
-    // Others still are.
+    // Other contacts still are.
     await bench.workspace.tenant.contact('grace@example.com', { jobtitle: 'Admiral' })
     await bench.workspace.written()
     expect(bench.batches()).toMatchObject([{ verb: 'upsert', inputs: [{ id: 'grace@example.com' }] }])

@@ -3,6 +3,7 @@ import { type SourceRecord, storeSourceRecords } from '../../contacts/record-sou
 import { deletedInSource } from '../../contacts/source-deletions.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { type Client, openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
@@ -24,8 +25,8 @@ import {
 } from './write-back.ts'
 
 const OBJECT = 'write_back'
-const RETRY_MS_FIRST = 60_000
-const RETRY_MS_MAX = 3_600_000
+const RETRY_MS_FIRST = MINUTE_MS
+const RETRY_MS_MAX = HOUR_MS
 /** Attempts for about a day. After that, a contact is written only when it changes again. */
 const FAILURES_MAX = 28
 /** How often to check whether a connection's contacts have been read. */
@@ -90,9 +91,9 @@ export async function writeBackConnection(
       const records = planned.map(({ record }) => record)
       const results =
         records.length === 0 ? [] : await writeBack.write(client, records, connection.settings as Settings)
-      const nothing = due.filter((each) => planned.every(({ waiting }) => waiting !== each))
-      const written = planned.map((each, index) => ({ ...each, result: results[index] ?? MISSING }))
-      if (!(await settle(task, nothing, written, clock()))) return
+      const upToDate = due.filter((each) => planned.every(({ waiting }) => waiting !== each))
+      const sent = planned.map((each, index) => ({ ...each, result: results[index] ?? MISSING }))
+      if (!(await storeResults(task, upToDate, sent, clock()))) return
     }
     await store({ write_back_error: null, write_back_failures: 0, write_back_at: clock() })
   } catch (error) {
@@ -177,20 +178,22 @@ async function plan(
   })
 }
 
-type Settled = Planned & { result: WriteResult }
+type Sent = Planned & { result: WriteResult }
 
 /**
- * Stores the written values as the source's values, so that the next read finds them "unchanged".
+ * Stores the written values as the source's values, so that the next read counts them as unchanged, and removes the
+ * contacts from the outbox. Contacts that failed stay in it until their next attempt.
+ * @param upToDate contacts of which nothing had to be written
  * @returns false if a person has changed the connection in the meantime. Then nothing is stored.
  */
-async function settle(
+async function storeResults(
   { tenant, connection, connector, writeBack }: Task,
-  nothing: readonly Waiting[],
-  written: readonly Settled[],
+  upToDate: readonly Waiting[],
+  sent: readonly Sent[],
   now: Date,
 ): Promise<boolean> {
   const { connection_id: connectionId, source, revision } = connection
-  const settleAll = () =>
+  const store = () =>
     tenant.transaction(async (tx) => {
       const current = await tx.db
         .selectFrom('connections')
@@ -200,13 +203,13 @@ async function settle(
         .executeTakeFirst()
       if (current?.revision !== revision) return false
       // Contacts are locked in the order that all transactions use, before the outbox rows that their changes would write.
-      const ids = [...nothing, ...written.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
+      const ids = [...upToDate, ...sent.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
       const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
       const errors: RecordError[] = []
-      const done = [...nothing]
+      const done = [...upToDate]
       const records = new Map<string, SourceRecord>()
-      const owners = await ownersOf(tx, source, written)
-      for (const { waiting, record, result } of written) {
+      const owners = await ownersOf(tx, source, sent)
+      for (const { waiting, record, result } of sent) {
         const { contactId } = waiting
         const state = states.get(contactId)
         const failed = result.status === 'failed' ? result : linkedElsewhere(result.externalId, contactId, owners)
@@ -230,16 +233,16 @@ async function settle(
       await noteErrors(tx, { connectionId, runId: null, object: OBJECT }, errors, now)
       return true
     })
-  return repeatOnCollision(settleAll)
+  return repeatOnCollision(store)
 }
 
-async function ownersOf(tx: Tenant, source: string, written: readonly Settled[]): Promise<Map<string, string>> {
-  const ids = written.flatMap(({ result }) => (result.status === 'written' ? [result.externalId] : []))
+async function ownersOf(tx: Tenant, source: string, sent: readonly Sent[]): Promise<Map<string, string>> {
+  const ids = sent.flatMap(({ result }) => (result.status === 'written' ? [result.externalId] : []))
   const { byExternalId } = await findContactsByKeys(tx, source, ids, [])
   return new Map(byExternalId)
 }
 
-/** In the system, the email may belong to another record, whose id belongs to another contact here. */
+/** The error if the system stored the values in a record that belongs to another contact here; null if it did not. */
 function linkedElsewhere(externalId: string, contactId: string, owners: ReadonlyMap<string, string>) {
   const owner = owners.get(externalId)
   if (owner === undefined || owner === contactId) return null
@@ -247,7 +250,7 @@ function linkedElsewhere(externalId: string, contactId: string, owners: Readonly
   return { code: 'linked_elsewhere', message, isFinal: true }
 }
 
-/** Keeps the time of the source's record, because changes that the system made in the meantime have not been read yet. */
+/** The source's record with the written values. It keeps its time, because later changes in the system have not been read yet. */
 function recordAfter(
   { row, records }: ContactState,
   {
@@ -269,7 +272,7 @@ function recordAfter(
   const fields = new Map(Object.entries(own?.fields ?? {}))
   const updated_at = now.toISOString()
   for (const { property, target, text } of record.values) {
-    const value = result.said.get(property) ?? null
+    const value = result.stored.get(property) ?? null
     const isChanged = value !== null && writeBack.textOf(target, value) !== text
     if (value === null) fields.delete(property)
     else fields.set(property, { value, updated_at, ...(isChanged ? { written: text } : {}) })

@@ -14,7 +14,7 @@ const pair = (target: string) => ({ property: target, target, conflict: 'ours' }
 const set = (...targets: string[]) =>
   bench.workspace.tenant.call('PUT', `${bench.workspace.path}/write-back`, { properties: targets.map(pair) })
 
-test('a field that HubSpot lacks is refused by name, and turning off asks nobody', async () => {
+test('a field that HubSpot lacks is refused by name, and turning write-back off sends no request', async () => {
   const refused = await set('jobtitle', 'job_titel', 'Score')
   expect(refused.status).toBe(400)
   expect(refused.body.error.details).toEqual([
@@ -32,7 +32,7 @@ test('a field that HubSpot lacks is refused by name, and turning off asks nobody
   expect((await set()).body.changed).toBe(true)
 })
 
-test('a field that is removed there later stops writing, and nothing that waits is lost', async () => {
+test('a field that is removed there later stops the writing, and no waiting contact is lost', async () => {
   expect((await set('jobtitle', 'score')).status).toBe(200)
   bench.hubspot.intercept = ({ path }) => {
     if (path !== '/crm/v3/properties/contacts') return undefined

@@ -10,7 +10,7 @@ import { checkPairs } from './set.ts'
 import type { WriteBack, WriteBackPair } from './write-back.ts'
 
 /**
- * Refuses fields that the system lacks. Call it outside a transaction, because it asks the system.
+ * Refuses fields that the system lacks. Call it outside a transaction, because it calls the system.
  * @throws ServiceError 400 naming the fields, 400 `connection_refused` with the system's answer.
  */
 export async function checkTargets(
@@ -21,7 +21,7 @@ export async function checkTargets(
 ): Promise<void> {
   if (pairs.length === 0) return
   const row = await findConnection(tenant, connectionId)
-  // `setWriteBack` says what is wrong with the connection.
+  // `setWriteBack` reports what is wrong with the connection.
   if (!row) return
   const connector = connectorNamed(row.connector)
   const { writeBack } = connector
@@ -49,7 +49,8 @@ export async function checkTargets(
 }
 
 /**
- * Stops writing while the system lacks one of the fields: it would refuse every contact, and none would wait any longer.
+ * Stops writing while the system lacks one of the fields. Otherwise it would refuse every contact, and they would leave the
+ * outbox without being written.
  * @throws ApiRefused
  */
 export async function requireTargets(

@@ -17,7 +17,7 @@ const set = (body: unknown) => bench.workspace.tenant.call('PUT', `${bench.works
 describe('setting what is written back', () => {
   const pair = { property: 'jobtitle', target: 'jobtitle', conflict: 'ours' }
 
-  test('is off at first, is shown and audited, and ends', async () => {
+  test('is off at first, is shown and audited, and can be turned off again', async () => {
     expect((await bench.workspace.read()).write_back).toBeNull()
     await bench.workspace.change('ada@example.com', { jobtitle: 'Programmer' })
     const changed = await set({ properties: [pair] })
@@ -69,7 +69,7 @@ describe('setting what is written back', () => {
 })
 
 describe('writing back', () => {
-  test('goes neither in circles nor back and forth, in three rounds from both sides', async () => {
+  test('does not loop, in three rounds of changes from both sides', async () => {
     await bench.workspace.writeBack([
       ['jobtitle', 'newest'],
       ['score', 'newest'],
@@ -108,7 +108,7 @@ describe('writing back', () => {
     await bench.workspace.written()
     expect(await bench.here()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
     expect(there()).toMatchObject({ jobtitle: 'Ours', city: 'Paris' })
-    // A value that only HubSpot said is nobody's to defend.
+    // A value that only HubSpot had is replaced by HubSpot's next one.
     const grace = bench.records.create('contacts', { email: 'grace@example.com', jobtitle: 'Admiral' })
     await bench.workspace.pull()
     bench.records.change('contacts', grace, { jobtitle: 'Rear admiral' })
@@ -196,7 +196,7 @@ describe('writing back', () => {
     expect(there().lifecyclestage).toBe('salesqualifiedlead')
   })
 
-  test('creates contacts only if that is set, with an email, and not against their will', async () => {
+  test('creates contacts only if that is set, with an email, and not if they must not be contacted', async () => {
     await bench.workspace.writeBack([['jobtitle', 'ours']])
     await bench.workspace.tenant.contact('one@example.com', { jobtitle: 'One' })
     await bench.workspace.written()
@@ -208,7 +208,7 @@ describe('writing back', () => {
     await bench.workspace.written()
     expect(bench.records.byEmail('two@example.com')?.properties).toMatchObject({ jobtitle: 'Two' })
     expect(bench.records.of('contacts')).toHaveLength(2)
-    // It is linked: the next changes go to the same record, and its own come back.
+    // The contact is linked: later changes go to the same record, and changes of the record come back.
     await bench.workspace.change('two@example.com', { jobtitle: 'Deux' })
     await bench.workspace.written()
     const id = bench.records.byEmail('two@example.com')?.id ?? ''
@@ -250,13 +250,13 @@ describe('writing back fails', () => {
     expect(await bench.workspace.errors()).toMatchObject([
       { run_id: null, object: 'write_back', external_id: contact_id, code: 'validation_error' },
     ])
-    // Corrected, it is written.
+    // Once it is corrected, it is written.
     await bench.workspace.change('d@example.com', { score: 6 })
     await bench.workspace.written()
     expect(bench.records.byEmail('d@example.com')?.properties.score).toBe('6')
   })
 
-  test('for all while HubSpot is away or its daily limit is reached: nothing is lost', async () => {
+  test('for all contacts while HubSpot is down or its daily limit is reached: nothing is lost', async () => {
     await bench.workspace.writeBack([['jobtitle', 'ours']])
     bench.hubspot.intercept = ({ path }) => (path.endsWith('/batch/update') ? { status: 502, body: {} } : undefined)
     await bench.workspace.change('ada@example.com', { jobtitle: 'Late' })
@@ -283,7 +283,7 @@ describe('writing back fails', () => {
     expect((await bench.workspace.read()).write_back.error).toBeNull()
   })
 
-  test('after HubSpot accepted: the same is sent again, and nothing doubles', async () => {
+  test('after HubSpot accepted: the same values are sent again, without duplicates', async () => {
     await bench.workspace.writeBack([['jobtitle', 'ours']], true)
     // The process ends, as far as the database can tell, between the call and the removal.
     await sql`CREATE FUNCTION refuse_removal() RETURNS trigger LANGUAGE plpgsql AS
@@ -305,7 +305,7 @@ describe('writing back fails', () => {
       ['new@example.com', 'New'],
     ])
     await bench.workspace.pull()
-    // The answer was lost, so the values are news from HubSpot, and are compared once more.
+    // The response was lost, so the values count as new in HubSpot, and are compared once more.
     await bench.workspace.written()
     expect((await bench.workspace.tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
   })
@@ -314,7 +314,7 @@ describe('writing back fails', () => {
 describe('what waits to be written', () => {
   const waiting = () => bench.workspace.tenant.handle.db.selectFrom('connection_outbox').select('contact_id').execute()
 
-  test('goes with the contact that is erased, with the errors about it', async () => {
+  test('is deleted with an erased contact, and so are the errors about it', async () => {
     await bench.workspace.writeBack([['score', 'ours']])
     await bench.workspace.change('ada@example.com', { score: 'many' })
     await bench.workspace.written()
@@ -329,7 +329,7 @@ describe('what waits to be written', () => {
     expect(bench.batches()).toHaveLength(1)
   })
 
-  test('is of one tenant, and of changes of the chosen properties only', async () => {
+  test('belongs to one tenant, and only to changes of the chosen properties', async () => {
     await bench.workspace.writeBack([['jobtitle', 'ours']])
     await bench.hold()
     const other = await createTestTenant(bench.service)
@@ -345,7 +345,7 @@ describe('what waits to be written', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('follows a change that comes while it is written', async () => {
+  test('includes a change that arrives during the write', async () => {
     await bench.workspace.writeBack([['jobtitle', 'ours']])
     bench.hubspot.intercept = ({ path }) => {
       if (!path.endsWith('/batch/update')) return undefined

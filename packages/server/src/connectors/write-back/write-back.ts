@@ -53,10 +53,10 @@ export interface WriteBackContact {
   email: string | null
 }
 
-/** What the system has of a contact. */
+/** The system's current record of a contact. */
 export interface CurrentRecord {
   externalId: string
-  /** By target, as text and as it is read; targets without a value are absent. */
+  /** By target: the system's text, and the value that a read makes of it. Targets without a value are absent. */
   values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
   /** When the record was last changed there. */
   changedAt: Date | null
@@ -75,7 +75,7 @@ export type WriteResult =
       /** When the system created the record. A new source record gets this time. */
       createdAt: Date | null
       /** What the system stored for the values that were sent, by our property; null if a value was cleared. */
-      said: ReadonlyMap<string, PropertyValue | null>
+      stored: ReadonlyMap<string, PropertyValue | null>
     }
   | { status: 'failed'; code: string; message: string; isFinal: boolean }
 
@@ -89,7 +89,7 @@ export function pairsOf(row: Pick<Row, 'write_back'>): readonly Pair[] {
   return settingsOf(row)?.properties ?? []
 }
 
-/** The properties whose values here take precedence over the system's. */
+/** The properties for which the system's values yield to those here. */
 export function yieldedBy(row: Pick<Row, 'write_back'>): ReadonlySet<string> {
   const ours = settingsOf(row)?.properties.filter(({ conflict }) => conflict === 'ours') ?? []
   return new Set(ours.map(({ property }) => property))

@@ -1,5 +1,6 @@
 import { suppress } from '../../identities/suppressions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { boundedKey } from '../clean.ts'
 import type { Participant } from '../message.ts'
 import type { DeliveryReport } from './reports.ts'
@@ -7,7 +8,7 @@ import type { DeliveryReport } from './reports.ts'
 /** The maximum number of waiting reports per mailbox. */
 const WAITING_MAX = 100
 /** Mail programs send a mail first and save it to the Sent folder afterwards, so a bounce may arrive before it. */
-const WAIT_MS_MAX = 10 * 60_000
+const WAIT_MS_MAX = 10 * MINUTE_MS
 
 /** A report that matches no known mail yet. */
 export interface WaitingReport {

@@ -39,6 +39,11 @@ export async function syncWithAccounts(database: Database): Promise<void> {
       AND jsonb_typeof(account.settings -> 'imap') IS DISTINCT FROM 'object'`.execute(database)
 }
 
+/** The longest pause between two attempts. Jitter makes it up to a quarter shorter or longer. */
+const RETRY_SECONDS_MAX = 900
+/** How often the pause doubles at most. Without this limit, the power of a mailbox that fails for weeks would overflow. */
+const DOUBLINGS_MAX = 20
+
 const IS_DUE = sql`mailboxes.next_attempt_at <= now() AND ${isFree}`
 
 /**
@@ -131,7 +136,8 @@ export async function releaseAfterFailure(
       failures: sql`failures + 1`,
       failed_setting: mailbox.setting,
       next_attempt_at: sql`now() + make_interval(
-        secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))`,
+        secs => least(${RETRY_SECONDS_MAX}::float8, ${firstDelaySeconds}::float8 * 2 ^ least(failures, ${DOUBLINGS_MAX}::integer))
+          * (0.75 + random() / 2))`,
     })
     .execute()
 }

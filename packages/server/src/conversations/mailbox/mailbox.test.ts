@@ -9,6 +9,7 @@ import { createIdentity } from '../../identities/identities.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { newId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { MailboxDescription } from './mailboxes.ts'
 import { readPosition } from './position.ts'
 import { startMailboxReaders } from './readers.ts'
@@ -224,7 +225,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   })
 
   test('is read as many days back as configured', async () => {
-    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+    const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
     await servers.imap.append(mailbox, plainMail('old@example.com'), { receivedAt: daysAgo(100) })
     await servers.imap.append(mailbox, plainMail('young@example.com'), { receivedAt: daysAgo(80) })
     await servers.imap.append(mailbox, plainMail('moved@example.com'), { receivedAt: daysAgo(100) })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Address, Attachment, Email } from 'postal-mime'
+import { EARLIEST_MS } from '../clean.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
 import { type DeliveryReport, readReport } from './reports.ts'
 
@@ -24,7 +25,6 @@ export interface ParsedMail {
 
 const HEADERS_BYTES_MAX = 1024 * 1024
 const NESTING_MAX = 64
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
 const TYPE_LENGTH_MAX = 200
 
 /**

@@ -1,6 +1,7 @@
 import type { ImapFlow, MailboxObject } from 'imapflow'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { IncomingMessage } from '../message.ts'
 import { recordMessages } from '../record.ts'
 import { applyReport } from './apply-report.ts'
@@ -79,7 +80,7 @@ async function newUids(
   firstSyncDays: number,
   { clock }: WriteDependencies,
 ): Promise<number[]> {
-  const since = new Date(clock().getTime() - firstSyncDays * 86_400_000)
+  const since = new Date(clock().getTime() - firstSyncDays * DAY_MS)
   const found = await client.search(after === null ? { since } : { uid: `${after + 1}:*` }, { uid: true })
   // `n:*` includes the last mail even if its UID is below n.
   return (found || []).filter((uid) => uid > (after ?? 0)).sort((a, b) => a - b)

@@ -1,7 +1,6 @@
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { EmailAccount } from '../email-account.ts'
-
-export const DAY_MS = 24 * 3_600_000
 
 /** The limit that an identity has reached, and when it may send again. */
 export interface ReachedLimit {

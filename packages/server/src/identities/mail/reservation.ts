@@ -4,10 +4,11 @@ import { notFound } from '../../platform/errors.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { leaseEnd, leaseLeftMs } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { EmailAccount } from '../email-account.ts'
 import { suppressionOf } from '../suppressions.ts'
 import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed } from './errors.ts'
-import { DAY_MS, nextSend } from './limits.ts'
+import { nextSend } from './limits.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
 const RETENTION_MS = 400 * DAY_MS

@@ -3,12 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasDovecot } from '../../../test/dovecot.ts'
 import { type MailBench, mailTo, type Sender, startMailBench } from '../../../test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { suppress, suppressionOf } from '../suppressions.ts'
 import { retryAtOf } from './errors.ts'
 import type { OutgoingMail } from './outgoing.ts'
 import { sendMail } from './send.ts'
-
-const DAY_MS = 24 * 3_600_000
 
 describe.skipIf(!hasDovecot)('sending', () => {
   let bench: MailBench

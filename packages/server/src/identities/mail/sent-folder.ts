@@ -1,5 +1,6 @@
 import type { ImapFlow } from 'imapflow'
 import type { Tenant } from '../../platform/tenant.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import type { EmailAccount } from '../email-account.ts'
 import { type OpenDependencies, openEmailAccount } from '../email-accounts.ts'
 import type { MailDependencies } from './dependencies.ts'
@@ -8,7 +9,7 @@ import { serverError } from './server-error.ts'
 import { openImap } from './servers.ts'
 
 /** The time limit of a session, from login to logout. */
-const SESSION_MS_MAX = 60_000
+const SESSION_MS_MAX = MINUTE_MS
 
 export interface SentFolderEntry {
   messageId: string

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import type { ImapFlow, ImapFlowOptions } from 'imapflow'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Connector } from '../../platform/outbound/connect.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import type { MailLogin, MailServer } from '../email-account.ts'
 
 const GREETING_MS_MAX = 10_000
-const IDLE_MS_MAX = 60_000
+const IDLE_MS_MAX = MINUTE_MS
 /** The idle timeout does not stop a server that keeps sending partial replies, so the login has its own limit. */
 const LOGIN_MS_MAX = 30_000
 const TOO_SLOW = `the server did not complete the login within ${LOGIN_MS_MAX / 1000} seconds`

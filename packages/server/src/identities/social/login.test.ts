@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 import { socialStates } from './profiles.ts'
 
 let service: TestService
@@ -189,7 +190,7 @@ describe('a two-factor code', () => {
     await flow.until(session, 'awaiting_2fa')
     await freezeAt(session, 3_599_999)
     expect((await flow.status(session)).body.status).toBe('awaiting_2fa')
-    await freezeAt(session, 3_600_000)
+    await freezeAt(session, HOUR_MS)
     const late = await flow.code(session, '123456')
     expect([late.status, late.body.error.code]).toEqual([408, 'verification_timed_out'])
     expect((await flow.status(session)).body).toMatchObject({

@@ -2,10 +2,11 @@ import Type from 'typebox'
 import { secret } from '../../operations/declare.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import { HOUR_SECONDS } from '../../platform/time.ts'
 import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
 import type { Login, SessionRow, SessionStatus } from './sessions.ts'
 
-const WAIT_SECONDS_MAX = 3_600
+const WAIT_SECONDS_MAX = HOUR_SECONDS
 const WAIT_SECONDS_DEFAULT = 600
 
 export const LoginInput = {

@@ -6,7 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, HOUR_SECONDS } from '../../platform/time.ts'
 import { subject } from '../identities.ts'
 import type { SocialConnector } from './connector.ts'
 import type { LoginFailure } from './failures.ts'
@@ -20,7 +20,7 @@ export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('soci
   retryLimit: 3,
   retryDelay: 1,
   expireInSeconds: 120,
-  deleteAfterSeconds: 3_600,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 /** A job counts as lost this long after its due time. No step takes as long. */

@@ -1,11 +1,12 @@
 import { eachAlone, every, type Repeated } from '../../platform/every.ts'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { expireSession, LOST_AFTER_MS, SOCIAL_LOGINS } from './sessions.ts'
 
 const EVERY_MS = 5_000
 const ROWS_AT_ONCE = 500
-const RETENTION_MS = 30 * 86_400_000
+const RETENTION_MS = 30 * DAY_MS
 
 /**
  * Fails logins whose deadline has passed, which erases their secrets; requeues logins whose job was lost with its

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasDovecot } from '../../../test/dovecot.ts'
 import { type MailBench, mailTo, type Sender, startMailBench } from '../../../test/mail.ts'
 import { call, createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { deleteIdentity } from '../identities.ts'
 import { sendMail } from '../mail/send.ts'
 import { suppressionOf } from '../suppressions.ts'
 
 const ADDRESS = 'grace@example.com'
-const DAY_MS = 24 * 3_600_000
 
 describe.skipIf(!hasDovecot)('unsubscribing', () => {
   let bench: MailBench

@@ -2,10 +2,11 @@ import { lockSurvivor, survivorOfContact } from '../../contacts/aliases.ts'
 import { changeContact, lockContact } from '../../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { suppress } from '../suppressions.ts'
 
 /** The laws of several countries require weeks. Links in old mails should still work. */
-const VALID_MS = 366 * 24 * 3_600_000
+const VALID_MS = 366 * DAY_MS
 
 /** The recipient of a link. */
 export interface UnsubscribeLink {

@@ -11,7 +11,7 @@ export interface Known {
 }
 
 /** Where a value is: the contact that the surrounding object is about, and the item of the answer's list. */
-export interface Whereabouts {
+export interface TextPlace {
   owner: string | null
   item: string
 }
@@ -21,19 +21,19 @@ export interface Dictionary {
   isContact(id: string): boolean
   /** @param owner the contact whose data the value is part of. @param isOwn whether it is certainly that contact's value */
   pseudonymOf(kind: Kind, value: string, owner: string | null, isOwn: boolean): string
-  /** Whether a phone number is somebody's. */
+  /** Whether a phone number belongs to one of the people. */
   isKnownPhone(digits: string): boolean
   /** Replaces the values within a text. @param onlyFullNames leaves single words */
-  replaceIn(text: string, place: Whereabouts, onlyFullNames: boolean): string
+  replaceIn(text: string, place: TextPlace, onlyFullNames: boolean): string
 }
 
 /** Of several properties of a kind, the first of these is the contact's main one. */
 const MAIN = ['email', 'phone', 'firstname', 'lastname', 'name', 'username', 'linkedin_url', 'street', 'address']
 
 /**
- * @param records contacts named in the output. @param named contacts that a text may mention by their full name, and no
- * other value of which is looked for. @param found personal values in the output itself: those of strangers are
- * known from nowhere else. @param issued gets every pseudonym with its value.
+ * @param records contacts named in the output. @param named contacts that a text may mention by their full name; none of
+ * their other values is looked for. @param found personal values in the output itself, the only source for strangers'
+ * values. @param issued gets every pseudonym with its value.
  */
 export function createDictionary(
   { records, named, found }: Known,
@@ -44,7 +44,7 @@ export function createDictionary(
   /** The main values of each contact, by kind. */
   const mains = new Map<string, Map<Kind, string>>()
   const survivors = new Map<string, string>()
-  /** Contacts by their address, which no two have in common. */
+  /** Contacts by their address, which is unique. */
   const byEmail = new Map<string, string>()
   /** The contacts that have a value. */
   const owners = new Map<string, Set<string>>()
@@ -123,8 +123,8 @@ export function createDictionary(
     return pseudonym
   }
 
-  /** null if the phrase means nobody here. */
-  function replacement({ values, strangers }: Phrase, { owner, item }: Whereabouts): string | null {
+  /** The pseudonym of a phrase at this place; null if it stands for nobody here. */
+  function replacement({ values, strangers }: Phrase, { owner, item }: TextPlace): string | null {
     const current = owner === null ? null : (survivors.get(owner) ?? null)
     const ofOwner = current === null ? undefined : values.get(current)
     if (ofOwner) return issue(ofOwner.kind, ofOwner.value, current)
@@ -148,13 +148,13 @@ export function withoutTag(address: string): string {
   return address.replace(/\+[^@]*(?=@)/, '')
 }
 
-/** Equal for equal values; the kind does not count, because sources name fields differently. */
+/** A key that equal values share, whatever their kind: sources name fields differently. */
 function keyOf(kind: Kind, value: string): string {
   const normalized = normalize(kind, value)
   return kind === 'phone' && /^\d+$/.test(normalized) ? phoneKey(normalized) : normalized
 }
 
-/** The last digits of a number, which are the same with and without the code of the country. */
+/** The last digits of a number, which are the same with and without the country code. */
 function phoneKey(digits: string): string {
   return `phone\n${digits.slice(-9)}`
 }

@@ -13,7 +13,7 @@ interface FieldRule {
   words: Words
 }
 
-/** What decides about a field besides its name. */
+/** The place of a field, which decides about it together with its name. */
 interface Surroundings {
   /** The name of the object or list that the field is in. */
   name: string
@@ -56,10 +56,10 @@ function kindOf(name: string, plain: string, object: Values, around: Surrounding
   }
   const isMessage = 'message_id' in object || ('subject' in object && 'html' in object)
   if (isMessage && (name === 'text' || name === 'html')) return 'free-text'
-  // Elsewhere, they are the ends of a range or of a way.
+  // Elsewhere, they are the ends of a range or of a path.
   if (isMessage && isBag && (name === 'from' || name === 'to')) return 'name'
   const kind = kindOfName(name)
-  // Elsewhere, a message is that of an error.
+  // Elsewhere, a message is an error's.
   if (kind === 'free-text' && !isBag && !/^(content|body|subject)$/.test(name)) return null
   if (isCompany) return isCompanyFact(kind, plain) ? null : kind
   return kind
@@ -76,7 +76,7 @@ export function kindOfProperty(
   return fieldRule(name, { [name]: '' }, { ...around, kindOfName }).kind
 }
 
-/** Under which name and where one finds a company is public, and what it says about itself. */
+/** A company's name, its addresses and its description of itself are public. */
 function isCompanyFact(kind: FieldKind | null, plain: string): boolean {
   if (kind === 'free-text') return /^(bio|about|content|body)$/.test(plain)
   return kind === 'address' || kind === 'url'
@@ -85,7 +85,7 @@ function isCompanyFact(kind: FieldKind | null, plain: string): boolean {
 /** The rule that another field of the object sets, such as the property of a condition. */
 function ruleBeside(name: string, object: Values, { kindOfName, name: parent, words }: Surroundings): FieldRule | null {
   const { property, header, group_by: dimension } = object
-  // A value to compare with is replaced, not withheld, also that of a free text.
+  // A value in a comparison is replaced, not withheld, even for a property of free text.
   const compared = (of: string): FieldRule => {
     const kind = kindOfName(of)
     return { kind: kind === 'free-text' || of === 'name' ? 'value' : kind, words: wordsOfValues(of) }
@@ -114,8 +114,8 @@ function isPerson(object: Values, parent: string): boolean {
 }
 
 /**
- * Whether an object or list under a personal name has only such values: an address with its street. Outside of bags,
- * that holds for lists only, and a person has fields of other kinds too.
+ * Whether everything in an object or list under a personal name is personal, such as the street of an address. Outside of
+ * bags, that is true of lists only. A person has fields of other kinds too.
  */
 export function passesOn(name: string, value: unknown, isBag: boolean): boolean {
   return Array.isArray(value) || (isBag && !PERSON_PARENTS.has(name))

@@ -21,10 +21,10 @@ export type Kind = (typeof KINDS)[number]
 /** The kind of a field: free text has no pseudonym, because a text is withheld whole. */
 export type FieldKind = Kind | 'free-text'
 
-/** Longer names are not those of a field that anybody agreed on, and matching them takes time. */
+/** Longer names are not those of real fields, and matching them takes time. */
 const NAME_LENGTH_MAX = 128
 
-/** Whose or which one: the first part of `billing_city` or `work_phone`. */
+/** The first part of names such as `billing_city` or `work_phone`. */
 const QUALIFIERS =
   'billing|bill|shipping|ship|delivery|mailing|postal|home|work|office|business|private|personal|primary|secondary|main|additional|other|alternate|alternative|preferred|legal|current|new|old|previous|last|customer|contact|client|user|person|lead|member|employee|guest|buyer|owner|author|sender|recipient|attendee|patient|student|parent|account|ip|geo|hs|my|your'
 
@@ -32,8 +32,8 @@ const PEOPLE =
   'customer|contact|client|person|lead|member|employee|guest|buyer|owner|author|sender|recipient|attendee|participant|patient|student|parent|child|manager|assignee|creator|approver|reviewer|invitee|subscriber|spouse|emergencycontact'
 
 /**
- * Names of fields as `plainName` writes them. Country and state are missing on purpose: each is shared by so many people
- * that it identifies nobody, and reports by region need them. A city, with a job title beside it, often does.
+ * Names of fields as `plainName` writes them. Country and state are missing on purpose: so many people share one that it
+ * identifies nobody, and reports by region need them. A city together with a job title often identifies a person.
  */
 const NAMES: Record<FieldKind, string> = {
   ip: 'ip|ip(?:v4|v6)?addr(?:ess)?|clientip|remoteip|remoteaddr',
@@ -54,7 +54,7 @@ const NAMES: Record<FieldKind, string> = {
     'ssn|socialsecurity(?:number)?|tax(?:id|number)|nationalid|passport(?:no|number)?|driver?s?licen[cs]e(?:number)?|iban|bankaccount(?:number)?|creditcard(?:number)?|cardnumber|password|passwd|insurancenumber',
   'free-text':
     'bio|biography|about|aboutme|notes?|comments?|message(?:text|body)?|messages|body|content|feedback|inquiry|enquiry|question|remarks?|signature|transcript|freetext|subject|nachricht|bemerkung',
-  // Only a tenant's marks have this kind.
+  // Only properties that the tenant marks have this kind.
   value: '(?!)',
 }
 
@@ -63,8 +63,8 @@ const PATTERNS = Object.entries(NAMES).map(
 )
 
 /**
- * One expression for all names that may be personal, for the database: of a flattened trait such as `address.street`, one
- * part is enough. Free texts are not looked up.
+ * An expression for the database that matches all names that may be personal. Of a flattened trait such as `address.street`,
+ * one part is enough. Free texts are not looked up.
  */
 export const PERSONAL_NAMES = `(^|[.])(${QUALIFIERS})*(${Object.entries(NAMES)
   .filter(([kind]) => kind !== 'free-text' && kind !== 'value')
@@ -82,7 +82,7 @@ export const PERSON_PARENTS = listOf(`
   actor attendee author bcc cc created_by customer decided_by from invited_by member merged_by owner participants person
   recipient replyto requested_by sender to traits user`)
 
-/** Whether a name, as `plainName` writes it, is that of a property which describes a group of people. */
+/** Whether a name, as `plainName` writes it, belongs to a property that describes a group of people. */
 export function isOfGroup(plain: string): boolean {
   return OF_GROUP.has(lastPart(plain))
 }
@@ -92,7 +92,7 @@ function lastPart(plain: string): string {
   return plain.slice(plain.lastIndexOf('.') + 1)
 }
 
-/** Says what the field of a name holds; null if nothing personal. */
+/** The kind of a field by its name; null if it is not personal. */
 export type KindOfName = (name: string) => FieldKind | null
 
 /** @param marked the names that the tenant marks as personal */
@@ -118,7 +118,7 @@ function kindOfPart(part: string): FieldKind | null {
   return kind ?? (part.endsWith('email') ? 'email' : null)
 }
 
-/** The kind of everything within the object of which a flattened trait was part: `address` for `address.floor`. */
+/** The kind of the object that contained a flattened trait, and of everything in it: `address` for `address.floor`. */
 function kindOfParents(plain: string): FieldKind | null {
   if (isOfGroup(plain)) return null
   const kinds = plain

@@ -2,7 +2,7 @@ import type { Kind } from './personal-names.ts'
 import { fold, outsideRedacted, WORD, wordsOf } from './pseudonyms.ts'
 import { isDistinctive, isName, mayStandAlone, ROLE_ADDRESSES, UNSPACED } from './words.ts'
 
-/** A personal value that was found under a personal name in the output, of whoever it is. */
+/** A value that was found under a personal name in the output, whoever it belongs to. */
 export interface FoundValue {
   kind: Kind
   value: string
@@ -15,11 +15,11 @@ type Whose = { id: string } | { item: string }
 export interface Phrase {
   /** Whose value it is, by contact. */
   values: Map<string, FoundValue>
-  /** Strangers' values, by the item that has them. Nobody else's texts are changed by them: anyone can send any name. */
+  /** Strangers' values, by the item that has them. They change only texts of that item: anyone can send any name. */
   strangers: Map<string, FoundValue>
   /** If set, only this spelling counts: two letters in lower case are too often another word. */
   spelling: string | null
-  /** Of several words, and a name: it is replaced also in names of companies. */
+  /** A name of several words. It is replaced in names of companies too. */
   isFullName: boolean
 }
 

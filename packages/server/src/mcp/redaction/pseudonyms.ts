@@ -3,12 +3,12 @@ import { KINDS, type Kind } from './personal-names.ts'
 
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const KIND = KINDS.join('|')
-/** Of a contact, with a check if it is not the contact's main value of the kind; or of a stranger. */
+/** A contact's, with a check code if it is not the contact's main value of the kind; or a stranger's. */
 const PSEUDONYM = `(?:${KIND}):(?:${ID}(?:~[a-z2-7]{6})?|[a-z2-7]{12})`
 const WITHHELD = '\\[text withheld: \\d+ characters\\]'
 const MOMENT = '\\d{4}-\\d{2}-\\d{2}[T ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:?\\d{2})?'
 
-/** What scrubbing leaves alone within a text: what is redacted already, ids, times, and the names of campaign parameters. */
+/** Parts of a text that scrubbing leaves as they are: redacted values, ids, times, and names of campaign parameters. */
 const PROTECTED = new RegExp(
   `${PSEUDONYM}|${WITHHELD}|(?<=[?&])utm_[a-z_]+=|(?<![0-9a-zA-Z])(?:${ID}|${MOMENT})(?![0-9a-zA-Z])`,
   'gi',
@@ -23,7 +23,7 @@ const STRANGER_LENGTH = 12
 const CHECK_LENGTH = 6
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** The contact that a pseudonym stands for, or null: `email:019a…`. */
+/** The contact of a pseudonym such as `email:019a…`; null for other texts. */
 export function contactOfPseudonym(text: string): string | null {
   return OF_CONTACT.exec(text.trim())?.[1]?.toLowerCase() ?? null
 }
@@ -67,7 +67,7 @@ export function idsIn(text: string): string[] {
   return (text.match(IDS) ?? []).map((id) => id.toLowerCase())
 }
 
-/** `<kind>:<contact>`; a value that is not the contact's main one of its kind gets a check of its own. */
+/** `<kind>:<contact>`; a value that is not the contact's main one of its kind gets a check code. */
 export function contactPseudonym(kind: Kind, contactId: string, otherValue: string | null, key: Buffer): string {
   const check = otherValue === null ? '' : `~${digest(key, otherValue, CHECK_LENGTH)}`
   return `${kind}:${contactId}${check}`
@@ -79,7 +79,7 @@ export function strangerPseudonym(kind: Kind, normalized: string, key: Buffer): 
 
 function digest(key: Buffer, text: string, length: number): string {
   const bytes = createHmac('sha256', key).update(text).digest()
-  // 5 of each byte's 8 bits: the lengths are few enough.
+  // Each byte gives a character of 5 bits. The hash has more bytes than the longest text.
   return Array.from(bytes.subarray(0, length), (byte) => BASE32[byte & 31]).join('')
 }
 
@@ -96,7 +96,7 @@ export function wordsOf(text: string): string[] {
   return (text.match(WORD) ?? []).map(fold)
 }
 
-/** The form of a value in which equal ones are equal. */
+/** The same text for every spelling of a value. */
 export function normalize(kind: Kind, value: string): string {
   if (kind === 'email') return value.trim().toLowerCase()
   if (kind === 'phone') {
@@ -106,7 +106,7 @@ export function normalize(kind: Kind, value: string): string {
   return wordsOf(value).join(' ') || value.trim()
 }
 
-/** A phone number's digits, without the zeros that dial it from elsewhere. */
+/** A phone number's digits, without the leading zeros of dialing. */
 export function digitsOf(text: string): string {
   return text.replace(/\D/g, '').replace(/^0+/, '')
 }

@@ -42,7 +42,7 @@ function withoutRaw(body: { unified_profile?: { raw_data?: unknown } }) {
   return body.unified_profile ? { ...body, unified_profile } : body
 }
 
-// Those of the social network have nothing but the state of a sign-in.
+// Without those of social networks, which return only the state of a sign-in.
 const READS = OPERATIONS.map(routeOf).filter(
   ({ method, url }) => method === 'GET' && !/\/(social|linkedin)\//.test(url),
 )

@@ -45,9 +45,8 @@ export interface Redactor {
 }
 
 /**
- * The redaction of one tenant's answers. It loads the properties that the tenant marks as personal at the first answer,
- * so create one for each request; each answer needs two
- * queries at most.
+ * Redacts one tenant's answers. The first answer loads the properties that the tenant marks as personal, so create a redactor
+ * for each request. Each answer needs at most two queries.
  * @param key the tenant's secret for pseudonyms of people who are no contacts: `redactionKeyOf`.
  */
 export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
@@ -81,7 +80,7 @@ export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
       if (contactId !== undefined && [...ids].some((id) => id !== contactId.toLowerCase())) throw ofAnother()
       const names = { names: PERSONAL_NAMES, marked: (await readMarks()).map(plainName) }
       const records = await personalRecordsOf(tenant, { ids: [...ids], emails: [] }, names)
-      // Whatever an answer about these contacts would hide is in `issued` afterwards.
+      // Afterwards, `issued` has everything that an answer about these contacts would hide.
       await redactor.redact({
         contacts: records.map(({ contactId, email, properties }) => ({
           contact_id: contactId,
@@ -124,13 +123,13 @@ function refused(pseudonym: string): never {
   throw new ServiceError(400, 'pseudonym_not_allowed', message)
 }
 
-/** What is stored about a contact is shown with that contact's values hidden, but not with those of others. */
+/** A text about a contact is shown with that contact's values hidden, but not those of other contacts. */
 function ofAnother(): ServiceError {
   const message = 'Only pseudonyms of the contact itself can be used here. Leave out those of other contacts.'
   return new ServiceError(400, 'pseudonym_of_another', message)
 }
 
-/** A value with every text in it changed, except names of fields. */
+/** Changes every text in a value, except names of fields. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change))
@@ -138,7 +137,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapTexts(field, change)]))
 }
 
-/** Those of the contacts whose full name is in a text: then the output names them like those with their id in it. */
+/** The ids of contacts whose full name is in a text. The output names them, like contacts whose id is in it. */
 function idsOfNamed(values: Values, named: readonly NamedContact[], kindOfName: KindOfName, key: Buffer): string[] {
   if (named.length === 0) return []
   const used = new Map<string, string>()
@@ -147,12 +146,12 @@ function idsOfNamed(values: Values, named: readonly NamedContact[], kindOfName: 
   return [...used.keys()].flatMap((pseudonym) => contactOfPseudonym(pseudonym) ?? [])
 }
 
-/** Of an output with more different words, the rest are not looked up as names. */
+/** How many different words of an output are looked up as names. */
 const WORDS_MAX = 5000
 
 type Replacing = Omit<Rules, 'kindOfName'>
 
-/** What a first walk through an output collects: whom it may name, and the personal values in it. */
+/** What a first walk through an output collects: the people that it may name, and the personal values in it. */
 class Findings {
   readonly ids = new Set<string>()
   readonly emails = new Set<string>()
@@ -234,7 +233,7 @@ function rulesOf(dictionary: Dictionary): Replacing {
   }
 }
 
-/** An address of a mailbox or a computer, not of a house. */
+/** The kind of a value under `address`, which may be an IP address. */
 function kindOfValue(kind: Kind, value: string): Kind {
   return kind === 'address' && isIP(value) ? 'ip' : kind
 }

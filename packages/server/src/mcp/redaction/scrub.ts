@@ -16,12 +16,12 @@ const TIMES_MAX = 5
 
 /**
  * A text that stays legible, without its personal values: email addresses, phone numbers, IP addresses and known words,
- * also URL-encoded. Its URLs lose their credentials, their fragments and all parameters except those of campaigns.
+ * even if they are URL-encoded. URLs lose their credentials, their fragments and all parameters except those of campaigns.
  */
 export function scrub(text: string, replace: Replacements): string {
   if (text === '' || isHarmless(text) || isRedacted(text)) return text
   let [before, scrubbed] = ['', text]
-  // What replaces a value may end a number or extend a URL, so it goes on until nothing changes.
+  // A replacement may end a number or extend a URL, so this repeats until nothing changes.
   for (let time = 0; time < TIMES_MAX && scrubbed !== before; time++) {
     before = scrubbed
     scrubbed = scrubPlain(scrubEncoded(stripUrls(before), replace), replace)
@@ -63,7 +63,7 @@ function campaignOf(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** Scrubs what is percent-encoded, also twice. A word of which nothing is replaced stays as it is. */
+/** Scrubs percent-encoded words, even if they are encoded twice. A word without personal values stays as it is. */
 function scrubEncoded(text: string, replace: Replacements): string {
   if (!/%[0-9a-f]{2}/i.test(text)) return text
   return text
@@ -94,7 +94,7 @@ const DOMAIN_CHARACTER = /[\p{L}\p{N}\p{M}.-]/u
 const LOCAL_LENGTH_MAX = 64
 const DOMAIN_LENGTH_MAX = 253
 
-/** Looks around each @, so that the time does not grow with the length of words without one. */
+/** Searches only around each @, so that long words without one cost no time. */
 function replaceEmails(text: string, { email }: Replacements): string {
   let [result, copied] = ['', 0]
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
@@ -132,7 +132,7 @@ function looksLikePhone(text: string): boolean {
   return digits.length >= 9 && (text.startsWith('0') || text.startsWith('('))
 }
 
-/** Replaces somebody's number among other numbers. */
+/** Replaces known phone numbers among other numbers. */
 function replaceKnownWithin(text: string, replace: Replacements): string {
   const parts = text.split(/(\D+)/)
   for (let from = 0; from < parts.length; from += 2) {

@@ -62,10 +62,11 @@ const BAGS = new Set(['properties', 'profile', 'data', 'params', 'result', 'deta
 const COMPANIES = new Set(['company', 'companies'])
 const CONTACTS = new Set(['contact', 'contacts', 'sample', 'sender'])
 const TEMPLATES = new Set(['playbook', 'playbooks', 'templates'])
-/** What is deeper is withheld: nobody reads it, and the walk must not exhaust the stack. */
+/** Deeper values are withheld: nobody reads them, and the walk must not exhaust the stack. */
 const DEPTH_MAX = 100
+const COUNT_MAX = 999
 
-/** An output with every personal value and every text replaced as the rules say, and without raw data. */
+/** Applies the rules to every personal value and every text of an output, and removes raw data. */
 export function redactJson(values: Values, rules: Rules): Values {
   return redactObject(values, TOP, rules)
 }
@@ -86,20 +87,20 @@ function redactValue(value: unknown, state: State, rules: Rules): unknown {
 }
 
 /**
- * A phone number or a latitude may be a JSON number; small integers are counts, also under names such as `emails`. True and
- * false tell nothing unless the tenant marks them.
+ * A phone number or a latitude may be a JSON number. Small integers are counts, even under names such as `emails`. True and
+ * false are personal only if the tenant marks the property.
  */
 function hides(value: number | boolean, { kind, isBag }: State): boolean {
   if (!isBag || kind === null || kind === 'free-text') return false
   if (kind === 'value') return true
-  return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) < 1000)
+  return typeof value === 'number' && !(Number.isInteger(value) && Math.abs(value) <= COUNT_MAX)
 }
 
 function redactText(value: string, state: State, rules: Rules): string {
   if (state.kind !== null) return personal(value, state, rules)
   const json = parseContainer(value)
   if (json === null) return rules.text(value, state)
-  // A webhook's payload is written by the service; another text may have any names.
+  // A webhook's payload has the service's field names. Another text may have any names.
   const within = { ...state, isBag: state.name !== 'payload', depth: state.depth + 1 }
   return JSON.stringify(redactValue(json, within, rules))
 }
@@ -132,7 +133,7 @@ function redactObject(object: Values, outer: State, rules: Rules): Values {
   return Object.fromEntries(entries)
 }
 
-/** Two names that become the same are told apart, so that no value is lost. */
+/** Numbers a name that another field already has after redaction, so that no value is lost. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name} (${number})`

@@ -2,9 +2,9 @@ import type { Kind } from './personal-names.ts'
 import { fold } from './pseudonyms.ts'
 
 /**
- * Words that are never replaced on their own, whoever claims them as a name: function words and placeholders. Anyone can
- * fill a form with "the" as a name, and an answer without "the" is unreadable; the name with the surname beside it is still
- * replaced. Words that are names and ordinary words (Will, Mark, Page) are replaced: a few illegible verbs are better
+ * Words that are never replaced on their own, even if they are someone's name: function words and placeholders. Anyone can
+ * enter "the" as a name in a form, and an answer without "the" is unreadable. Together with the surname, the name is still
+ * replaced. Words that are both names and ordinary words (Will, Mark, Page) are replaced: a few illegible verbs are better
  * than a name that is shown.
  */
 const NEVER_ALONE = new Set(
@@ -25,7 +25,7 @@ export const ROLE_ADDRESSES = new Set(
   service shop support team test webmaster welcome`.split(/\s+/),
 )
 
-/** Scripts that write words without spaces between them, where one character already says much. */
+/** Scripts without spaces between words, in which two characters can be a name. */
 export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /**
@@ -41,7 +41,7 @@ export function mayStandAlone(word: string): boolean | 'as-spelled' {
   return length === 2 && /^\p{Lu}/u.test(word) ? 'as-spelled' : false
 }
 
-/** Whether one or two words in lower case are worth a look-up as a first or last name. */
+/** Whether one or two words in lower case may be a first or last name, so that a lookup is worthwhile. */
 export function mayBeName(words: string): boolean {
   return words.length >= 2 && !/\d/.test(words) && !words.startsWith(' ') && !NEVER_ALONE.has(words)
 }

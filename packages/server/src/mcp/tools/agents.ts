@@ -147,7 +147,7 @@ export const AGENT_TOOLS: readonly Tool[] = [
   }),
 ]
 
-/** What a person decides about, and with whom. */
+/** The fields of an action, and its people, that a confirmation applies to. If one changes, the person is asked again. */
 const DECIDED = ['type', 'params', 'status', 'identity_id']
 const WITH = ['contact', 'agent', 'identity']
 const WAITING_MAX = 100
@@ -162,7 +162,7 @@ function reasonForApproval(): ServiceError {
   return new ServiceError(400, 'validation_error', message, { details: [{ path: 'reason', message }] })
 }
 
-/** The question for the person: everything that the decision does. */
+/** The question for the person, with everything that the decision causes. */
 function questionOf(
   decision: 'approve' | 'reject',
   { type, params, contact_id: contactId }: Values,
@@ -184,7 +184,7 @@ function questionOf(
   return lines.join('\n')
 }
 
-/** Texts of strangers and models, which must not look like other lines of the question. */
+/** Joins texts of strangers and models into one line, so that they cannot look like other lines of the question. */
 function onOneLine(...parts: unknown[]): string {
   return parts
     .filter(Boolean)

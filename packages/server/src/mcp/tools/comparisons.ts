@@ -1,7 +1,7 @@
 import { ServiceError } from '../../platform/errors.ts'
 import type { ToolCall } from '../tool.ts'
 
-/** Comparisons with a whole value, which one has to know. */
+/** Comparisons with a whole value. They tell a caller nothing who does not know the value. */
 const WITH_WHOLE_VALUE = ['equals', 'not_equals', 'in', 'not_in', 'is_set', 'is_not_set']
 /** Deeper filters are rejected by the operation. */
 const LEVELS_MAX = 20
@@ -9,8 +9,8 @@ const LEVELS_MAX = 20
 type Entity = 'contacts' | 'companies'
 
 /**
- * Refuses conditions that would show a hidden value step by step: by a part of it or its order, or by a pseudonym beside a
- * property that is not hidden, to which a caller may write.
+ * Refuses conditions that would reveal a hidden value step by step: comparisons with a part of it or by order, and comparisons
+ * of a pseudonym with a visible property, to which a caller can write.
  * @throws ServiceError 400 `hidden_property`, `pseudonym_not_allowed`
  */
 export async function checkComparisons(call: ToolCall, entity: Entity, filter: unknown): Promise<void> {
@@ -26,8 +26,8 @@ export async function checkComparisons(call: ToolCall, entity: Entity, filter: u
 }
 
 /**
- * Refuses what would show hidden values beside known ones: an order, or arithmetic.
- * @param use what cannot be done, for the message
+ * Refuses to sort or to calculate with a hidden property, which would reveal its values beside known ones.
+ * @param use what the values cannot be, for the message
  * @throws ServiceError 400 `hidden_property`
  */
 export async function requireVisible(

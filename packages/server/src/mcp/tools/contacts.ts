@@ -128,7 +128,7 @@ export const CONTACT_TOOLS: readonly Tool[] = [
   }),
 ]
 
-/** It may be nobody's id: reading events needs no scope that says whether a contact exists. */
+/** The contact may not exist: a caller with access to events may not be allowed to learn that. */
 const NOTHING_FOUND = 'No events. Check contact_id with search_contacts, or leave out after and before.'
 
 const VISIT = [
@@ -158,7 +158,7 @@ export function rowsOf(rows: unknown, names: readonly string[]): Values[] {
   return (rows as Values[]).map((row) => pick(row, names))
 }
 
-/** The number of records of which an answer is a page. */
+/** The total of the list that an answer is a page of. */
 export function totalOf({ pagination }: Values): number | undefined {
   return (pagination as { total_items: number } | undefined)?.total_items
 }

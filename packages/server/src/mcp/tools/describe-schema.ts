@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Values } from '../../operations/declare.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import { compact, pick } from '../answers.ts'
 import { type Tool, type ToolCall, tool } from '../tool.ts'
 import { rowsOf } from './contacts.ts'
@@ -8,9 +9,8 @@ const PARTS = ['contacts', 'companies', 'events', 'segments', 'agents'] as const
 type Part = (typeof PARTS)[number]
 
 const NAMES_MAX = 100
-const DAY_MS = 24 * 60 * 60 * 1000
 
-/** What the workspace has: what other tools need names and ids of. */
+/** Describes the workspace: the names and ids that other tools need. */
 export const DESCRIBE_SCHEMA: Tool = tool({
   name: 'describe_schema',
   title: 'Describe the data',

@@ -1,3 +1,4 @@
+import { DAY_SECONDS } from '../time.ts'
 import type { ClickHouse } from './connect.ts'
 
 /** A MergeTree table, rendered as one table for a single server or as two for a cluster. */
@@ -64,7 +65,7 @@ ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardin
  * By default, a replicated table drops an insertion's token after an hour, and a batch whose answer was lost would be
  * recorded twice if ClickHouse was down for longer.
  */
-const TOKENS_KEPT_SECONDS = 30 * 86_400
+const TOKENS_KEPT_SECONDS = 30 * DAY_SECONDS
 
 /** Replicated tables have different settings for insertion tokens. */
 function settingsFor({ settings }: TableDefinition, cluster: string | null): Record<string, string | number> {

@@ -5,6 +5,7 @@ import type { ClickHouse } from './connect.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 import {
+  CONTACT_OF_OWNER,
   FILE_BYTES_MAX,
   FILE_SECONDS_MAX,
   renderFile,
@@ -63,16 +64,13 @@ export function isOwnedBy(parameter: string): string {
 const BY_OWNER = 'owner_id IN '
 const isByOwner = (condition: string) => condition.startsWith(BY_OWNER)
 
-const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
-const CONTACT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
-
 /** Reads the events of one tenant. Every query gets the tenant's predicate. */
 export interface TenantEvents {
   select<Row>(selection: EventSelect): Promise<Row[]>
   /** The same, some rows at a time, for results too long for memory. */
   stream<Row>(selection: EventSelect): AsyncIterable<Row[]>
-  /** Resolves once ClickHouse has every event acknowledged before the call. Reads do this themselves. */
-  settle(): Promise<void>
+  /** Resolves once ClickHouse has every event acknowledged before the call. Reads wait for it themselves. */
+  barrier(): Promise<void>
   /** The number of rows per journal number, in order, which limits the size of files. */
   sizes(range: SizeRange): Promise<SequenceSize[]>
   /** A file of the tenant's data. */
@@ -143,7 +141,7 @@ export function tenantEvents(
   }
 
   return {
-    settle: () => barrier(tenantId),
+    barrier: () => barrier(tenantId),
     sizes,
     parquet,
     select: async <Row>(selection: EventSelect) => {
@@ -212,7 +210,7 @@ function withContacts(select: string, where: readonly string[]): string {
   const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
   const links = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
     WHERE ${conditions} GROUP BY owner_id) AS links`
-  return `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found
+  return `(SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
     LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
 }
 

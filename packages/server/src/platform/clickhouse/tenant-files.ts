@@ -1,9 +1,15 @@
+import { ZERO_ID } from '../ids.ts'
 import type { QueryParameters } from './parameters.ts'
 import { sentRows } from './parquet.ts'
 
 /** The maximum size of a file, which is in memory as a whole. Callers limit the rows, so files stay well below. */
 export const FILE_BYTES_MAX = 256 * 1024 * 1024
 export const FILE_SECONDS_MAX = 20
+
+/** The zero UUID in SQL: the contact of an anonymous owner, and the owner of events without a visitor. */
+export const NOBODY = `toUUID('${ZERO_ID}')`
+/** The contact of an owner, or `NOBODY`, for rows `found` to which the `links` of their owners are joined. */
+export const CONTACT_OF_OWNER = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 
 /** The rows of a file. Columns are expressions with their names. */
 export type TenantFile = { name: string; columns: string } & (
@@ -16,7 +22,7 @@ export type TenantFile = { name: string; columns: string } & (
   | {
       /**
        * A part of the events, or of the links between owners and contacts, by their `sequence`. The columns of events may
-       * name `links.contact_id`, the contact of the owner, which is the zero UUID without a link.
+       * use `CONTACT_OF_OWNER`.
        */
       from: 'events' | 'owner_links'
       after: number

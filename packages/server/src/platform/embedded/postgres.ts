@@ -3,6 +3,7 @@ import { chmod, chown, copyFile, mkdtemp, open, readFile, stat, truncate } from 
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { MINUTE_MS } from '../time.ts'
 import { prepareCluster, ROLE } from './cluster.ts'
 import { EmbeddedError } from './embedded-error.ts'
 import { endOrphan, removeSocketDirectory, socketDirectoryPrefix } from './orphan.ts'
@@ -13,7 +14,7 @@ import { asUser, environment, type ServerUser, serverUser } from './unprivileged
 const DATABASE = 'cds'
 /** Only part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
-const READY_WITHIN_MS = 300_000
+const READY_WITHIN_MS = 5 * MINUTE_MS
 const RESTART_AFTER_MS = 500
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 const SAME_REASON_WITHIN_MS = 10_000

@@ -1,7 +1,7 @@
 import { validationError } from '../errors.ts'
+import { DAY_MS } from '../time.ts'
 import { timestampBound } from './query-parameters.ts'
 
-export const DAY_MS = 86_400_000
 const DAYS_MAX = 732
 const DAYS_USUALLY = 28
 

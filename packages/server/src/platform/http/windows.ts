@@ -1,4 +1,6 @@
-const WINDOW_MS = 60_000
+import { MINUTE_MS } from '../time.ts'
+
+const WINDOW_MS = MINUTE_MS
 /** A window older than this does not count. */
 const FORGOTTEN_AFTER_MS = 2 * WINDOW_MS
 /** At most 27 MB per limit. */

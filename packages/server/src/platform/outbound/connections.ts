@@ -29,13 +29,13 @@ export function createConnections(options: Client.Options): Connections {
 
   function endOfTurn(): Promise<void> {
     return new Promise((resolve) => {
-      if (waiting.push(resolve) === 1) setImmediate(begin)
+      if (waiting.push(resolve) === 1) setImmediate(startWaiting)
     })
   }
 
-  function begin(): void {
+  function startWaiting(): void {
     for (const each of waiting.splice(0, PER_TURN)) each()
-    if (waiting.length > 0) setImmediate(begin)
+    if (waiting.length > 0) setImmediate(startWaiting)
   }
 
   function connect(origin: string): Client {

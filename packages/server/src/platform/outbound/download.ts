@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { type Dispatcher, request } from 'undici'
+import { MINUTE_MS } from '../time.ts'
 import { OutboundError } from './client.ts'
 
 /** Systems prepare a large export before they send its first byte. */
 const HEADERS_MS_MAX = 240_000
 /** A server that sends nothing for this long has stopped. */
 const IDLE_MS_MAX = 30_000
-export const DOWNLOAD_MS_MAX = 300_000
+export const DOWNLOAD_MS_MAX = 5 * MINUTE_MS
 const ERROR_BYTES_MAX = 64 * 1024
 const READ_BYTES = 256 * 1024
 /** The maximum decompressed size. A small compressed file may contain a lot. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { propertyNameOf } from '../../contacts/property-names.ts'
+import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { hasMoreCharacters } from '../../platform/characters.ts'
 import { validationError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
@@ -9,6 +10,7 @@ import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { errorResponses, Id, Nullable, success } from '../../platform/http/responses.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import type { ProblemRecorder } from '../problems/record.ts'
 import { watchForProblems } from '../problems/watch.ts'
 import { sendingHost } from '../track/location.ts'
@@ -20,7 +22,6 @@ import { type Page, type SubmissionDependencies, submitForm } from './submit.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 const FORM_ID_LENGTH_MAX = 200
-const URL_LENGTH_MAX = 16_384
 const PATH = '/v1/public/form-submission/:tenant_id/:form_id'
 const Path = Type.Object({ tenant_id: Type.String(), form_id: Type.String() })
 
@@ -115,9 +116,9 @@ function personsOf(body: unknown): string[] {
 }
 
 function pageOf({ headers }: FastifyRequest): Page {
-  const userAgentHeader = (headers['user-agent'] ?? '').slice(0, 2_000)
+  const userAgentHeader = (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
   return {
-    url: (headers.referer ?? headers.origin ?? '').slice(0, URL_LENGTH_MAX),
+    url: (headers.referer ?? headers.origin ?? '').slice(0, EVENT_TEXT_LENGTH_MAX),
     host: sendingHost(headers),
     sessionId: sessionOf(headers.cookie) ?? '',
     userAgentHeader,

@@ -3,7 +3,7 @@ import type { PropertyChanges } from '../../contacts/properties.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 import type { SentEvent } from './event-fields.ts'
 
-/** Whom a call is about: at least one key. A `contactId` comes without `userId` and `email`. */
+/** The person of a call, with at least one key. A `contactId` excludes `userId` and `email`. */
 export interface Person {
   contactId: string | null
   /** The tenant's own id of the person. */
@@ -13,11 +13,11 @@ export interface Person {
   visitorId: string | null
 }
 
-/** One call of a server or an SDK in our own words: who it is about, and what to write. */
+/** A call of a server or an SDK in the service's own form: who it is about, and what to write. */
 export interface Call extends Person {
   /** Properties to write to the contact; null for none. */
   properties: PropertyChanges | null
-  /** A visitor that was this person too; null for none. */
+  /** An earlier id of the visitor or the person; null for none. */
   previousId: string | null
   /** A company that the person belongs to; null for none. */
   company: CompanyOfGroup | null
@@ -30,13 +30,13 @@ export interface CallEvent extends SentEvent {
   sessionId: string | null
   /** As in /track, and `user_agent`. Unknown fields are ignored. */
   context: Record<string, unknown>
-  /** What the sender says of the device; '' for what its user agent says. */
+  /** The device as the sender describes it. For a field with '', the user agent decides. */
   device?: Omit<UserAgent, 'isBot'>
   /** Milliseconds to add to the timestamp, because the sender's clock differs. */
   clockCorrection: number
 }
 
-/** A call about nobody, to be completed. */
+/** A call without a person or an event, to be completed. */
 export const EMPTY_CALL: Call = {
   contactId: null,
   userId: null,

@@ -1,15 +1,22 @@
-import { type EventRecord, NOBODY } from '../../journal/event-record.ts'
+import {
+  EVENT_AHEAD_MS_MAX,
+  EVENT_DATA_BYTES_MAX,
+  EVENT_EARLIEST_MS,
+  EVENT_TEXT_LENGTH_MAX,
+  type EventRecord,
+  NOBODY,
+} from '../../journal/event-record.ts'
 import { firstCharacters } from '../../platform/characters.ts'
-import { parseTimestamp } from '../../platform/time.ts'
+import { MINUTE_MS, parseTimestamp } from '../../platform/time.ts'
 import { isOriginMismatch, locate, referringDomain } from '../track/location.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 
-const EARLIEST_MS = Date.UTC(2000, 0, 1)
-const FUTURE_MS_MAX = 86_400_000
-const DATA_BYTES_MAX = 32 * 1024
+export const USER_AGENT_LENGTH_MAX = 2_000
+/** A smaller difference between two clocks may be the time that the request took. */
+const CLOCK_TOLERANCE_MS = MINUTE_MS
 const CONTEXT_LENGTH_MAX = 1_000
 
-/** What a page or a server says of an event. */
+/** An event as a page or a server sends it. */
 export interface SentEvent {
   event: string
   timestamp?: string | undefined
@@ -98,8 +105,14 @@ export function timestampOf(event: SentEvent, now: number, correction: number, p
     return now
   }
   const timestamp = parsed.getTime() + correction
-  if (timestamp < EARLIEST_MS) problem('timestamp', 'must not be before the year 2000')
-  return timestamp > now + FUTURE_MS_MAX ? now : timestamp
+  if (timestamp < EVENT_EARLIEST_MS) problem('timestamp', 'must not be before the year 2000')
+  return timestamp > now + EVENT_AHEAD_MS_MAX ? now : timestamp
+}
+
+/** The correction of a sender's clock, in milliseconds to add. */
+export function clockCorrection(sentAt: Date, receivedAt: Date): number {
+  const difference = receivedAt.getTime() - sentAt.getTime()
+  return Math.abs(difference) > CLOCK_TOLERANCE_MS ? difference : 0
 }
 
 export function dataOf(event: SentEvent, problem: Problem): EventData {
@@ -107,8 +120,8 @@ export function dataOf(event: SentEvent, problem: Problem): EventData {
   const values = event.title === undefined || sent?.title !== undefined ? (sent ?? {}) : { ...sent, title: event.title }
   const text = JSON.stringify(values)
   // A character has at most three bytes here, so most texts need no exact count.
-  if (text.length * 3 > DATA_BYTES_MAX && Buffer.byteLength(text) > DATA_BYTES_MAX) {
-    problem('data', `must be at most ${DATA_BYTES_MAX} bytes of JSON`)
+  if (text.length * 3 > EVENT_DATA_BYTES_MAX && Buffer.byteLength(text) > EVENT_DATA_BYTES_MAX) {
+    problem('data', `must be at most ${EVENT_DATA_BYTES_MAX} bytes of JSON`)
   }
   return { text, values }
 }
@@ -133,7 +146,7 @@ export function readContext(context: Record<string, unknown>): Context {
     screen: screenOf(context.screen),
     language: firstCharacters(textOf(context.language), CONTEXT_LENGTH_MAX),
     timezone: firstCharacters(textOf(context.timezone), CONTEXT_LENGTH_MAX),
-    referrer: firstCharacters(textOf(context.referrer), 16_384),
+    referrer: firstCharacters(textOf(context.referrer), EVENT_TEXT_LENGTH_MAX),
     analyticsUserId: firstCharacters(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
   }
 }

@@ -83,7 +83,7 @@ test('an unknown user is created as verified, and a later identification with an
   const { contact } = (await tenant.call('GET', `/v1/contacts/${first.contact_id}`)).body
   expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'new@example.com' } })
   expect(await count(`contact_id=${first.contact_id}`)).toBe(2)
-  // What a page claims of this person is unverified, so it cannot take the id.
+  // A page's statement is unverified, so it cannot move the id to another contact.
   await tenant.track({
     visitor_id: 'thief',
     identify: { external_user_id: 'u-new', traits: { email: 't@example.com' } },
@@ -193,7 +193,7 @@ test('a time more than a day ahead counts as now', async () => {
   expect(Date.parse(timestamp)).toBeLessThanOrEqual(Date.now())
 })
 
-test('an event with the name of a system event is an ordinary one, as from a page', async () => {
+test('an event with the name of a system event is an ordinary event, as from a page', async () => {
   const of = await createTestTenant(service)
   const { body } = await send([{ event: 'contact_created', visitor_id: 'v' }], { of })
   await of.track({ visitor_id: 'v', events: [{ event: 'contact_created' }] })

@@ -10,7 +10,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { type Call, isNamed } from './call.ts'
 import { type People, unchangedContact } from './people.ts'
 
-/** Whether what a sender says of people is verified: it has a secret key. */
+/** Whether a sender's statements about people are verified, because it has a secret key. */
 export type SenderTrust = 'verified' | 'unverified'
 
 /** The person of a call. */
@@ -34,7 +34,7 @@ const UNKNOWN_CONTACT = 'There is no contact with this contact_id.'
 
 /**
  * Finds the contacts of some calls, creates those that a call names first, and writes properties, links and companies.
- * Calls that share a person, a visitor or a company take effect in the order in which they were sent; others run side by side.
+ * Calls that share a person, a visitor or a company take effect in the order in which they were sent; others run concurrently.
  * @returns the person of each call, or why the call fails.
  */
 export async function identifyPeople(
@@ -189,7 +189,7 @@ function knownContactId(people: People, { contactId }: Call): string | null {
   return contact.contactId
 }
 
-/** @throws ServiceError 409 `previous_id_taken` if another contact has it: then only a person can say that they are one. */
+/** @throws ServiceError 409 `previous_id_taken` if another contact has it. Only a person can decide to merge the two. */
 function requireFreeId(people: People, previousId: string | null, { userId }: Call): void {
   const other = previousId === null || previousId === userId ? undefined : people.byUserId.get(previousId)
   if (!other) return

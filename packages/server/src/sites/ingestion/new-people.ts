@@ -11,9 +11,8 @@ import type { People } from './people.ts'
 export type NamingCall = Placed & { record: EventRecord | null }
 
 /**
- * Creates the contacts of people whom the calls are the first to name, all at once: one transaction for each would take
- * longer than everything else. People that are known, or whose keys contradict each other, are left to
- * `identifyPeople`.
+ * Creates the contacts of people whom no contact matches yet, all in one transaction: one for each would take longer than
+ * everything else. People that are known, or whose keys contradict each other, are left to `identifyPeople`.
  * @returns the calls with what remains to be written; null if nobody was created.
  */
 export async function createNewPeople(

@@ -6,12 +6,12 @@ import { isUnverified } from '../../contacts/source-trust.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Call, Person } from './call.ts'
 
-/** What the recorder needs to know of a contact. */
+/** A contact as the recorder needs it. */
 export interface KnownContact {
   contactId: string
   email: string | null
   userId: string | null
-  /** Only a page has claimed its user id. */
+  /** Its user id comes only from pages, so it is not verified. */
   isUserIdProvisional: boolean
   isEmailFromPage: boolean
   touch: FirstTouch
@@ -100,8 +100,8 @@ async function findVisitors(tenant: Tenant, visitorIds: readonly string[]): Prom
 }
 
 /**
- * The contact that a person is, if an identification would find just that and change nothing: see resolve-contact.ts.
- * Most events are of such people, and need no transaction of their own.
+ * The contact of a person, if an identification would find it and change nothing: see resolve-contact.ts.
+ * Most events come from such people, and need no separate transaction.
  */
 export function unchangedContact(people: People, person: Person, isVerified: boolean): KnownContact | null {
   const { contactId, userId, email, visitorId } = person

@@ -6,7 +6,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import { type Call, EMPTY_CALL } from './call.ts'
 import { type CallSender, createCallRecorder, type RecordCalls } from './record-calls.ts'
 
-/** What SDKs send beyond events, which POST /v1/events does not take: properties, groups, previous ids, browser keys. */
+/** What SDKs send and POST /v1/events does not accept: properties, groups, previous ids, browser keys. */
 
 let service: TestService
 let tenant: TestTenant
@@ -156,7 +156,7 @@ test('a group is a company, by its domain or by its own id, and the person belon
   const solo = await companyOf(second?.contactId)
   expect(solo).toMatchObject({ domain: null, name: 'Solo', external_id: 'acct-1', properties: { plan: 'duo' } })
   expect((await companyOf(again?.contactId)).company_id).toBe(solo.company_id)
-  // A page fills blanks of the company, and overrides nothing.
+  // A page only fills blanks of the company.
   const sent = { ...company, properties: { plan: 'free', city: 'Ulm' } }
   const [page] = accepted(await send([{ userId: 'g4', company: sent }], BROWSER))
   expect(page?.warnings.join()).toContain('company.plan')
@@ -214,7 +214,7 @@ test('a bad call among those of one person fails alone', async () => {
   expect(first?.status === 'accepted' && (await contactOf(first.contactId)).properties).toMatchObject({ plan: 'pro' })
 })
 
-test('a person who changes browsers within a batch keeps both; a shared browser goes over to the last person', async () => {
+test('a person who changes browsers within a batch keeps both; a shared browser moves to the last person', async () => {
   const [one, , two] = accepted(
     await send([
       { userId: 's1', visitorId: 'phone', ...event('s') },

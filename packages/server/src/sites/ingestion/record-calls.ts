@@ -1,7 +1,7 @@
 import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
-import type { Batch, EventRecord } from '../../journal/event-record.ts'
+import { EVENT_NAME_LENGTH_MAX, type EventGroup, type EventRecord } from '../../journal/event-record.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'
 import { canBeEventId, senderOfSource } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
@@ -12,13 +12,11 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { SourceUsage } from '../../sources/usage.ts'
 import { parseUserAgent, type UserAgent } from '../track/user-agent.ts'
 import { type Call, type CallEvent, EMPTY_CALL, isNamed } from './call.ts'
-import { dataOf, type Problem, readContext, timestampOf, toRecord } from './event-fields.ts'
+import { dataOf, type Problem, readContext, timestampOf, toRecord, USER_AGENT_LENGTH_MAX } from './event-fields.ts'
 import { type Identified, identifyPeople, type SenderTrust } from './identify-people.ts'
 import { createNewPeople } from './new-people.ts'
 import { findPeople } from './people.ts'
 
-const EVENT_NAME_LENGTH_MAX = 200
-const USER_AGENT_LENGTH_MAX = 2_000
 const DEVICE_LENGTH_MAX = 200
 const NOT_SIGNED = 'Ignored the identification: signed identification is required. Send a signed identify to /track.'
 
@@ -38,10 +36,10 @@ export type CallResult =
 
 /**
  * Records calls of one sender. A call that fails writes nothing and does not affect the others. When it returns, the
- * accepted events are durable, and every read that begins afterwards sees them. Sending the same calls again changes
+ * accepted events are durable, and every read that starts afterwards sees them. Sending the same calls again changes
  * nothing, if their events have ids.
  * @param calls an error represents a call that was already rejected.
- * @throws ServiceError 503 if a database is away: then the sender repeats all of them.
+ * @throws ServiceError 503 if a database is unavailable. The sender should then repeat all calls.
  */
 export type RecordCalls = (
   tenant: Tenant,
@@ -78,11 +76,11 @@ export function createCallRecorder(dependencies: RecorderDependencies): RecordCa
       const person = persons.get(index) ?? ANONYMOUS
       return person instanceof ServiceError ? person : { ...each, person }
     })
-    const batches = toBatches(tenant.id, sender, accepted)
-    if (batches.length > 0) await groupCommit.record(batches)
-    const events = batches.flatMap((batch) => batch.events)
+    const groups = toGroups(tenant.id, sender, accepted)
+    if (groups.length > 0) await groupCommit.record(groups)
+    const events = groups.flatMap((group) => group.events)
     if (sender.sourceId !== null) sourceUsage.note({ tenantId: tenant.id, sourceId: sender.sourceId }, events.length)
-    // The events are recorded: a failure from here on must not make the sender repeat them.
+    // The events are recorded, so a failure from here on must not make the sender repeat them.
     await watchFirstTouch(tenant, events, people.touches).catch((error: unknown) =>
       log.warn({ err: error }, "contacts' first touches could not be recorded"),
     )
@@ -108,7 +106,7 @@ function unsigned(call: Call): Call {
   return isNamed(call) ? { ...EMPTY_CALL, visitorId: call.visitorId, event: call.event } : call
 }
 
-/** Checks what the sender's own format does not. @returns the call with its event as it will be stored, or why it fails. */
+/** Checks what the sender's format does not guarantee. @returns the call with its event as it will be stored, or why it fails. */
 function checkCall(tenant: Tenant, sender: CallSender, call: Call, at: Date): Checked | ServiceError {
   if (!isNamed(call) && call.visitorId === null) {
     const message = 'needs a person: contact_id, user_id, email or visitor_id'
@@ -148,13 +146,13 @@ function toEvent(
       at,
       pageHost: page?.host ?? null,
       userAgentHeader,
-      // A server's own user agent says nothing of the person.
+      // A server's own user agent says nothing about the person.
       userAgent: page === null ? { ...userAgent, isBot: false } : userAgent,
     },
   })
 }
 
-/** What the sender says of the device counts more than what its user agent says. */
+/** The sender's description of the device takes precedence over its user agent. */
 function withDevice(userAgent: UserAgent, device: CallEvent['device']): UserAgent {
   if (!device) return userAgent
   const { browser, os, deviceType } = device
@@ -166,27 +164,27 @@ function withDevice(userAgent: UserAgent, device: CallEvent['device']): UserAgen
   }
 }
 
-/** One batch for the events of known contacts, and one for those of each anonymous visitor. */
-function toBatches(
+/** One group for the events of known contacts, and one for those of each anonymous visitor. */
+function toGroups(
   tenantId: string,
   { sourceId }: CallSender,
   accepted: readonly (Accepted | ServiceError)[],
-): Batch[] {
+): EventGroup[] {
   const sender = senderOfSource(sourceId)
-  const batches = new Map<string | null, Batch>()
+  const groups = new Map<string | null, EventGroup>()
   for (const each of accepted) {
     if (each instanceof ServiceError || each.record === null) continue
     const { call, record, person } = each
     const { contactId } = person
     const visitorId = contactId === null ? call.visitorId : null
-    const batch = batches.get(visitorId) ?? { tenantId, visitorId, sender, events: [], sentIds: [] }
-    batches.set(visitorId, batch)
+    const group = groups.get(visitorId) ?? { tenantId, visitorId, sender, events: [], sentIds: [] }
+    groups.set(visitorId, group)
     if (contactId !== null) Object.assign(record, { owner_id: contactId, is_anonymous: false })
-    batch.events.push(record)
+    group.events.push(record)
     const sentId = call.event?.sentId ?? null
-    if (sentId !== null) batch.sentIds.push({ event: record, id: sentId })
+    if (sentId !== null) group.sentIds.push({ event: record, id: sentId })
   }
-  return [...batches.values()]
+  return [...groups.values()]
 }
 
 function toResult(

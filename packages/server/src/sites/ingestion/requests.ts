@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ServiceError, validationError } from '../../platform/errors.ts'
 import { recordCheck, recordList } from '../../platform/http/records.ts'
@@ -8,7 +9,7 @@ import { type Call, EMPTY_CALL } from './call.ts'
 const EVENTS_MAX = 500
 
 const Key = Type.String({ minLength: 1, maxLength: 200 })
-const Url = Type.String({ maxLength: 16_384 })
+const Url = Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })
 
 const ServerEvent = Type.Object(
   {
@@ -44,7 +45,7 @@ const ServerEvent = Type.Object(
     ),
     session_id: Type.Optional(Key),
     url: Type.Optional(Url),
-    title: Type.Optional(Type.String({ maxLength: 16_384 })),
+    title: Type.Optional(Type.String({ maxLength: EVENT_TEXT_LENGTH_MAX })),
     referrer: Type.Optional(Url),
     data: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'At most 32 KiB of JSON.', 'x-expected': 'an object' }),

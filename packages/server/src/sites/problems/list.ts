@@ -2,9 +2,10 @@ import Type from 'typebox'
 import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 /** Problems older than this are not listed, and deleted soon after. */
-export const KEPT_MS = 60 * 60 * 1000
+export const KEPT_MS = HOUR_MS
 
 /** A request of a page or a server that was rejected or answered with warnings. */
 export const RequestProblem = Type.Object(

@@ -8,6 +8,7 @@ import {
   type TestTenant,
 } from '../../../test/service.ts'
 import { until } from '../../../test/webhooks.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 import { deleteOldProblems } from './record.ts'
 
 let service: TestService
@@ -81,7 +82,7 @@ test('rejected form submissions, broken JSON and NUL characters are listed', asy
   expect((await problemsOf(tenant, '?limit=1&page=2')).problems).toEqual([problems[1]])
 })
 
-test('whoever claims a domain sees that it sends, not what; whoever verified it sees everything; others nothing', async () => {
+test('a tenant that claims a domain sees that its pages send, but not what; one that verified it sees everything; others see nothing', async () => {
   const claimant = await createTestTenant(service)
   const host = `claimed-${tenant.site}`
   await claimant.call('POST', '/v1/domains', { domain: host })
@@ -113,7 +114,7 @@ test("a form's tenant sees that an unknown page submitted to it, and an unknown 
   expect((await problemsOf(tenant)).problems[0]).toMatchObject({ code: 'domain_not_allowed', body: null })
 })
 
-test('of a flood a sample is kept, with the number of the others', async () => {
+test('a sample of a flood is kept, with the number of the others', async () => {
   await Promise.all(Array.from({ length: 60 }, () => send('/track', '[]')))
   await until(async () => {
     const { problems } = await problemsOf(tenant, '?limit=100')
@@ -128,14 +129,14 @@ test('problems are deleted after an hour, and with the erasure of a contact', as
   const count = async () => (await problemsOf(tenant)).problems.length
   await send('/track', '[]')
   await until(async () => expect(await count()).toBe(1))
-  await deleteOldProblems(database, new Date(Date.now() + 59 * 60_000))
+  await deleteOldProblems(database, new Date(Date.now() + 59 * MINUTE_MS))
   expect(await count()).toBe(1)
   const id = await tenant.contact('gone@example.com')
   expect((await tenant.call('POST', '/v1/erasures', { contact_id: id })).status).toBe(202)
   await until(async () => expect(await count()).toBe(0))
   await send('/track', '[]')
   await until(async () => expect(await count()).toBe(1))
-  await deleteOldProblems(database, new Date(Date.now() + 61 * 60_000))
+  await deleteOldProblems(database, new Date(Date.now() + 61 * MINUTE_MS))
   expect(await count()).toBe(0)
 })
 

@@ -4,24 +4,26 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { recordset } from '../../platform/postgres/recordset.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../../platform/time.ts'
 import { KEPT_MS, type RequestProblem } from './list.ts'
 
 const WRITE_EVERY_MS = 1_000
-const DELETE_EVERY_MS = 60_000
-/** Kept in each round for one tenant or host, so that one caller's flood hides no other problem. */
+const DELETE_EVERY_MS = MINUTE_MS
+/** The problems of one tenant or host to keep in each round, so that one caller's flood does not hide other problems. */
 const PER_SENDER_MAX = 5
-/** Kept in each round: bounds what a flood costs. With 2 KB a body it is 72,000 rows and 180 MB in an hour. */
+/** The problems to keep in each round, which limits the cost of a flood: 72,000 rows and 180 MB in an hour, with 2 KB a body. */
 const PER_ROUND_MAX = 20
+/** Tenants and hosts that are counted in each round. A flood from more hosts must not fill the memory. */
+const SENDERS_COUNTED_MAX = 1_000
 
-/** A problem that was just answered. */
+/** A problem of a request that was just answered. */
 export interface Noted extends Omit<RequestProblem, 'problem_id' | 'at' | 'skipped'> {
-  /** null if the page's domain is verified by nobody: whoever claims the domain then sees the problem. */
+  /** null if nobody has verified the page's domain. Tenants that claim it then see the problem. */
   tenantId: string | null
 }
 
 export interface ProblemRecorder {
-  /** Counts a problem of this tenant or host. @returns whether to note it: each round keeps only the first ones. */
+  /** Counts a problem of this tenant or host. @returns whether to note it; the others are only counted. */
   admit(tenantId: string | null, host: string | null): boolean
   /** Keeps a problem. It neither blocks nor throws. */
   note(problem: Noted): void
@@ -39,8 +41,8 @@ interface Dependencies {
 type Row = Omit<RequestProblem, 'at'> & { tenant_id: string; at: Date }
 
 /**
- * Collects problems in memory and writes them once a second in one statement, so that rejected requests cost the
- * database next to nothing however many there are.
+ * Collects problems in memory and writes them once a second in one statement, so that even a flood of rejected requests costs
+ * the database next to nothing.
  */
 export function startProblemRecorder({ database, findClaimants, clock, log }: Dependencies): ProblemRecorder {
   let kept: (Noted & { at: Date })[] = []
@@ -82,8 +84,7 @@ export function startProblemRecorder({ database, findClaimants, clock, log }: De
     admit: (tenantId, host) => {
       const sender = senderOf(tenantId, host)
       const count = (counts.get(sender) ?? 0) + 1
-      // A flood from many hosts must not fill the memory.
-      if (count > 1 || counts.size < 1_000) counts.set(sender, count)
+      if (count > 1 || counts.size < SENDERS_COUNTED_MAX) counts.set(sender, count)
       return count <= PER_SENDER_MAX && kept.length < PER_ROUND_MAX
     },
     note: (problem) => {

@@ -12,11 +12,11 @@ const TEXT_CHARACTERS = 300
 /** Who sees the problems of a request. */
 export interface Attribution {
   tenantId: string | null
-  /** Whether the request is the tenant's: it has verified the page's domain, or the API key is its own. Only then it sees what was sent. */
+  /** Whether the tenant has verified the page's domain, or the API key is its own. Only then does it see what was sent. */
   isVerified: boolean
 }
 
-/** Notes the requests of a scope of routes that are rejected or answered with warnings. @param attribute null: not this one. */
+/** Notes the requests of a scope of routes that are rejected or answered with warnings. @param attribute returns null for others. */
 export function watchForProblems(
   app: App,
   problems: ProblemRecorder,
@@ -43,7 +43,7 @@ export function watchForProblems(
   }
   app.addHook('onError', async (request, _reply, error) => {
     const { status, code, message, details = [] } = toServiceError(error)
-    // Failures of the service are the operator's, who finds them in the log.
+    // Failures of the service concern the operator, who finds them in the log.
     if (status >= 500) return
     const texts = details.map((detail) => (detail.path === '' ? detail.message : `${detail.path}: ${detail.message}`))
     note(request, status, code, texts.length > 0 ? texts : [message])
@@ -53,7 +53,7 @@ export function watchForProblems(
   })
 }
 
-/** What servers send in place of a page: the events debugger shows why it was rejected. */
+/** Requests that servers send instead of pages. The events debugger shows why they were rejected. */
 const SENT_BY_SERVERS = ['/v1/contacts', '/v1/identify', '/v1/sources/:source/contacts']
 
 /** Notes the requests with an API key that write contacts and are rejected. */

@@ -53,7 +53,7 @@ describe('a write key', () => {
     expect([status, body.error.code]).toEqual([401, code])
   })
 
-  test('of a deleted source is 401 once the deletion is answered', async () => {
+  test('of a deleted source is 401 once the deletion has been answered', async () => {
     for (let round = 0; round < 20; round++) {
       const { body: created } = await tenant.call('POST', '/v1/sources', { name: 'Gone', type: 'server' })
       const status = async () => (await send('/v1/track', CALL, basic(created.write_key))).status
@@ -104,7 +104,7 @@ describe('POST /v1/identify', () => {
     expect((await send('/v1/identify', { ...sent, writeKey: serverKey })).body).toEqual(SUCCESS)
     const { contact } = (await tenant.call('GET', `/v1/contacts/${operation.body.contact_id}`)).body
     expect(contact.properties.plan).toBe('pro')
-    // Each has its own rules.
+    // Each accepts only its own fields.
     expect((await tenant.call('POST', '/v1/identify', sent)).status).toBe(400)
   })
 
@@ -188,7 +188,7 @@ describe('a page', () => {
     expect(await count()).toBe(1)
   })
 
-  test('sends figures about the SDK, which nobody keeps', async () => {
+  test('sends metrics about the SDK, which are discarded', async () => {
     expect((await send('/v1/m', { series: [] }, page())).body).toEqual(SUCCESS)
   })
 })
@@ -219,7 +219,7 @@ describe('a pixel', () => {
     ['event=x&anonymousId=v1', 401],
     ['writeKey=KEY&anonymousId=v1', 400],
     ['writeKey=KEY&anonymousId=v1&event=x&properties.__proto__.a=1&__proto__=2', 200],
-  ])('is an image also if the call is rejected: %s', async (query, status) => {
+  ])('is an image even if the call is rejected: %s', async (query, status) => {
     const answer = await load(`/pixel/v1/track?${query.replace('KEY', browserKey)}`)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'image/gif'])
   })

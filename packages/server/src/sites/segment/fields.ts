@@ -3,7 +3,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 const NONE: Fields = {}
 
-/** The fields of a value; none if it is no object. */
+/** The fields of a value; none if it is not an object. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : NONE
 }

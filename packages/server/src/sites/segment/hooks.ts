@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** Lets verified pages call a scope of routes, authenticates those that need a write key, and notes what is rejected. */
+/** Lets verified pages call a scope of routes, authenticates routes that need a write key, and notes rejected requests. */
 export function authenticateSdks(app: App, dependencies: CredentialDependencies & { problems: ProblemRecorder }): void {
   app.decorateRequest('keyedSource', null)
   app.decorateRequest('isKeyInPlace', false)
@@ -41,7 +41,7 @@ export function authenticateSdks(app: App, dependencies: CredentialDependencies 
   }
 
   app.addHook('onRequest', async (request, reply) => {
-    // SDKs send parameters of their own, which are no mistakes of the caller.
+    // SDKs add their own parameters, so unknown ones are not the caller's mistakes.
     request.warnings = []
     await allowVerifiedPage(request, reply, dependencies.findTenantOfHost)
     const key = keyBeforeBody(request)
@@ -63,7 +63,7 @@ function needsKey({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.config.credentials === 'write-key'
 }
 
-/** Whether the path is one of the API too: see `bySdk`. */
+/** Whether the API has the same path: see `bySdk`. */
 function isAlsoOperation({ routeOptions }: FastifyRequest): boolean {
   return routeOptions.url === SHARED_PATH
 }

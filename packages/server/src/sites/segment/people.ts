@@ -7,7 +7,7 @@ import { parseEmail } from '../../platform/email.ts'
 import type { Call } from '../ingestion/call.ts'
 import { type Fields, fieldsOf, textOf } from './fields.ts'
 
-/** Traits that Segment's specification names, where the name of the property is another one. */
+/** Traits of Segment's specification whose property has another name. */
 const PROPERTY_OF_TRAIT: Readonly<Record<string, string>> = {
   'company.name': 'company',
   'company.employee_count': 'numberofemployees',

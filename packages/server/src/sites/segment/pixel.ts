@@ -1,6 +1,6 @@
 import type { Fields } from './fields.ts'
 
-/** Deeper names are taken as they are: `properties.a.b` is the property `a.b`. */
+/** Deeper levels stay part of the name: `properties.a.b` is the property `a.b`. */
 const NESTED = new Set(['properties', 'traits', 'context'])
 const PARENTS = new Set(['page', 'traits', 'campaign', 'screen'])
 

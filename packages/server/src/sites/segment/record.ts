@@ -14,15 +14,15 @@ export interface RecordDependencies {
 /** A call as sent. */
 export interface SdkCall {
   sent: unknown
-  /** The type that the path names; null if the call says it itself. */
+  /** The type in the path; null if the call contains it. */
   type: CallType | null
 }
 
-/** What became of a call. */
+/** The outcome of a call. */
 export interface Outcome {
   /** Why it is not recorded; null if it is. */
   error: { code: string; message: string } | null
-  /** What of it was left out, and why. */
+  /** The parts that were left out, and why. */
   warnings: readonly string[]
 }
 

@@ -40,14 +40,14 @@ export const BatchBody = Type.Object(
       description: `1 to ${CALLS_MAX} calls; \`type\` is one of ${CALL_TYPES.join(', ')}.`,
       examples: [[{ type: 'track', userId: 'user-42', event: 'Order Completed', messageId: 'a1' }]],
     }),
-    context: Type.Optional(Type.Unknown({ description: 'Is added to the context of each call.' })),
+    context: Type.Optional(Type.Unknown({ description: 'Added to the context of each call.' })),
   },
   { additionalProperties: true },
 )
 
 export type BatchBody = Type.Static<typeof BatchBody>
 
-/** `success` is what the SDKs' own services answer. */
+/** SDKs expect `success`, because their own services answer it. */
 export const SdkAnswer = success({ success: Type.Literal(true) })
 export const RECORDED = { status: 'success', success: true } as const
 

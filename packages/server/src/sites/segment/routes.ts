@@ -10,8 +10,8 @@ import type { RecordDependencies } from './record.ts'
 import { settingsRoutes } from './settings-routes.ts'
 
 /**
- * What the SDKs of Segment and RudderStack call with a write key. They send again what is answered with 429 or 5xx, and
- * drop what is answered with another 4xx.
+ * The routes that the SDKs of Segment and RudderStack call with a write key. The SDKs send a request again if it is answered
+ * with 429 or 5xx, and drop it after any other 4xx.
  */
 export async function segmentRoutes(
   app: App,
@@ -30,7 +30,7 @@ export async function segmentRoutes(
 }
 
 /**
- * `POST /v1/identify` is a path of the API and of the SDKs. The constraint leads requests with a write key to the route
+ * `POST /v1/identify` is a path of the API and of the SDKs. The constraint sends requests with a write key to the route
  * that has `constraints: {sdk: true}`, and all others to the operation.
  */
 function bySdk(publicUrl: string) {

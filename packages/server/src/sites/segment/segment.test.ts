@@ -11,6 +11,7 @@ import {
 } from '../../../test/service.ts'
 import { createSource } from '../../../test/sources.ts'
 import { until } from '../../../test/webhooks.ts'
+import { MINUTE_MS } from '../../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -126,7 +127,7 @@ describe('a call', () => {
     expect(JSON.stringify(event)).not.toContain('203.0.113.77')
   })
 
-  test('of a server is no bot, whatever program sends it', async () => {
+  test('of a server is never from a bot, whatever program sends it', async () => {
     await send('/v1/track', { userId: 'u1', event: 'x' }, { 'user-agent': 'Googlebot/2.1' })
     expect(await events()).toMatchObject([{ is_bot: false, browser: null }])
   })
@@ -142,7 +143,7 @@ describe('a call', () => {
   })
 
   test('has its clock corrected by the time at which it was sent', async () => {
-    const ahead = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    const ahead = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS).toISOString()
     const calls = [
       // The device is an hour ahead; it happened five minutes before it was sent.
       { event: 'ahead', originalTimestamp: ahead(55), sentAt: ahead(60) },
@@ -153,7 +154,7 @@ describe('a call', () => {
     const byName = Object.fromEntries(
       (await events()).map(({ event, timestamp }: { event: string; timestamp: string }) => [event, timestamp]),
     )
-    expect(Math.abs(Date.parse(byName.ahead ?? '') - (Date.now() - 5 * 60_000))).toBeLessThan(60_000)
+    expect(Math.abs(Date.parse(byName.ahead ?? '') - (Date.now() - 5 * MINUTE_MS))).toBeLessThan(60_000)
     expect(byName.right).toBe('2026-01-31T08:00:00.000Z')
     expect(Math.abs(Date.parse(byName.unknown ?? '') - Date.now())).toBeLessThan(60_000)
   })
@@ -209,7 +210,7 @@ describe('people', () => {
     expect(await events(`&contact_id=${contact.contact_id}`)).toHaveLength(3)
   })
 
-  test('keep what the CRM says: a browser fills blanks only', async () => {
+  test('keep the values of the CRM: a browser only fills blanks', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada' })
     await sendFromPage('/v1/i', {
       anonymousId: 'v1',
@@ -299,7 +300,7 @@ describe('a batch', () => {
     },
   )
 
-  test('of more than 4,000 KB is 413, also when it is compressed', async () => {
+  test('of more than 4,000 KB is 413, even when it is compressed', async () => {
     const big = JSON.stringify({ batch: [good], padding: ' '.repeat(4_000 * 1024) })
     expect((await send('/v1/batch', big)).status).toBe(413)
     const bomb = gzipSync(Buffer.alloc(50_000_000, 32))

@@ -7,7 +7,7 @@ import { RECORDED } from './requests.ts'
 const WITH_KEY = { config: { access: 'public', credentials: 'write-key' }, schema: { hide: true } as object } as const
 const OPEN = { config: { access: 'public' }, schema: { hide: true } as object } as const
 
-/** What the SDKs in browsers load before they send, and the figures about themselves, which nobody reads here. */
+/** The settings that SDKs in browsers load first, and a route for metrics about themselves, which are discarded. */
 export function settingsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
   const SEGMENT = '/v1/projects/:writeKey/settings'
   // Segment's SDK reads this path with the key in it.
@@ -48,7 +48,7 @@ function segmentSettings(writeKey: string, publicUrl: string) {
     analyticsNextEnabled: true,
     middlewareSettings: {},
     enabledMiddleware: {},
-    // The SDK reports no figures about itself.
+    // With this rate, the SDK sends no metrics about itself.
     metrics: { sampleRate: 0, host: apiHost },
     legacyVideoPluginsEnabled: false,
     remotePlugins: [],

@@ -1,9 +1,11 @@
+import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
 import { eventIdOf } from '../../journal/sent-ids.ts'
 import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { requireStorable } from '../../platform/http/json-body.ts'
 import { parseTimestamp } from '../../platform/time.ts'
 import { type Call, type CallEvent, EMPTY_CALL } from '../ingestion/call.ts'
+import { clockCorrection } from '../ingestion/event-fields.ts'
 import { campaignOf, contextOf } from './context.ts'
 import { type Fields, fieldsOf, isFields, textOf } from './fields.ts'
 import { groupOf, idOf, personOf } from './people.ts'
@@ -13,9 +15,6 @@ export type CallType = (typeof CALL_TYPES)[number]
 
 const CALL_BYTES_MAX = 32 * 1024
 const ID_LENGTH_MAX = 200
-const URL_LENGTH_MAX = 16_384
-/** A smaller difference between the clocks may be the time that the request took. */
-const CLOCK_TOLERANCE_MS = 60_000
 const EVENT_OF_TYPE = { page: 'page_view', screen: 'screen_view' } as const
 
 /** A request with calls, and what all of them share. */
@@ -28,16 +27,16 @@ export interface Sending {
   userAgent: string
 }
 
-/** A call in our own words. */
+/** A call in the service's own form. */
 export interface Translated {
   call: Call
-  /** What was left out, and why. */
+  /** The parts that were left out, and why. */
   warnings: string[]
 }
 
 /**
  * Translates a call of an SDK.
- * @param type the type that its path names; null if the call says it itself.
+ * @param type the type in its path; null if the call contains it.
  * @throws ServiceError 400 that names every problem with this call.
  */
 export function translate(sent: unknown, type: CallType | null, sending: Sending): Translated {
@@ -94,7 +93,7 @@ function eventOf(type: CallType, sent: Fields, sending: Sending, warnings: strin
   return {
     event: type === 'track' ? textOf(sent.event).trim() : EVENT_OF_TYPE[type],
     timestamp: timestampOf(sent, warnings),
-    clockCorrection: clockCorrection(sent, sending),
+    clockCorrection: correctionOf(sent, sending),
     url: urlOrTitle(textOf(properties.url) || textOf(page.url)),
     title: urlOrTitle(textOf(properties.title) || textOf(page.title) || name),
     referrer: urlOrTitle(textOf(properties.referrer) || textOf(page.referrer)),
@@ -111,10 +110,10 @@ function eventOf(type: CallType, sent: Fields, sending: Sending, warnings: strin
 }
 
 function urlOrTitle(text: string): string | undefined {
-  return text === '' ? undefined : firstCharacters(text, URL_LENGTH_MAX)
+  return text === '' ? undefined : firstCharacters(text, EVENT_TEXT_LENGTH_MAX)
 }
 
-/** When it happened, by the sender's clock. A time that cannot be read must not lose the call. */
+/** When it happened, by the sender's clock. An invalid time must not lose the call. */
 function timestampOf(sent: Fields, warnings: string[]): string | undefined {
   const text = textOf(sent.originalTimestamp) || textOf(sent.timestamp)
   if (text === '' || parseTimestamp(text) !== null) return text || undefined
@@ -124,10 +123,9 @@ function timestampOf(sent: Fields, warnings: string[]): string | undefined {
 
 /**
  * The correction of the sender's clock, in milliseconds to add. The time of the request is preferred to that of a call,
- * because an SDK that sends a call again leaves it as it was.
+ * because an SDK that sends a call again does not update the call's time.
  */
-function clockCorrection(sent: Fields, { receivedAt, sentAt }: Sending): number {
+function correctionOf(sent: Fields, { receivedAt, sentAt }: Sending): number {
   const clock = parseTimestamp(textOf(sentAt) || textOf(sent.sentAt))
-  const difference = clock === null ? 0 : receivedAt.getTime() - clock.getTime()
-  return Math.abs(difference) > CLOCK_TOLERANCE_MS ? difference : 0
+  return clock === null ? 0 : clockCorrection(clock, receivedAt)
 }

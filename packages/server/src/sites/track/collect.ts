@@ -6,13 +6,12 @@ import { senderOf } from '../../journal/sent-ids.ts'
 import { validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import type { TrackBody } from './requests.ts'
 import { proposedSession, sessionOf, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
-
-const USER_AGENT_LENGTH_MAX = 2_000
 
 /** The page and the browser that sent events. */
 export interface Sender {
@@ -28,7 +27,7 @@ export interface Collected {
   accepted: number
   visitorId: string
   sessionId: string
-  /** What of the request was ignored, and why. */
+  /** The parts of the request that were ignored, and why. */
   warnings: string[]
 }
 
@@ -36,7 +35,7 @@ export type Collect = (sender: Sender, sent: TrackBody) => Promise<Collected>
 
 /**
  * Records what a page sends: first the identification, so that the events belong to the contact from the start, then the
- * events. The ids of visitor and session are those sent, else those of the cookies, else new ones.
+ * events. The ids of the visitor and the session come from the request, else from the cookies, else they are new.
  */
 export function createCollector(
   dependencies: Omit<IdentificationDependencies, 'externalContactIds'> & {

@@ -24,8 +24,8 @@ export interface IdentificationDependencies extends WriteDependencies {
   findIdentificationKeys: FindIdentificationKeys
 }
 
-/** A page's claim of who its visitor is. */
-interface PageClaim {
+/** Who a page says that its visitor is. */
+interface SentIdentification {
   userId: string | null
   email: string | null
   properties: PropertyChanges
@@ -44,18 +44,18 @@ export async function identifyVisitor(
   { identify: sent, user_hash: hash, external_contact_id: externalContactId }: TrackBody,
 ): Promise<string[]> {
   const keys = await dependencies.findIdentificationKeys(tenant.id)
-  const claim = sent === undefined ? null : parseClaim(sent)
-  if (claim && !('problem' in claim)) {
-    const trust = trustOf(claim, hash, keys, dependencies.clock())
-    const warnings = [...claim.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
+  const parsed = sent === undefined ? null : parseIdentification(sent)
+  if (parsed && !('problem' in parsed)) {
+    const trust = trustOf(parsed, hash, keys, dependencies.clock())
+    const warnings = [...parsed.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
     if (trust === 'unverified' && keys.requiresSignature) return [...warnings, ignored(NOT_SIGNED)]
-    const { userId, email, properties } = claim
+    const { userId, email, properties } = parsed
     const visitorIds = [visitorId]
     const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
     const answer = await identify(tenant, dependencies, identification).catch(problemOf)
     return [...warnings, ...(typeof answer === 'string' ? [ignored(answer)] : warningsOf(answer, trust))]
   }
-  const warnings = claim ? [ignored(claim.problem)] : []
+  const warnings = parsed ? [ignored(parsed.problem)] : []
   if (externalContactId === undefined) return warnings
   if (keys.requiresSignature) return [...warnings, `external_contact_id was ignored: ${NOT_SIGNED}`]
   await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
@@ -66,7 +66,7 @@ function ignored(problem: string): string {
   return `identify was ignored: ${problem}`
 }
 
-function trustOf({ userId, email }: PageClaim, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
+function trustOf({ userId, email }: SentIdentification, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
   return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
 }
 
@@ -92,9 +92,9 @@ function problemOf(error: unknown): string {
   throw error
 }
 
-function parseClaim(claim: unknown): PageClaim | { problem: string } {
-  if (!isObject(claim)) return { problem: 'it must be an object' }
-  const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = claim
+function parseIdentification(sent: unknown): SentIdentification | { problem: string } {
+  if (!isObject(sent)) return { problem: 'it must be an object' }
+  const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = sent
   const traits = sentTraits ?? {}
   if (!isObject(traits)) return { problem: 'traits must be an object' }
   const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
@@ -116,7 +116,7 @@ function unlessBlank(value: unknown): unknown {
   return typeof value === 'string' && value.trim() === '' ? null : (value ?? null)
 }
 
-/** Warnings about the ignored parts of a claim: one for each of the first ones, and a count of the rest. */
+/** Warnings about the ignored parts of an identification: one for each of the first ones, and a count of the rest. */
 function partWarnings(problems: readonly ErrorDetail[]): string[] {
   const named = problems
     .slice(0, WARNINGS_MAX)

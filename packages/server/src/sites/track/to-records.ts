@@ -3,11 +3,16 @@ import { canBeEventId } from '../../journal/sent-ids.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { parseTimestamp } from '../../platform/time.ts'
-import { dataOf, type Received, readContext, TIMESTAMP_FORM, timestampOf, toRecord } from '../ingestion/event-fields.ts'
+import {
+  clockCorrection,
+  dataOf,
+  type Received,
+  readContext,
+  TIMESTAMP_FORM,
+  timestampOf,
+  toRecord,
+} from '../ingestion/event-fields.ts'
 import type { TrackBody } from './requests.ts'
-
-/** A smaller difference of the sender's clock is not corrected: it may be network latency. */
-const CLOCK_TOLERANCE_MS = 60_000
 
 /**
  * Converts a validated body to the records to store: corrects the clock, enriches, truncates.
@@ -15,7 +20,7 @@ const CLOCK_TOLERANCE_MS = 60_000
  */
 export function toRecords(body: TrackBody, received: Received): { events: EventRecord[]; sentIds: SentId[] } {
   const details: ErrorDetail[] = []
-  const correction = clockCorrection(body.sent_at, received.at, details)
+  const correction = correctionOf(body.sent_at, received.at, details)
   const context = readContext(body.context ?? {})
   const sentIds: SentId[] = []
   const events = (body.events ?? []).map((event, index) => {
@@ -33,14 +38,12 @@ export function toRecords(body: TrackBody, received: Received): { events: EventR
   return { events, sentIds }
 }
 
-/** The correction of the sender's clock, in milliseconds to add. */
-function clockCorrection(sentAt: string | undefined, receivedAt: Date, details: ErrorDetail[]): number {
+function correctionOf(sentAt: string | undefined, receivedAt: Date, details: ErrorDetail[]): number {
   if (sentAt === undefined) return 0
   const sent = parseTimestamp(sentAt)
   if (!sent) {
     details.push({ path: 'sent_at', message: TIMESTAMP_FORM })
     return 0
   }
-  const difference = receivedAt.getTime() - sent.getTime()
-  return Math.abs(difference) > CLOCK_TOLERANCE_MS ? difference : 0
+  return clockCorrection(sent, receivedAt)
 }

@@ -8,6 +8,7 @@ import {
   type TestTenant,
 } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
+import { HOUR_MS } from '../../platform/time.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -269,7 +270,7 @@ describe('clocks', () => {
       const at = Date.parse(String(recorded?.timestamp))
       return [startedAt - at, endedAt - at]
     }
-    for (const offsetMs of [-3_600_000, -Date.UTC(2020, 0, 1)]) {
+    for (const offsetMs of [-HOUR_MS, -Date.UTC(2020, 0, 1)]) {
       const [youngest = Number.NaN, oldest = Number.NaN] = await send(offsetMs)
       expect(youngest, String(offsetMs)).toBeLessThanOrEqual(10_000)
       expect(oldest, String(offsetMs)).toBeGreaterThanOrEqual(10_000)

@@ -4,6 +4,7 @@ import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { isBeingWorkedOn, isClaimed, isFree, newClaim, RELEASED, updateClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { DAY_MS } from '../../platform/time.ts'
 import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
 import { RUNS_KEPT, sendRun } from './requests.ts'
@@ -13,7 +14,7 @@ const PAUSES_MINUTES = [1, 5, 15, 60]
 const PAUSE_MINUTES_MAX = 240
 const ERROR_LENGTH_MAX = 1_000
 /** A contact that is erased during a run may be listed in this run's manifest and the next. That is better than in none. */
-const ERASED_OVERLAP_MS = 86_400_000
+const ERASED_OVERLAP_MS = DAY_MS
 
 /** A run that this process is working on. */
 export interface ClaimedRun {

@@ -1,3 +1,6 @@
+import { EVENT_COLUMNS } from '../../journal/event-record.ts'
+import { CONTACT_OF_OWNER, NOBODY } from '../../platform/clickhouse/tenant-files.ts'
+
 /** The tables of an export. `append`: a run adds rows. `snapshot`: its files contain all rows and replace earlier files. */
 export const TABLES = {
   events: 'append',
@@ -16,44 +19,30 @@ interface Column {
 const text = (expression: string): Column => ({ type: 'string', expression })
 /** ClickHouse's tables store '' for a missing text. */
 const optional = (column: string) => text(`nullIf(toString(found.${column}), '')`)
-const flag = (column: string): Column => ({ type: 'bool', expression: `found.${column}` })
 const time = (expression: string): Column => ({ type: 'timestamp[ms]', expression })
-const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
-const CONTACT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 const idOrNull = (expression: string) => text(`nullIf(toString(${expression}), toString(${NOBODY}))`)
 
-const EVENTS: Record<string, Column> = {
-  event_id: text('toString(found.event_id)'),
-  event: text('toString(found.event)'),
-  is_system: flag('is_system'),
-  timestamp: time('found.timestamp'),
-  received_at: time('found.received_at'),
-  owner_id: idOrNull('found.owner_id'),
-  contact_id: idOrNull(CONTACT),
-  is_anonymous: flag('is_anonymous'),
-  visitor_id: optional('visitor_id'),
-  session_id: optional('session_id'),
-  url: optional('url'),
-  path: optional('url_path'),
-  domain: optional('domain'),
-  title: optional('title'),
-  text: optional('text'),
-  class: optional('class'),
-  element_id: optional('element_id'),
-  element_type: optional('element_type'),
-  referrer: optional('referrer'),
-  referring_domain: optional('referring_domain'),
-  browser: optional('browser'),
-  os: optional('os'),
-  device_type: optional('device_type'),
-  is_bot: flag('is_bot'),
-  screen: optional('screen'),
-  language: optional('language'),
-  timezone: optional('timezone'),
-  analytics_user_id: optional('analytics_user_id'),
-  user_agent: optional('user_agent'),
-  origin_mismatch: flag('origin_mismatch'),
-  data: text("if(found.data = '', '{}', found.data)"),
+/** The columns of an event whose name or expression does not follow from the type. */
+const EXCEPTIONS: Partial<Record<string, Record<string, Column>>> = {
+  // All files are of one tenant.
+  tenant_id: {},
+  // Never missing.
+  event: { event: text('toString(found.event)') },
+  owner_id: { owner_id: idOrNull('found.owner_id'), contact_id: idOrNull(CONTACT_OF_OWNER) },
+  url_path: { path: optional('url_path') },
+  data: { data: text("if(found.data = '', '{}', found.data)") },
+} satisfies Partial<Record<keyof typeof EVENT_COLUMNS, Record<string, Column>>>
+
+/** All columns of the table, so that a new one is exported too. */
+const EVENTS: Record<string, Column> = Object.assign(
+  {},
+  ...Object.entries(EVENT_COLUMNS).map(([name, type]) => EXCEPTIONS[name] ?? { [name]: eventColumn(name, type) }),
+)
+
+function eventColumn(name: string, type: string): Column {
+  if (type === 'Bool') return { type: 'bool', expression: `found.${name}` }
+  if (type.startsWith('DateTime64')) return time(`found.${name}`)
+  return type.startsWith('UUID') ? text(`toString(found.${name})`) : optional(name)
 }
 
 const LINKS: Record<string, Column> = {

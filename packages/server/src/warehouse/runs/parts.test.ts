@@ -43,7 +43,7 @@ test('sizes of events are read in windows of numbers up to the end, and small wi
   for (const [index, { after }] of asked.entries()) if (index > 0) expect(after).toBe(asked[index - 1]?.upTo)
 })
 
-test('a run costs what the tenant has: wide gaps take few windows, and dense numbers short ones', async () => {
+test('a run costs as much as the tenant has: wide gaps take few windows, and dense numbers short ones', async () => {
   const dense = 200_000_000
   // The first windows end at 4,999 and 14,999. Each number has a file of its own, so each must be in exactly one.
   const single = [4_999, 5_000, 14_999, 15_000, 100_000_000, dense - 1]
@@ -74,7 +74,7 @@ test('sizes are those of the first numbers, up to a limit, and of all events tha
   for (const visitor_id of ['a', 'b', 'c']) {
     const events = Array.from({ length: 2 }, () => ({ event: 'page_view' }))
     await tenant.track({ visitor_id, events })
-    await tenant.handle.events.settle()
+    await tenant.handle.events.barrier()
   }
   const { events } = tenant.handle
   const all = await events.sizes({ from: 'events', after: -1, upTo: Number.MAX_SAFE_INTEGER, limit: 5_000 })

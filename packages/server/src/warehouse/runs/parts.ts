@@ -4,14 +4,14 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
 import { companyRows, contactRows } from './records.ts'
 
-/** A file is written and sent as a whole, so its size limits a run's memory use. The bytes are those of its rows as text. */
+/** A file is written and sent as a whole, so its size limits a run's memory use. The bytes are its rows' size as text. */
 const ROWS_MAX = 250_000
 const BYTES_MAX = 64 * 1024 * 1024
 /** While the embedded engine reads the texts of a statement, its other statements are blocked. */
 const SENT_BYTES_MAX = 8 * 1024 * 1024
 /** Numbers of the journal whose sizes are read at a time. */
 const SIZES_READ = 5_000
-/** A window of numbers that has fewer than this of the tenant's is followed by one that is twice as wide. */
+/** If a window has fewer numbers with rows of the tenant than this, the next window is twice as wide. */
 const SIZES_FEW = 500
 
 /** Where a table continues: after a part of a number range, or after an id. */
@@ -87,7 +87,7 @@ async function* groups(
   { after, upTo }: Range,
 ): AsyncGenerator<{ upTo: number; rows: number; bytes: number }> {
   let group: { upTo: number; rows: number; bytes: number } | null = null
-  // All tenants share the numbers, and most numbers may have nothing of this one, so windows widen while they have little.
+  // All tenants share the numbers, and most may have no rows of this tenant, so windows widen while they find few.
   let width = SIZES_READ
   for (let read = after; read < upTo; ) {
     // The index of the events skips rows outside a window of numbers. The links have no such index: each query reads all

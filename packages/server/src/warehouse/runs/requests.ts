@@ -4,6 +4,7 @@ import { offsetOf, type Page } from '../../platform/http/pagination.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { HOUR_SECONDS } from '../../platform/time.ts'
 import { OPEN, type RunRow, type TableCounts, toRun, type WarehouseRun } from '../destination.ts'
 
 /**
@@ -14,8 +15,8 @@ export const WAREHOUSE_QUEUE = jobQueue<{ runId: string }>('warehouse-runs', {
   policy: 'short',
   retryLimit: 0,
   heartbeatSeconds: 60,
-  expireInSeconds: 12 * 3_600,
-  deleteAfterSeconds: 3_600,
+  expireInSeconds: 12 * HOUR_SECONDS,
+  deleteAfterSeconds: HOUR_SECONDS,
 })
 
 /** Sends the job of a queued run. If one already waits, this does nothing. */

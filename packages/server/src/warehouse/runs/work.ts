@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { ClaimLost, renewClaim, whileClaimed } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, MINUTE_MS } from '../../platform/time.ts'
 import { openStorage, type StorageDependencies } from '../storage/open.ts'
 import { sha256 } from '../storage/sign.ts'
 import { type Storage, StorageError } from '../storage/storage.ts'
@@ -33,7 +33,7 @@ export interface RunDependencies extends StorageDependencies {
 }
 
 /** If writing a file takes longer than this, the run fails and is retried later, so that other runs can start. */
-const FILE_MS_MAX = 10 * 60_000
+const FILE_MS_MAX = 10 * MINUTE_MS
 
 const PARQUET = 'application/vnd.apache.parquet'
 const JSON_TYPE = 'application/json'
@@ -89,7 +89,7 @@ async function exportRange(
   await finishRun(tenant, run, { upTo: range.upTo, manifest }, dependencies.clock())
 }
 
-/** A storage whose writes take at most some time each. */
+/** Limits the time of each write to a storage. */
 function limited(storage: Storage, msMax: number): Storage {
   return {
     ...storage,
@@ -99,7 +99,10 @@ function limited(storage: Storage, msMax: number): Storage {
         await storage.write(path, bytes, contentType, signal ? AbortSignal.any([signal, limit]) : limit)
       } catch (error) {
         if (!limit.aborted || signal?.aborted) throw error
-        throw new StorageError(`The storage did not accept a file within ${Math.ceil(msMax / 60_000)} minutes.`, error)
+        throw new StorageError(
+          `The storage did not accept a file within ${Math.ceil(msMax / MINUTE_MS)} minutes.`,
+          error,
+        )
       }
     },
   }

@@ -2,13 +2,12 @@ import { sql } from 'kysely'
 import { every, type Repeated } from '../../platform/every.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
-import type { Clock } from '../../platform/time.ts'
+import { type Clock, DAY_MS } from '../../platform/time.ts'
 import { type DeliveryKey, deleteDeliveries } from './delete.ts'
 
 const EVERY_MS = 600_000
 /** Deliveries that one transaction deletes. */
 const BATCH = 5_000
-const DAY_MS = 86_400_000
 
 /** Deletes deliveries that finished long ago, and those of deleted subscriptions. @returns how many. */
 export async function deleteOldDeliveries(database: Database, now: Date, days: number): Promise<number> {

@@ -8,8 +8,8 @@ import { type ClaimedRun, skipPending, whereClaimed } from './claim.ts'
 const NOBODY = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
 const NONE_MATCH = "No contact was evaluated: no contact matches the agent's monitoring filter."
 
-/** Records the contacts, the provider and the model of a run. From then on a restart continues where the run stopped. */
-export async function begin(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner, now: Date): Promise<void> {
+/** Stores the contacts, the provider and the model of a run. After that, a restart continues where the run stopped. */
+export async function startRun(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner, now: Date): Promise<void> {
   const { runId, agentId, configuration, requestedContactIds } = run
   // Chosen outside the transaction, which would be open for as long as ClickHouse takes.
   const contactIds = requestedContactIds ?? (await chooseContacts(tenant, agentId, configuration.monitoring, now))
