@@ -42,9 +42,18 @@ const columns: { title: string; cells: Record<string, string> }[] = []
 for (const run of RUNS) await measure(run)
 process.exit(0)
 
-async function measure({ stops, ...generated }: (typeof RUNS)[number]): Promise<void> {
+async function measure(run: (typeof RUNS)[number]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'cds-scaling-'))
   const clickhouse = await connectClickHouse({ path: directory })
+  try {
+    await measureIn(clickhouse, run)
+  } finally {
+    await clickhouse.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function measureIn(clickhouse: ClickHouse, { stops, ...generated }: (typeof RUNS)[number]): Promise<void> {
   for (const table of [EVENTS_TABLE, OWNER_LINKS_TABLE]) {
     for (const statement of createTableStatements(table, null)) await clickhouse.command(statement)
   }
@@ -65,8 +74,6 @@ async function measure({ stops, ...generated }: (typeof RUNS)[number]): Promise<
     columns.push({ title: `${at / 1e6} million, ${generated.tenants} tenants`, cells })
     print()
   }
-  await clickhouse.close()
-  rmSync(directory, { recursive: true, force: true })
 }
 
 async function sizes(clickhouse: ClickHouse, events: number): Promise<Record<string, string>> {
