@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
+import { serializeEvents } from '../src/journal/event-record.ts'
 import { withSequence } from '../src/platform/clickhouse/sequence.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { createDatabase } from './databases.ts'
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
+import { eventNow } from './journal.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory, startProcess } from './process.ts'
 import { insertTenant } from './service.ts'
@@ -174,16 +175,7 @@ async function expectIdentification(visitorId: string, isThere: boolean): Promis
 
 /** Journal rows of events with these names. */
 function rowsOf(...names: string[]): string {
-  return serializeEvents(
-    names.map((event) => ({
-      ...EMPTY_RECORD,
-      tenant_id: tenant.id,
-      event_id: newId(),
-      event,
-      timestamp: Date.now(),
-      received_at: Date.now(),
-    })),
-  )
+  return serializeEvents(names.map((event) => eventNow(tenant.id, event)))
 }
 
 /** A deduplication token, as the URL of an insertion contains it. */

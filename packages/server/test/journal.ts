@@ -1,5 +1,5 @@
 import type { JournalRow } from '../src/journal/append.ts'
-import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
+import { EMPTY_RECORD, type EventRecord, serializeEvents } from '../src/journal/event-record.ts'
 import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Database } from '../src/platform/postgres/database.ts'
@@ -11,8 +11,7 @@ export async function commitEvents(
   names: readonly string[],
   change = (rows: string) => rows,
 ): Promise<JournalRow> {
-  const record = { ...EMPTY_RECORD, tenant_id: tenantId, timestamp: Date.now(), received_at: Date.now() }
-  const rows = change(serializeEvents(names.map((event) => ({ ...record, event_id: newId(), event }))))
+  const rows = change(serializeEvents(names.map((event) => eventNow(tenantId, event))))
   const journalId = newId()
   await database
     .insertInto('journal')
@@ -37,4 +36,10 @@ export function blocking(clickhouse: ClickHouse) {
       },
     },
   }
+}
+
+/** An event that happens now, as the journal stores it. */
+export function eventNow(tenantId: string, event: string): EventRecord {
+  const now = Date.now()
+  return { ...EMPTY_RECORD, tenant_id: tenantId, event_id: newId(), event, timestamp: now, received_at: now }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
+import { eventNow } from '../../test/journal.ts'
 import {
   createTestTenant,
   sharedService,
@@ -10,7 +11,7 @@ import {
 } from '../../test/service.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { newId } from '../platform/ids.ts'
-import { EMPTY_RECORD, serializeEvents } from './event-record.ts'
+import { serializeEvents } from './event-record.ts'
 import { startProjector } from './projector.ts'
 
 let service: TestService
@@ -20,14 +21,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-const record = (event: string) => ({
-  ...EMPTY_RECORD,
-  tenant_id: tenant.id,
-  event_id: newId(),
-  event,
-  timestamp: Date.now(),
-  received_at: Date.now(),
-})
+const record = (event: string) => eventNow(tenant.id, event)
 const names = async (of = tenant) => {
   const { body } = await of.call('GET', '/v1/events?sort_by=event&sort_dir=asc&limit=100')
   return body.events.map(({ event }: { event: string }) => event)
