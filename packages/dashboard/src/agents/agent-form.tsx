@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { type Agent, type AgentInput, type Playbooks, refreshAgents } from '../api/agents.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
 import {
@@ -36,19 +36,15 @@ export function AgentForm({ initial, agent, playbooks, save }: AgentFormProps) {
       await navigate({ to: '/agents/$agentId', params: { agentId } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate(fields.input)
-  }
   return (
     <Stack gap="md" maw={860}>
-      <Stack component="form" id="agent" gap="md" onSubmit={submit}>
+      <Form id="agent" onSubmit={() => saving.mutate(fields.input)}>
         <TemplateSection fields={fields} />
         <AudienceSection fields={fields} />
         <InstructionsSection fields={fields} />
         <AllowedSection fields={fields} />
         <ScheduleSection fields={fields} />
-      </Stack>
+      </Form>
       <DryRunPanel fields={fields} />
       {saving.isError ? (
         <Alert color="red" role="alert" title={text.form.notSaved}>

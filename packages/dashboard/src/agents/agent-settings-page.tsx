@@ -14,9 +14,10 @@ import {
 } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type AgentSettings, agentSettingsQuery, saveAgentSettings } from '../api/agents.ts'
 import { useIsAtLeast } from '../app/may.ts'
+import { Form } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { formatCost } from './run-state.tsx'
@@ -74,12 +75,8 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
       }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: agentSettingsQuery.queryKey }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
-    <Stack component="form" gap="md" maw={640} onSubmit={submit}>
+    <Form maw={640} onSubmit={() => saving.mutate()}>
       <Card component="fieldset" disabled={!isAdmin} style={{ minInlineSize: 0, margin: 0 }}>
         <Stack gap="md">
           <NumberInput
@@ -176,7 +173,7 @@ function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: numbe
           {text.settings.readOnly}
         </Text>
       )}
-    </Stack>
+    </Form>
   )
 }
 

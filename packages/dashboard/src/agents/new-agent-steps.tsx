@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Stack, Stepper, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { createAgent, type Playbooks, refreshAgents } from '../api/agents.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import type { AgentDraft } from './agent-draft.ts'
 import { AgentFacts } from './agent-facts.tsx'
@@ -55,10 +56,6 @@ export function NewAgentSteps({ initial, playbooks }: NewAgentStepsProps) {
     setStep(to)
     setFurthest(Math.max(furthest, to))
   }
-  const next = (event: FormEvent) => {
-    event.preventDefault()
-    go(step + 1)
-  }
   const buttons = (
     <Group gap="xs">
       {step === REVIEW ? (
@@ -101,7 +98,7 @@ export function NewAgentSteps({ initial, playbooks }: NewAgentStepsProps) {
           {buttons}
         </Stack>
       ) : (
-        <Stack component="form" gap="md" maw={860} onSubmit={next} key={name}>
+        <Form maw={860} key={name} onSubmit={() => go(step + 1)}>
           {name === 'template' ? <TemplateSection fields={fields} /> : null}
           {name === 'audience' ? <AudienceSection fields={fields} /> : null}
           {name === 'instructions' ? <InstructionsSection fields={fields} /> : null}
@@ -112,7 +109,7 @@ export function NewAgentSteps({ initial, playbooks }: NewAgentStepsProps) {
             </>
           ) : null}
           {buttons}
-        </Stack>
+        </Form>
       )}
     </Stack>
   )

@@ -1,9 +1,9 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Modal } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { refreshAgents, triggerAgent } from '../api/agents.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
 interface RunDialogProps {
@@ -29,13 +29,12 @@ export function RunDialog({ title, agentId, contactIds, onClose, children }: Run
       await refreshAgents(queryClient)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (agentId !== undefined) running.mutate(agentId)
   }
   return (
     <Modal opened onClose={onClose} title={title} size="lg">
-      <Stack component="form" onSubmit={submit}>
+      <Form onSubmit={submit}>
         {children}
         <FormError error={running.error} />
         <Group justify="flex-end" gap="xs">
@@ -50,7 +49,7 @@ export function RunDialog({ title, agentId, contactIds, onClose, children }: Run
             {text.runNow.start}
           </Button>
         </Group>
-      </Stack>
+      </Form>
     </Modal>
   )
 }

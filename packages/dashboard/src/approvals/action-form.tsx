@@ -1,8 +1,9 @@
-import { Box, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Box, Button, Group, Text, Textarea, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { MailPreview } from '../agents/mail-preview.tsx'
 import type { WaitingAction } from '../api/approvals.ts'
+import { Form } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text as words } from './text.ts'
 
@@ -22,12 +23,12 @@ export function ActionForm({ action: { type, params }, isBlocked, onApprove, onC
     const { value } = event.currentTarget
     setDraft((before) => ({ ...before, [name]: value }))
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onApprove(paramsOf(type, params, draft))
-  }
   return (
-    <Stack component="form" gap="sm" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onCancel()}>
+    <Form
+      gap="sm"
+      onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+      onSubmit={() => onApprove(paramsOf(type, params, draft))}
+    >
       {type === 'email_message' ? (
         <TextInput
           label={words.form.subject}
@@ -78,7 +79,7 @@ export function ActionForm({ action: { type, params }, isBlocked, onApprove, onC
           {words.form.cancel}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, Group, Modal, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { Form } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -18,14 +19,13 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
     setReason('')
     onClose()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setReason('')
     onReject(reason.trim())
   }
   return (
     <Modal opened={count > 0} onClose={close} returnFocus={false} title={text.rejection.title(count)}>
-      <Stack component="form" onSubmit={submit}>
+      <Form onSubmit={submit}>
         <Textarea
           label={text.rejection.reason}
           description={text.rejection.reasonHint}
@@ -45,7 +45,7 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
             {text.rejection.confirm(count)}
           </Button>
         </Group>
-      </Stack>
+      </Form>
     </Modal>
   )
 }

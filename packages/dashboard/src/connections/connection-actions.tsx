@@ -1,10 +1,10 @@
-import { Button, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Menu, Modal, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPause, IconPlayerPlay, IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   type Connection,
   type Connector,
@@ -17,7 +17,7 @@ import {
 } from '../api/connections.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditDialog, isEditable } from './edit-dialog.tsx'
@@ -122,12 +122,8 @@ function Reread({ id, onDone }: { id: string; onDone: () => void }) {
       onDone()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    ordering.mutate()
-  }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => ordering.mutate()}>
       <Text size="sm">{text.reread.explanation}</Text>
       <TextInput
         type="date"
@@ -141,6 +137,6 @@ function Reread({ id, onDone }: { id: string; onDone: () => void }) {
       <Button type="submit" ml="auto" loading={ordering.isPending}>
         {text.reread.submit}
       </Button>
-    </Stack>
+    </Form>
   )
 }

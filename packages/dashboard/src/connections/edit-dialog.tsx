@@ -1,8 +1,8 @@
-import { Modal, Stack, Text } from '@mantine/core'
+import { Modal, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type Connection, type Connector, refreshConnections, updateConnection } from '../api/connections.ts'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { CredentialFields, credentialsOf, type Draft, SettingFields, settingsOf, shownSettings } from './fields.tsx'
 import { text } from './text.ts'
 
@@ -45,12 +45,8 @@ function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'ope
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => saving.mutate()}>
       <Text size="sm">
         {text.edit.explanation} {connector.credentials.length > 0 ? text.edit.keptHint : null}
       </Text>
@@ -58,7 +54,7 @@ function EditForm({ connection, connector, onClose }: Omit<EditDialogProps, 'ope
       <SettingFields connector={connector} draft={settings} onChange={setSettings} />
       <FormError error={saving.error} />
       <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,11 +1,11 @@
-import { Group, Modal, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Group, Modal, NativeSelect, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { type Connection, refreshConnections, setWriteBack, type WriteBackProperty } from '../api/connections.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { FieldRows } from '../ui/field-rows.tsx'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -45,8 +45,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const filled = rows.filter(({ property, target }) => property !== '' || target !== '')
     setRows(filled)
     saving.mutate(filled)
@@ -58,7 +57,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
   const fields = new Set(sent.flatMap((_, index) => FIELDS.map((field) => pathOf(index, field))))
   const isAtFields = details.length > 0 && details.every(({ path }) => fields.has(path))
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={submit}>
       <Text size="sm">{words.explanation(label)}</Text>
       <FieldRows rows={rows} onChange={setRows} newRow={newRow} addLabel={words.add} removeLabel={words.remove}>
         {(row, number, change) => (
@@ -79,7 +78,7 @@ function WriteBackForm({ connection, label, onClose }: Omit<WriteBackDialogProps
       />
       <FormError error={isAtFields ? null : saving.error} />
       <FormButtons submit={text.edit.submit} cancel={text.cancel} isPending={saving.isPending} onCancel={onClose} />
-    </Stack>
+    </Form>
   )
 }
 

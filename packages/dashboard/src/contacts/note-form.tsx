@@ -1,7 +1,7 @@
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Button, Group, Text, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { FormError } from '../ui/form.tsx'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { Form, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -26,15 +26,14 @@ export function NoteForm({ label, action, initial = '', asked = 0, onSave, onCan
   }, [asked])
   const [content, setContent] = useState(initial)
   const saving = useMutation({ mutationFn: () => onSave(content), onSuccess: () => setContent(initial && content) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (content.trim() !== '' && !saving.isPending) saving.mutate()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
   }
   return (
-    <Stack component="form" gap="xs" onSubmit={submit}>
+    <Form gap="xs" onSubmit={submit}>
       <Textarea
         ref={field}
         label={label}
@@ -63,6 +62,6 @@ export function NoteForm({ label, action, initial = '', asked = 0, onSave, onCan
           </Button>
         </Group>
       </Group>
-    </Stack>
+    </Form>
   )
 }

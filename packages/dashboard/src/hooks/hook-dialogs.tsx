@@ -1,8 +1,8 @@
 import { Button, Checkbox, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { changeHook, type Hook, type HookChanges, refreshHooks, rotateHookToken } from '../api/hooks.ts'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { needsSecret } from './hooks-page.tsx'
 import { text } from './text.ts'
@@ -156,17 +156,5 @@ export function RotateDialog({ hook, onClose }: DialogProps) {
         </Form>
       )}
     </Modal>
-  )
-}
-
-function Form({ children, onSubmit }: { children: ReactNode; onSubmit: () => void }) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onSubmit()
-  }
-  return (
-    <Stack component="form" gap="md" onSubmit={submit}>
-      {children}
-    </Stack>
   )
 }

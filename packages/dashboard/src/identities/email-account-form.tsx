@@ -1,18 +1,8 @@
-import {
-  Alert,
-  Button,
-  Group,
-  NativeSelect,
-  NumberInput,
-  PasswordInput,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { Alert, Button, Group, NativeSelect, NumberInput, PasswordInput, Switch, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type EmailAccount, type EmailAccountInput, refreshIdentities, setEmailAccount } from '../api/identities.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { MAIL_PRESETS } from './mail-presets.ts'
 import { text } from './text.ts'
@@ -65,12 +55,8 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
       onSaved()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
-    <Stack component="form" gap="sm" onSubmit={submit}>
+    <Form gap="sm" onSubmit={() => saving.mutate()}>
       <NativeSelect
         label={text.mailboxForm.provider}
         value={provider}
@@ -166,7 +152,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
           </Group>
         </>
       )}
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,7 +1,8 @@
-import { Alert, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Group, PasswordInput, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { refreshIdentities, startSocialLogin } from '../api/identities.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
@@ -22,12 +23,8 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
     onSuccess: ({ login_result: { session_id } }) => onBegun(session_id),
     onError: () => refreshIdentities(queryClient),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    beginning.mutate()
-  }
   return (
-    <Stack component="form" gap="sm" onSubmit={submit}>
+    <Form gap="sm" onSubmit={() => beginning.mutate()}>
       <TextInput
         label={text.socialForm.user}
         required
@@ -70,6 +67,6 @@ export function SocialForm({ identityId, onBegun, onCancel }: SocialFormProps) {
           {text.socialForm.cancel}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }

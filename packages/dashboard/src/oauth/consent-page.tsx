@@ -1,10 +1,11 @@
 import { Alert, Button, NativeSelect, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { allowApplication, type Consent, consentQuery, type Refused } from '../api/connected-apps.ts'
 import { meQuery } from '../api/session.ts'
 import { EntryFrame } from '../sign-in/entry-frame.tsx'
+import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
 import { keptQuery } from './routes.ts'
@@ -59,10 +60,6 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
     mutationFn: () => allowApplication({ query, tenant_id: tenantId, scopes, redact_personal_data: redacts }),
     onSuccess: leave,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    allowing.mutate()
-  }
   if (isLeaving || tenants.length === 0) {
     return (
       <EntryFrame title={text.titleOf(name)}>
@@ -73,7 +70,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
   const place = isolated(host)
   return (
     <EntryFrame title={text.titleOf(name)} description={text.description}>
-      <Stack component="form" gap="md" onSubmit={submit}>
+      <Form onSubmit={() => allowing.mutate()}>
         <Alert color="yellow">
           {text.warning(name)} {isLocal ? text.backHere(place) : text.back(place)}
         </Alert>
@@ -103,7 +100,7 @@ function ConsentForm({ query, consent }: { query: string; consent: Consent }) {
             {text.cancel}
           </Button>
         </Stack>
-      </Stack>
+      </Form>
     </EntryFrame>
   )
 }

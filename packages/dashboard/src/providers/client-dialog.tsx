@@ -1,9 +1,9 @@
-import { Anchor, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type OAuthClient, refreshOAuthClients, setOAuthClient } from '../api/providers.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { text } from './text.ts'
 
 /** The documentation on registering a client, by provider. */
@@ -37,13 +37,9 @@ export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose 
       onSaved()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
     <Modal opened onClose={onClose} title={text.client.title(label)}>
-      <Stack component="form" gap="sm" onSubmit={submit}>
+      <Form gap="sm" onSubmit={() => saving.mutate()}>
         <Text size="sm">
           {text.client.explanation(label)}{' '}
           {guide ? (
@@ -86,7 +82,7 @@ export function ClientDialog({ client, isBeforeSignIn = false, onSaved, onClose 
             {text.client.cancel}
           </Button>
         </Group>
-      </Stack>
+      </Form>
     </Modal>
   )
 }

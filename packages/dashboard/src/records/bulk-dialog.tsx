@@ -1,8 +1,8 @@
 import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { type BulkChange, type BulkProgress, changeMany } from '../api/bulk.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import type { BulkActionProps } from './bulk-bar.tsx'
 import { text } from './text.ts'
 
@@ -35,15 +35,14 @@ export function BulkDialog(props: BulkDialogProps) {
     onClose()
     if (!running.isIdle) onChanged()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (change && !running.isPending) running.mutate(change)
   }
   const seen = progress.done + progress.failed.length
   return (
     <Modal opened onClose={close} title={title} closeOnClickOutside={running.isIdle}>
       {running.isIdle ? (
-        <Stack component="form" onSubmit={submit}>
+        <Form onSubmit={submit}>
           {children}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
@@ -53,7 +52,7 @@ export function BulkDialog(props: BulkDialogProps) {
               {confirmLabel}
             </Button>
           </Group>
-        </Stack>
+        </Form>
       ) : (
         <Stack>
           {running.isPending ? (

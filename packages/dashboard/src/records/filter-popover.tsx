@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, Popover, Stack, Text } from '@mantine/core'
+import { Button, Group, NativeSelect, Popover, Text } from '@mantine/core'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, type KeyboardEvent, type RefObject, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useState } from 'react'
 import type { Entity } from '../api/bulk.ts'
 import type { Property } from '../api/properties.ts'
 import { allSegmentsQuery } from '../api/segments.ts'
@@ -17,6 +17,7 @@ import {
 } from '../segments/draft.ts'
 import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { FilteredEntity } from '../segments/filtered-entity.ts'
+import { Form } from '../ui/form.tsx'
 import classes from './filter-popover.module.css'
 import type { RecordFilter } from './record-bar.tsx'
 import { text } from './text.ts'
@@ -85,8 +86,7 @@ function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel 
       if (id !== before.id) return replaceIn(before, id, changed)
       return changed?.kind === 'group' ? changed : before
     })
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
+  const apply = () => {
     const types = new Map(properties.map(({ name, type }) => [name, type]))
     const changed = filterOf(draft, types)
     onFilter({
@@ -100,7 +100,7 @@ function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel 
     if (event.key === 'Escape' && !isList) onCancel()
   }
   return (
-    <Stack component="form" gap="sm" onSubmit={apply} onKeyDown={onKeyDown}>
+    <Form gap="sm" onKeyDown={onKeyDown} onSubmit={apply}>
       {entity === 'contacts' ? <SegmentChoice value={segment} onChange={setSegment} /> : null}
       <FilteredEntity value={entity}>
         <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
@@ -116,7 +116,7 @@ function FilterForm({ entity, properties, filter, segmentId, onFilter, onCancel 
           <Button type="submit">{text.filter.apply}</Button>
         </Group>
       </Group>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,9 +1,9 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { createSegment, refreshSegments, type SegmentFilter } from '../api/segments.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { text } from './text.ts'
 
@@ -26,13 +26,9 @@ export function SaveAsSegment({ filter, isMoreChosen, onClose }: SaveAsSegmentPr
       await router.navigate({ to: '/segments/$segmentId', params: { segmentId: segment.segment_id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
     <Modal opened onClose={onClose} title={text.segment.title}>
-      <Stack component="form" onSubmit={submit}>
+      <Form onSubmit={() => saving.mutate()}>
         <Text size="sm">
           {text.segment.description} {isMoreChosen ? text.segment.onlyFilter : null}
         </Text>
@@ -51,7 +47,7 @@ export function SaveAsSegment({ filter, isMoreChosen, onClose }: SaveAsSegmentPr
             {text.segment.create}
           </Button>
         </Group>
-      </Stack>
+      </Form>
     </Modal>
   )
 }

@@ -1,9 +1,10 @@
 import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { propertiesQuery } from '../api/properties.ts'
 import { refreshSegments, type Segment, type SegmentDefinition } from '../api/segments.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import {
@@ -49,8 +50,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
       await navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     saving.mutate({ name: name.trim(), description: description.trim() === '' ? null : description.trim(), filter })
   }
   const replace = (id: string, changed: Draft | null) =>
@@ -61,7 +61,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 8 }}>
-        <Stack component="form" gap="md" onSubmit={submit}>
+        <Form onSubmit={submit}>
           <Card>
             <Stack gap="sm">
               <TextInput
@@ -111,7 +111,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
               {text.form.cancel}
             </Button>
           </Group>
-        </Stack>
+        </Form>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }}>
         <PreviewPanel filter={filter} unfinished={unfinished} />

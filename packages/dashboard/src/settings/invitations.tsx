@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
   type Invitation,
@@ -16,7 +16,7 @@ import { rolesToGive, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, isolated, Moment } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
@@ -139,13 +139,9 @@ function InviteForm({ onDone }: { onDone: () => void }) {
     mutationFn: () => invite({ email: email.trim(), role }),
     onSuccess: () => refreshTeam(queryClient),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    inviting.mutate()
-  }
   if (inviting.data) return <LinkMade made={inviting.data} onDone={onDone} />
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => inviting.mutate()}>
       <TextInput
         label={text.invitations.email}
         type="email"
@@ -168,7 +164,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
         isPending={inviting.isPending}
         onCancel={onDone}
       />
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,8 +1,8 @@
-import { Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, Modal, NativeSelect, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { DAY_MS } from '../ui/range.ts'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
@@ -49,13 +49,9 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
     },
   })
   const known = all.data ?? []
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    making.mutate()
-  }
   const error = making.error ?? all.error
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => making.mutate()}>
       <TextInput
         label={text.keys.create.name}
         description={text.keys.create.nameDescription}
@@ -127,7 +123,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
           {text.keys.create.submit}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,8 +1,8 @@
 import { Modal, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { createSource, type NewSource, refreshSources } from '../api/sources.ts'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './sources-text.ts'
@@ -44,12 +44,8 @@ function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; 
       return refreshSources(queryClient)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    making.mutate()
-  }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => making.mutate()}>
       <TextInput
         label={words.name}
         description={words.nameDescription}
@@ -73,6 +69,6 @@ function SourceForm({ onMade, onCancel }: { onMade: (writeKey: string) => void; 
       </Radio.Group>
       <FormError error={making.error} />
       <FormButtons submit={words.submit} cancel={words.cancel} isPending={making.isPending} onCancel={onCancel} />
-    </Stack>
+    </Form>
   )
 }

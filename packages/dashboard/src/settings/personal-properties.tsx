@@ -1,7 +1,8 @@
-import { Button, Stack, TagsInput } from '@mantine/core'
+import { Button, TagsInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { refreshTenant, setPersonalProperties, tenantQuery } from '../api/tenant.ts'
+import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Outcome, SettingsPart } from './settings-part.tsx'
 import { text } from './text.ts'
@@ -28,13 +29,9 @@ function Names({ saved }: { saved: string[] }) {
     mutationFn: () => setPersonalProperties(names),
     onSuccess: () => refreshTenant(queryClient),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   const isSaved = names.length === saved.length && names.every((name, index) => name === saved[index])
   return (
-    <Stack component="form" gap="sm" align="flex-start" maw={560} onSubmit={submit}>
+    <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
       <TagsInput
         label={text.workspace.personal.label}
         description={text.workspace.personal.description}
@@ -52,6 +49,6 @@ function Names({ saved }: { saved: string[] }) {
       <Button type="submit" variant="default" loading={saving.isPending} disabled={isSaved}>
         {text.workspace.personal.save}
       </Button>
-    </Stack>
+    </Form>
   )
 }

@@ -1,9 +1,10 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { changeMyName, changePassword, refreshMe } from '../api/account.ts'
 import { useMe } from '../app/may.ts'
 import { NewPassword } from '../sign-in/new-password.tsx'
+import { Form } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { Outcome, SettingsPart } from './settings-part.tsx'
@@ -40,13 +41,9 @@ function Name() {
   const { user } = useMe()
   const [name, setName] = useState(user.name)
   const saving = useMutation({ mutationFn: () => changeMyName(name.trim()), onSuccess: () => refreshMe(queryClient) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
     <SettingsPart title={text.profile.name.title}>
-      <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
+      <Form gap="sm" align="flex-start" onSubmit={() => saving.mutate()}>
         <TextInput
           label={text.profile.name.label}
           description={text.profile.name.description}
@@ -65,7 +62,7 @@ function Name() {
         <Button type="submit" variant="default" loading={saving.isPending} disabled={name.trim() === user.name}>
           {text.profile.name.save}
         </Button>
-      </Stack>
+      </Form>
     </SettingsPart>
   )
 }
@@ -80,13 +77,9 @@ function ChangePassword({ email }: { email: string }) {
       setNext('')
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    changing.mutate()
-  }
   return (
     <SettingsPart title={text.profile.password.title}>
-      <Stack component="form" gap="sm" align="flex-start" onSubmit={submit}>
+      <Form gap="sm" align="flex-start" onSubmit={() => changing.mutate()}>
         {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <PasswordInput
@@ -111,7 +104,7 @@ function ChangePassword({ email }: { email: string }) {
         <Button type="submit" variant="default" loading={changing.isPending}>
           {text.profile.password.save}
         </Button>
-      </Stack>
+      </Form>
     </SettingsPart>
   )
 }

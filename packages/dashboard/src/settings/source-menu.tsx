@@ -1,10 +1,10 @@
-import { ActionIcon, Checkbox, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Checkbox, Menu, Modal, Text, TextInput } from '@mantine/core'
 import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { deleteSource, refreshSources, renameSource, rotateWriteKey, type Source } from '../api/sources.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { isolated } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { useMenuButton } from '../ui/use-menu-button.ts'
@@ -87,13 +87,9 @@ function RenameDialog({ source, onClose }: DialogProps) {
     },
     onSuccess: onClose,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    renaming.mutate()
-  }
   return (
     <Modal opened onClose={onClose} title={text.rename.title}>
-      <Stack component="form" gap="md" onSubmit={submit}>
+      <Form onSubmit={() => renaming.mutate()}>
         <TextInput
           label={text.rename.name}
           required
@@ -109,7 +105,7 @@ function RenameDialog({ source, onClose }: DialogProps) {
           isPending={renaming.isPending}
           onCancel={onClose}
         />
-      </Stack>
+      </Form>
     </Modal>
   )
 }
@@ -121,10 +117,6 @@ function RotateDialog({ source, onClose }: DialogProps) {
     mutationFn: () => rotateWriteKey(source.source_id, revokesOld),
     onSuccess: () => refreshSources(queryClient),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    rotating.mutate()
-  }
   const made = rotating.data?.write_key
   const isMade = made !== undefined
   return (
@@ -140,7 +132,7 @@ function RotateDialog({ source, onClose }: DialogProps) {
       {isMade ? (
         <SecretShown secret={made} words={text.shown} onDone={onClose} />
       ) : (
-        <Stack component="form" gap="md" onSubmit={submit}>
+        <Form onSubmit={() => rotating.mutate()}>
           <Text size="sm">{text.rotate.explanation}</Text>
           <Checkbox
             label={text.rotate.revoke}
@@ -155,7 +147,7 @@ function RotateDialog({ source, onClose }: DialogProps) {
             isPending={rotating.isPending}
             onCancel={onClose}
           />
-        </Stack>
+        </Form>
       )}
     </Modal>
   )

@@ -12,12 +12,12 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { beginTwoFactor, endTwoFactor, newBackupCodes, refreshMe } from '../api/account.ts'
 import { verifyCode } from '../api/session.ts'
 import { codeMessage } from '../sign-in/code-form.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { QrImage } from '../ui/qr-image.tsx'
 import { SettingsPart } from './settings-part.tsx'
 import { text } from './text.ts'
@@ -123,12 +123,8 @@ interface PasswordStepProps {
 function PasswordStep({ explanation, confirmLabel, isDangerous = false, onPassword }: PasswordStepProps) {
   const [password, setPassword] = useState('')
   const going = useMutation({ mutationFn: () => onPassword(password) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    going.mutate()
-  }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => going.mutate()}>
       {explanation === undefined ? null : <Text size="sm">{explanation}</Text>}
       <PasswordInput
         label={text.twoFactor.password}
@@ -144,7 +140,7 @@ function PasswordStep({ explanation, confirmLabel, isDangerous = false, onPasswo
       <Button type="submit" ml="auto" loading={going.isPending} {...(isDangerous ? { color: 'red' } : {})}>
         {confirmLabel}
       </Button>
-    </Stack>
+    </Form>
   )
 }
 
@@ -154,13 +150,9 @@ function ScanStep({ url, onVerified }: { url: string; onVerified: () => Promise<
     mutationFn: () => verifyCode(code.replaceAll(' ', ''), 'totp'),
     onSuccess: onVerified,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    checking.mutate()
-  }
   const secret = new URL(url).searchParams.get('secret') ?? ''
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => checking.mutate()}>
       <Text size="sm">{text.twoFactor.scan}</Text>
       <Stack align="center">
         <QrImage text={url} label={text.twoFactor.qrCode} />
@@ -198,7 +190,7 @@ function ScanStep({ url, onVerified }: { url: string; onVerified: () => Promise<
       <Button type="submit" ml="auto" loading={checking.isPending}>
         {text.twoFactor.turnOn}
       </Button>
-    </Stack>
+    </Form>
   )
 }
 

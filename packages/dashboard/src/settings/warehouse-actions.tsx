@@ -1,9 +1,9 @@
-import { Button, Checkbox, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Menu, Modal, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconDots, IconPlayerPlay } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   changeDestination,
   deleteDestination,
@@ -15,7 +15,7 @@ import {
 } from '../api/warehouse.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmDialog } from '../ui/confirm-button.tsx'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { isolated } from '../ui/text.tsx'
 import { upTo } from '../ui/up-to.ts'
@@ -125,12 +125,8 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
     },
     onSuccess: onSaved,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => saving.mutate()}>
       <TextInput
         label={text.create.name}
         required
@@ -151,6 +147,6 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
       <Button type="submit" ml="auto" loading={saving.isPending}>
         {text.edit.submit}
       </Button>
-    </Stack>
+    </Form>
   )
 }

@@ -1,9 +1,9 @@
 import { Group, Modal, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { createDestination, refreshWarehouse, type WarehouseDestination } from '../api/warehouse.ts'
-import { FormButtons, FormError } from '../ui/form.tsx'
+import { Form, FormButtons, FormError } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { ScheduleFields } from './warehouse-schedule.tsx'
 import { text } from './warehouse-text.ts'
@@ -83,10 +83,6 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
       await navigate({ to: '/settings/warehouse/$destinationId', params: { destinationId } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    making.mutate()
-  }
   const field = (key: keyof typeof place, isRequired: boolean, length: number, placeholder?: string) => (
     <TextInput
       label={words[key]}
@@ -99,7 +95,7 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
     />
   )
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => making.mutate()}>
       <TextInput
         label={words.name}
         required
@@ -140,6 +136,6 @@ function DestinationForm({ hasFolders, onCancel }: { hasFolders: boolean; onCanc
       <ScheduleFields value={schedule} onChange={setSchedule} />
       <FormError error={making.error} />
       <FormButtons submit={words.submit} cancel={words.cancel} isPending={making.isPending} onCancel={onCancel} />
-    </Stack>
+    </Form>
   )
 }

@@ -2,7 +2,7 @@ import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mant
 import { notifications } from '@mantine/notifications'
 import { IconBuildingCommunity } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { refreshMe } from '../api/account.ts'
 import { createTenant, type Me } from '../api/session.ts'
 import { refreshTenant, renameTenant } from '../api/tenant.ts'
@@ -11,6 +11,7 @@ import { useSwitchTenant } from '../app/use-switch-tenant.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { Form } from '../ui/form.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
@@ -80,13 +81,9 @@ function WorkspaceName() {
     mutationFn: () => renameTenant(name.trim()),
     onSuccess: () => Promise.all([refreshMe(queryClient), refreshTenant(queryClient)]),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
     <SettingsPart title={text.workspace.name.title}>
-      <Stack component="form" gap="sm" align="flex-start" maw={560} onSubmit={submit}>
+      <Form gap="sm" align="flex-start" maw={560} onSubmit={() => saving.mutate()}>
         <TextInput
           label={text.workspace.name.label}
           description={text.workspace.name.description}
@@ -109,7 +106,7 @@ function WorkspaceName() {
         >
           {text.workspace.name.save}
         </Button>
-      </Stack>
+      </Form>
     </SettingsPart>
   )
 }

@@ -1,8 +1,9 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { verifyCode } from '../api/session.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { text } from './text.ts'
 
@@ -11,17 +12,13 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
   const [kind, setKind] = useState<'totp' | 'backup-code'>('totp')
   const [code, setCode] = useState('')
   const checking = useMutation({ mutationFn: () => verifyCode(code.trim(), kind), onSuccess: onDone })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    checking.mutate()
-  }
   const change = () => {
     setKind(kind === 'totp' ? 'backup-code' : 'totp')
     setCode('')
     checking.reset()
   }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => checking.mutate()}>
       {checking.isError ? (
         <Alert color="red" role="alert">
           {codeMessage(checking.error)}
@@ -48,7 +45,7 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
       <Button variant="subtle" color="gray" size="compact-sm" onClick={onBack}>
         {text.back}
       </Button>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,9 +1,10 @@
 import { Alert, Button, Divider, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery, startOidc } from '../api/session.ts'
+import { Form } from '../ui/form.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
@@ -88,10 +89,6 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
     mutationFn: () => startOidc(`/invitation/${token}`),
     onSuccess: (url) => window.location.assign(url),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    joining.mutate()
-  }
   const error = joining.error ?? leaving.error
   const isPasswordOptional = oidc !== undefined && provesAddress
   return (
@@ -106,7 +103,7 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
           <Divider label={text.invitation.orPassword} />
         </>
       )}
-      <Stack component="form" gap="md" onSubmit={submit}>
+      <Form onSubmit={() => joining.mutate()}>
         {/* Tells password managers which account the password belongs to. */}
         <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
         <TextInput
@@ -127,7 +124,7 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
         <Button type="submit" loading={joining.isPending} fullWidth>
           {text.invitation.submit}
         </Button>
-      </Stack>
+      </Form>
       <Text size="sm">
         {text.invitation.hasAccount.before}
         <Link to="/sign-in" search={{ redirect: `/invitation/${token}` }}>

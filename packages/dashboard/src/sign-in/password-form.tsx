@@ -1,8 +1,9 @@
 import { Alert, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { type SignInStep, signIn, startOidc } from '../api/session.ts'
+import { Form } from '../ui/form.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { ForgottenPassword } from './forgotten-password.tsx'
 import { text } from './text.ts'
@@ -27,10 +28,6 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
     mutationFn: () => startOidc(redirect ?? '/'),
     onSuccess: (url) => window.location.assign(url),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    entering.mutate(undefined)
-  }
   const error = entering.error ?? leaving.error
   const tenants = entering.data?.tenants ?? []
   if (tenants.length > 0) {
@@ -55,7 +52,7 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
           {signInMessage(error)}
         </Alert>
       ) : null}
-      <Stack component="form" gap="md" onSubmit={submit}>
+      <Form onSubmit={() => entering.mutate(undefined)}>
         <TextInput
           label={text.email}
           type="email"
@@ -79,7 +76,7 @@ export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordF
         <Button type="submit" loading={entering.isPending} fullWidth>
           {text.signIn.submit}
         </Button>
-      </Stack>
+      </Form>
       {oidcLabel === undefined ? null : (
         <>
           <Divider label={text.signIn.or} />

@@ -1,8 +1,9 @@
-import { Alert, Button, Stack } from '@mantine/core'
+import { Alert, Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { resetPassword } from '../api/session.ts'
+import { Form } from '../ui/form.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { text } from './text.ts'
@@ -14,10 +15,6 @@ export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const [password, setPassword] = useState('')
   const setting = useMutation({ mutationFn: () => resetPassword(token, password) })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setting.mutate()
-  }
   return (
     <EntryFrame title={text.reset.title} error={setting.error}>
       {setting.isSuccess ? (
@@ -27,12 +24,12 @@ export function ResetPasswordPage() {
           {text.reset.done.after}
         </Alert>
       ) : (
-        <Stack component="form" gap="md" onSubmit={submit}>
+        <Form onSubmit={() => setting.mutate()}>
           <NewPassword value={password} onChange={setPassword} />
           <Button type="submit" loading={setting.isPending} fullWidth>
             {text.reset.submit}
           </Button>
-        </Stack>
+        </Form>
       )}
     </EntryFrame>
   )

@@ -1,8 +1,9 @@
-import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useLocation, useRouter } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { setUp, signInOptionsQuery } from '../api/session.ts'
+import { Form } from '../ui/form.tsx'
 import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
@@ -46,14 +47,13 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
     const { value } = event.currentTarget
     setOwner((before) => ({ ...before, [name]: value }))
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     onSubmit()
     making.mutate()
   }
   return (
     <EntryFrame title={text.setup.title} description={text.setup.description} error={making.error ?? error}>
-      <Stack component="form" gap="md" onSubmit={submit}>
+      <Form onSubmit={submit}>
         <TextInput
           label={text.setup.workspace}
           description={text.setup.workspaceDescription}
@@ -89,7 +89,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
         <Button type="submit" loading={making.isPending} fullWidth>
           {text.setup.submit}
         </Button>
-      </Stack>
+      </Form>
     </EntryFrame>
   )
 }

@@ -1,8 +1,8 @@
-import { Button, type ButtonProps, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, type ButtonProps, Group, Modal, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { FormError } from './form.tsx'
+import { Form, FormError } from './form.tsx'
 import { text } from './text.ts'
 
 interface ConfirmDialogProps {
@@ -56,14 +56,7 @@ function ConfirmForm(props: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
   const action = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   const isSure = typeToConfirm === undefined || typed.trim() === typeToConfirm
   return (
-    <Stack
-      component="form"
-      gap="md"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isSure && !action.isPending) action.mutate()
-      }}
-    >
+    <Form onSubmit={() => isSure && !action.isPending && action.mutate()}>
       <div>{explanation}</div>
       {typeToConfirm === undefined ? null : (
         <TextInput
@@ -83,6 +76,6 @@ function ConfirmForm(props: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
           {confirmLabel}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }

@@ -1,9 +1,9 @@
-import { Alert, Button, Modal, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Modal, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { FormButtons } from './form.tsx'
+import { useState } from 'react'
+import { Form, FormButtons } from './form.tsx'
 import { Problem } from './problem.tsx'
 import { text } from './text.ts'
 
@@ -39,17 +39,13 @@ export function CreateDialog({ title, fields, isOpenAtFirst = false, onCreate, o
     making.reset()
     open()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    making.mutate()
-  }
   return (
     <>
       <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={show}>
         {title}
       </Button>
       <Modal opened={isOpen} onClose={cancel} title={title}>
-        <Stack component="form" onSubmit={submit}>
+        <Form onSubmit={() => making.mutate()}>
           {fields.map(({ name, label, type = 'text', required = false }, index) => (
             <TextInput
               key={name}
@@ -67,7 +63,7 @@ export function CreateDialog({ title, fields, isOpenAtFirst = false, onCreate, o
             </Alert>
           ) : null}
           <FormButtons submit={text.create} cancel={text.cancel} isPending={making.isPending} onCancel={cancel} />
-        </Stack>
+        </Form>
       </Modal>
     </>
   )

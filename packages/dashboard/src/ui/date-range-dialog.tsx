@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { Form } from './form.tsx'
 import { text } from './text.ts'
 
 interface Days {
@@ -25,12 +26,11 @@ export function DateRangeDialog({ isOpen, onClose, ...days }: DateRangeDialogPro
 function DaysForm(props: Days & { onApply: (days: Days) => void }) {
   const [from, setFrom] = useState(props.from)
   const [to, setTo] = useState(props.to)
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
+  const apply = () => {
     if (from !== '' && to !== '') props.onApply(from <= to ? { from, to } : { from: to, to: from })
   }
   return (
-    <Stack component="form" gap="sm" onSubmit={apply}>
+    <Form gap="sm" onSubmit={apply}>
       <Group gap="sm" grow>
         <TextInput
           data-autofocus
@@ -47,6 +47,6 @@ function DaysForm(props: Days & { onApply: (days: Days) => void }) {
         />
       </Group>
       <Button type="submit">{text.dateRange.apply}</Button>
-    </Stack>
+    </Form>
   )
 }

@@ -1,7 +1,8 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { EventField } from './event-field.tsx'
 import { eventLabel } from './event-words.ts'
+import { Form } from './form.tsx'
 import { text } from './text.ts'
 import { upTo } from './up-to.ts'
 
@@ -35,8 +36,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
   const fields = all.filter(({ isOnlyInLinks }) => !isOnlyInLinks)
   const [texts, setTexts] = useState(() => Object.fromEntries(fields.map(({ name }) => [name, textOf(values[name])])))
   const groups = [...new Set(fields.map(({ group }) => group))]
-  const apply = (event: FormEvent) => {
-    event.preventDefault()
+  const apply = () => {
     onApply(Object.fromEntries(fields.map((field) => [field.name, toValue(field, texts[field.name] ?? '')])))
   }
   const inputs = (group: string | undefined) =>
@@ -52,7 +52,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
         />
       ))
   return (
-    <Stack component="form" onSubmit={apply} gap="md">
+    <Form onSubmit={apply}>
       {groups.map((group) =>
         group === undefined ? (
           <Stack key="" gap="sm">
@@ -70,7 +70,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
         </Button>
         <Button type="submit">{text.filters.apply}</Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,5 +1,22 @@
-import { Alert, Button, Group } from '@mantine/core'
+import { Alert, Button, Group, Stack, type StackProps } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
 import { messageOf } from './states.tsx'
+
+interface FormProps extends StackProps {
+  id?: string
+  children: ReactNode
+  /** The page stays: the browser itself sends nothing. */
+  onSubmit: () => void
+}
+
+/** A form whose fields are below each other. */
+export function Form({ onSubmit, ...stack }: FormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit()
+  }
+  return <Stack component="form" onSubmit={submit} {...stack} />
+}
 
 /** Why a form was not saved; nothing without an error. */
 export function FormError({ error }: { error: unknown }) {

@@ -1,7 +1,8 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
+import { Form } from './form.tsx'
 import { PropertyRow } from './property-row.tsx'
 import { type PropertyValue, propertyText } from './property-value.ts'
 import { messageOf } from './states.tsx'
@@ -85,12 +86,8 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
     )
   }
   const exists = propertyText(known[name.trim()]) !== ''
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    adding.mutate()
-  }
   return (
-    <Stack component="form" gap="xs" mt="sm" onSubmit={submit}>
+    <Form gap="xs" mt="sm" onSubmit={() => adding.mutate()}>
       <Group gap="xs" wrap="nowrap" align="flex-start">
         <TextInput
           size="xs"
@@ -125,6 +122,6 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
           {text.cancel}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }

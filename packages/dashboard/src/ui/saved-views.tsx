@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '
 import { useDisclosure } from '@mantine/hooks'
 import { IconBookmark, IconCheck, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import {
   createView,
   deleteView,
@@ -14,6 +14,7 @@ import {
   viewsQuery,
 } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
+import { Form } from './form.tsx'
 import { messageOf } from './states.tsx'
 import { text } from './text.ts'
 import { ToolbarButton } from './toolbar-button.tsx'
@@ -97,12 +98,8 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
       onDone()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    saving.mutate()
-  }
   return (
-    <Stack component="form" onSubmit={submit}>
+    <Form onSubmit={() => saving.mutate()}>
       <TextInput
         label={text.views.name}
         description={text.views.description}
@@ -119,7 +116,7 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
           {existing ? text.views.replaceButton : text.views.saveButton}
         </Button>
       </Group>
-    </Stack>
+    </Form>
   )
 }
 

@@ -1,8 +1,8 @@
-import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { changeWebhook, Webhook } from '../api/webhooks.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { MessageFields } from './message-fields.tsx'
 import { text } from './text.ts'
@@ -22,8 +22,7 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
   const [replacesHeaders, setReplacesHeaders] = useState(false)
   const [headers, setHeaders] = useState(webhook.header_names.map((name) => ({ name, value: '' })))
   const saving = useMutation({ mutationFn: onSave })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const kept = isMessage && url.trim() === ''
     saving.mutate({
       ...(kept ? {} : { url: url.trim() }),
@@ -33,7 +32,7 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
     })
   }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={submit}>
       <TextInput
         label={text.url}
         type="url"
@@ -59,6 +58,6 @@ export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
       <Button type="submit" ml="auto" loading={saving.isPending}>
         {text.edit.submit}
       </Button>
-    </Stack>
+    </Form>
   )
 }

@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Modal, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { resolveRange } from '../ui/range.ts'
 import { text } from './text.ts'
 
@@ -22,17 +22,13 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
       await refreshWebhooks(queryClient)
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    sending.mutate()
-  }
   return (
     <>
       <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={open}>
         {text.resendFailed.button}
       </Button>
       <Modal opened={isOpen} onClose={close} title={text.resendFailed.title}>
-        <Stack component="form" gap="md" onSubmit={submit}>
+        <Form onSubmit={() => sending.mutate()}>
           <Text size="sm">{text.resendFailed.explanation}</Text>
           <Group grow>
             <TextInput
@@ -54,7 +50,7 @@ export function ResendFailed({ webhookId }: { webhookId: string }) {
           <Button type="submit" ml="auto" loading={sending.isPending}>
             {text.resendFailed.submit}
           </Button>
-        </Stack>
+        </Form>
       </Modal>
     </>
   )

@@ -1,8 +1,8 @@
 import { Button, NumberInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
-import { FormError } from '../ui/form.tsx'
+import { Form, FormError } from '../ui/form.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { SecretShown } from './secret-shown.tsx'
 import { text } from './text.ts'
@@ -22,10 +22,6 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
       }),
     onSuccess: () => refreshWebhooks(queryClient),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    rotation.mutate()
-  }
   if (rotation.data) {
     const { signing_secret: secret, previous_secret_until: until, switch_at: at } = rotation.data
     return (
@@ -39,7 +35,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
     )
   }
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
+    <Form onSubmit={() => rotation.mutate()}>
       <NumberInput
         label={text.rotate.overlap}
         suffix={text.rotate.hours}
@@ -60,6 +56,6 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
       <Button type="submit" ml="auto" loading={rotation.isPending}>
         {text.rotate.submit}
       </Button>
-    </Stack>
+    </Form>
   )
 }
