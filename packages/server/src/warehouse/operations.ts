@@ -4,7 +4,7 @@ import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
@@ -26,7 +26,7 @@ import { openStorage, testStorage } from './storage/open.ts'
 /** The services for the operations on exports to a warehouse. */
 export interface WarehouseServices {
   secrets: SecretBox
-  jobs: Jobs
+  jobs: JobSender
   storageTransfer: Transfer
   config: Pick<Config, 'warehouseDirectory'>
 }
