@@ -22,6 +22,7 @@ import { CONNECTOR_OPERATIONS } from '../connectors/operations.ts'
 import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS } from '../contacts/operations.ts'
+import { VISITOR_OPERATIONS } from '../contacts/visitors/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
@@ -54,6 +55,7 @@ const FEATURES = [
   CONTACT_OPERATIONS,
   MERGE_OPERATIONS,
   NOTE_OPERATIONS,
+  VISITOR_OPERATIONS,
   COMPANY_OPERATIONS,
   BULK_OPERATIONS,
   BATCH_OPERATIONS,

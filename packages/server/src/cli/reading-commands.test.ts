@@ -22,9 +22,9 @@ async function run(name: string, values: Values = {}) {
 /** Commands that read a part of a thing, and so have its name. */
 const PARTS = [
   'contact events',
-  'webhook delivery',
-  'hook body',
-  'warehouse run',
+  'delivery get',
+  'hook-body get',
+  'warehouse-run get',
   'identity social-status',
   'identity linkedin-status',
 ]
