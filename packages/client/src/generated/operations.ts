@@ -1155,7 +1155,7 @@ export class Operations extends Caller {
   /**
    * Get a property of contacts, companies or events.
    *
-   * Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
    */
   getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<GetPropertyResponse> {
     return this.call('GET /v1/properties/{property}', input, options)

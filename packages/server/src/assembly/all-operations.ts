@@ -3,11 +3,7 @@ import { INVITATION_OPERATIONS } from '../access/invitation-operations.ts'
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { MEMBER_OPERATIONS } from '../access/member-operations.ts'
 import { CONNECTED_APP_OPERATIONS } from '../access/oauth/connected-app-operations.ts'
-import {
-  LIMIT_OPERATIONS,
-  TENANT_OPERATIONS,
-  TRACKER_OPERATIONS,
-} from '../access/settings-operations.ts'
+import { LIMIT_OPERATIONS, TENANT_OPERATIONS, TRACKER_OPERATIONS } from '../access/settings-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
 import { AGENT_OPERATIONS } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS } from '../agents/playbooks/operations.ts'

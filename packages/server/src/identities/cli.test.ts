@@ -78,11 +78,7 @@ test.skipIf(!hasDovecot)(
       email_account: { address: mailbox.user, connected: true },
     })
 
-    const wrong = await cds(
-      'email-account set',
-      { ...account, 'password-env': 'MY_SECRET' },
-      { MY_SECRET: 'hunter22' },
-    )
+    const wrong = await cds('email-account set', { ...account, 'password-env': 'MY_SECRET' }, { MY_SECRET: 'hunter22' })
     expect(wrong.answer.error).toMatchObject({
       code: 'mail_login_failed',
       message: expect.stringContaining('SMTP: 535'),

@@ -7,6 +7,7 @@ import { OPERATIONS } from '../assembly/all-operations.ts'
 import type { Values } from '../cli/command.ts'
 import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
+import { newId } from '../platform/ids.ts'
 import { audit } from './audit.ts'
 import { listAudit } from './audit-list.ts'
 
@@ -76,6 +77,11 @@ describe('the audit log', () => {
     expect(await actions({}, { page: 2, limit: 2 })).toEqual(['agent.created'])
     expect(await actions({ subject_kind: 'agent', subject_id: 'a' })).toEqual(['agent.updated', 'agent.created'])
     expect(await actions({ actor: 'command_line' })).toEqual(['webhook.created'])
+    const [newest] = (await tenant.call('GET', '/v1/audit-log?limit=1')).body.entries
+    const one = await tenant.call('GET', `/v1/audit-log/${newest.entry_id}`)
+    expect(one.body.entry).toEqual(newest)
+    const unknown = await tenant.call('GET', `/v1/audit-log/${newId()}`)
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
     const stranger = await createTestTenant(service)
     expect((await listAudit(stranger.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
   })

@@ -62,7 +62,7 @@ export const OVERVIEW_OPERATIONS = [
     command: 'property get',
     scope: 'any-key',
     summary: 'Get a property of contacts, companies or events',
-    description: OWN_SCOPE,
+    description: `Only what \`GET /v1/properties\` lists is known. ${OWN_SCOPE}`,
     input: {
       property: Type.String({ description: 'The name of the property.', examples: ['lifecyclestage'] }),
       entity: EntityParameter,
