@@ -8,7 +8,7 @@ import { createIdentity } from '../src/identities/identities.ts'
 import { listAudit } from '../src/operations/audit-list.ts'
 import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
-import { openJobs } from '../src/platform/jobs/jobs.ts'
+import { createJobSender } from '../src/platform/jobs/jobs.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createApiFetch } from '../src/platform/outbound/api-fetch.ts'
 import { createConnector } from '../src/platform/outbound/connect.ts'
@@ -52,7 +52,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
       NODE_EXTRA_CA_CERTS: authority,
     }
     const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 4)
-    const jobs = await openJobs({ connectionString: databaseUrl }, QUEUES, createLog('silent'), false)
+    const jobs = createJobSender({ connectionString: databaseUrl }, QUEUES, createLog('silent'))
     const service = new KillableService(environment)
     try {
       const { id: tenantId, key } = await insertTenant(postgres.db)

@@ -12,6 +12,7 @@ export const WITH_PEERS = [
   'checkEmailAccount',
   'completeAuthorization',
   'createConnection',
+  'getMailbox',
   'removeEmailAccount',
   'rereadMailbox',
   'setConnectionWriteBack',

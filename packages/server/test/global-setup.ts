@@ -34,7 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migratePostgres(template.db, MIGRATIONS)
   await template.close()
   // The job queue creates its own tables; in the template, no test file waits for them.
-  const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'), false)
+  const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'))
   await jobs.stop()
   project.provide('postgresHost', server.connection.host)
   project.provide('runDirectory', runDirectory)

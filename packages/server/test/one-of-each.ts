@@ -20,6 +20,9 @@ import { addDelivery, until } from './webhooks.ts'
 /** The email of the contact and its visitor, in `oneOfEach`. */
 export const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
 
+/** A property that no other tenant has. */
+const PROPERTY = 'favourite_engine'
+
 /** A bucket that does not exist. */
 const BUCKET = {
   type: 's3',
@@ -44,10 +47,15 @@ export async function oneOfEach(
     expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
     return answer.body
   }
-  const contact_id = await tenant.contact(CONTACT.email, { firstname: text }, { visitor_id: CONTACT.visitor_id })
+  const properties = { firstname: text, [PROPERTY]: text }
+  const contact_id = await tenant.contact(CONTACT.email, properties, { visitor_id: CONTACT.visitor_id })
   const erased = await tenant.contact('erased@example.com')
   const { company } = await make('/v1/companies', { domain: 'owner.example', name: text })
   const { note } = await make(`/v1/contacts/${contact_id}/notes`, { content: text })
+  const sent_at = new Date().toISOString()
+  const message = { message_id: text, direction: 'inbound', from: { address: CONTACT.email }, to: [], sent_at, text }
+  const thread = { thread_key: text, messages: [message] }
+  const { thread_id } = (await make('/v1/sources/walk/conversations', { records: [thread] })).results[0]
   const url = `https://${tenant.site}/${text}`
   await tenant.track({ visitor_id: CONTACT.visitor_id, events: [{ event: text, url }] })
   const { body } = await tenant.call('GET', '/v1/events')
@@ -92,6 +100,8 @@ export async function oneOfEach(
     contact_id,
     company_id: company.company_id,
     note_id: note.note_id,
+    thread_id,
+    property: PROPERTY,
     event_id: body.events[0].event_id,
     segment_id: segment.segmentId,
     agent_id,
@@ -118,15 +128,18 @@ export async function oneOfEach(
     source: 'walk',
     provider: 'google',
     connector: 'pipedrive',
+    playbook: 'lead_qualification',
     source_id: (await make('/v1/sources', { name: text, type: 'server' })).source.source_id,
     visitor_id: CONTACT.visitor_id,
     connection_id: await insertConnection(service, tenant, text),
   }
+  const { entries } = (await tenant.call('GET', '/v1/audit-log?limit=1')).body
+  const entry_id: string = entries[0].entry_id
   await until(async () => {
     const { body: counted } = await tenant.call('GET', `/v1/segments/${ids.segment_id}`)
     expect(counted.segment.contact_count).toBe(1)
   })
-  return ids
+  return { ...ids, entry_id }
 }
 
 /** An application that a member has connected, whose code was not exchanged. @returns the grant's id. */

@@ -68,12 +68,8 @@ describe('with the system that it calls', () => {
     setEmailAccount: async () => ({ identity_id: await createIdentity(tenant), ...(await mailbox()) }),
     checkEmailAccount: withMailbox,
     removeEmailAccount: withMailbox,
-    rereadMailbox: async () => {
-      const { identity_id } = await withMailbox()
-      const read = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes
-      await expect.poll(read, WITHIN).toContainEqual(expect.objectContaining({ identity_id }))
-      return { identity_id }
-    },
+    getMailbox: withReadMailbox,
+    rereadMailbox: withReadMailbox,
     completeAuthorization: async () => {
       await made('PUT', '/v1/oauth-clients/hubspot', { client_id: 'client', client_secret: 'client-secret' })
       const purpose = { kind: 'connection', connector: 'hubspot', source: 'signed-in' }
@@ -109,6 +105,14 @@ describe('with the system that it calls', () => {
   async function withMailbox() {
     const identity_id = await createIdentity(tenant)
     await made('PUT', `/v1/identities/${identity_id}/email-account`, await mailbox())
+    return { identity_id }
+  }
+
+  /** Waits until the service reads the mailbox. */
+  async function withReadMailbox() {
+    const { identity_id } = await withMailbox()
+    const read = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes
+    await expect.poll(read, WITHIN).toContainEqual(expect.objectContaining({ identity_id }))
     return { identity_id }
   }
 

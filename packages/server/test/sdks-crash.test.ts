@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-test('cdsctl listen and events tail show every event once when the service is killed and started again', async () => {
+test('cdsctl listen and event tail show every event once when the service is killed and started again', async () => {
   const { key } = await insertTenantOf(directory)
   const program = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1')
   await once(program, 'listening')
@@ -39,7 +39,7 @@ test('cdsctl listen and events tail show every event once when the service is ki
     }
     const { port } = program.address() as AddressInfo
     const [tail, listen] = await Promise.all([
-      start('events', 'tail', '--event', 'counted'),
+      start('event', 'tail', '--event', 'counted'),
       start('listen', '--forward-to', `http://127.0.0.1:${port}`, '--events', 'counted'),
     ])
     const send = async () => {

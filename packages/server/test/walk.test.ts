@@ -11,6 +11,7 @@ import { call, createTestTenant, sharedService, type TestService, type TestTenan
 /** Requests instead of an operation's example: ids and names of the owner's, and one for each scope. */
 const SENT: Record<string, Partial<Route>[]> = {
   listProperties: [{ scope: 'contacts:read' }],
+  getProperty: [{ scope: 'contacts:read' }],
   // The entity determines the scope: it must be readable, whatever else is wrong.
   aggregate: [
     { entity: 'contacts', group_by: 'company_id', filters: { contact_ids: [':contact_id'] } },
@@ -184,7 +185,7 @@ async function settings(): Promise<unknown[]> {
 }
 
 /** Names that every tenant may use in a path. */
-const SHARED_NAMES = ['source', 'provider', 'connector']
+const SHARED_NAMES = ['source', 'provider', 'connector', 'playbook']
 /** The names of the ids in a path. */
 const idsIn = (path: string) =>
   [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (SHARED_NAMES.includes(name) ? [] : name))
@@ -312,7 +313,8 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       expect(contact.body.contact.properties).toMatchObject({ email: CONTACT.email, firstname: SECRET })
       expect(contact.body.contact.properties).not.toHaveProperty('hacked')
       expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
-      expect(contact.body.total_events).toBe(1)
+      // A page view and a message.
+      expect(contact.body.total_events).toBe(2)
       const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
       expect(company.body.company.name).toBe(SECRET)
       const agent = await owner.call('GET', `/v1/agents/${ids.agent_id}`)

@@ -104,6 +104,8 @@ import type {
   GetApiKeyInput,
   GetApiKeyResponse,
   GetAskModelResponse,
+  GetAuditEntryInput,
+  GetAuditEntryResponse,
   GetCompanyInput,
   GetCompanyResponse,
   GetConnectedAppInput,
@@ -114,6 +116,8 @@ import type {
   GetConnectorResponse,
   GetContactInput,
   GetContactResponse,
+  GetConversationInput,
+  GetConversationResponse,
   GetDomainInput,
   GetDomainResponse,
   GetErasureInput,
@@ -139,6 +143,8 @@ import type {
   GetInvitationInput,
   GetInvitationResponse,
   GetLimitsResponse,
+  GetMailboxInput,
+  GetMailboxResponse,
   GetMemberInput,
   GetMemberResponse,
   GetNoteInput,
@@ -147,6 +153,10 @@ import type {
   GetOAuthClientResponse,
   GetOverviewInput,
   GetOverviewResponse,
+  GetPlaybookInput,
+  GetPlaybookResponse,
+  GetPropertyInput,
+  GetPropertyResponse,
   GetSegmentInput,
   GetSegmentResponse,
   GetSegmentGrowthInput,
@@ -184,6 +194,8 @@ import type {
   LinkedinLoginCodeResponse,
   LinkedinLoginStatusInput,
   LinkedinLoginStatusResponse,
+  ListActionsInput,
+  ListActionsResponse,
   ListAgentRunsInput,
   ListAgentRunsResponse,
   ListAgentsInput,
@@ -211,6 +223,8 @@ import type {
   ListConnectorsResponse,
   ListContactEventsInput,
   ListContactEventsResponse,
+  ListContactVisitorsInput,
+  ListContactVisitorsResponse,
   ListContactsInput,
   ListContactsResponse,
   ListConversationsInput,
@@ -905,6 +919,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get an entry of the audit log.
+   *
+   * Needs the scope `audit:read`.
+   */
+  getAuditEntry(input: GetAuditEntryInput, options?: RequestOptions): Promise<GetAuditEntryResponse> {
+    return this.call('GET /v1/audit-log/{entry_id}', input, options)
+  }
+
+  /**
    * Get a company.
    *
    * Needs the scope `companies:read`.
@@ -947,6 +970,15 @@ export class Operations extends Caller {
    */
   getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResponse> {
     return this.call('GET /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Get a conversation of a contact with its messages, newest first.
+   *
+   * `page` and `limit` choose the messages. Needs the scope `contacts:read`.
+   */
+  getConversation(input: GetConversationInput, options?: RequestOptions): Promise<GetConversationResponse> {
+    return this.call('GET /v1/contacts/{contact_id}/conversations/{thread_id}', input, options)
   }
 
   /**
@@ -1067,6 +1099,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get the mailbox of an identity and its state.
+   *
+   * Needs the scope `identities:read`.
+   */
+  getMailbox(input: GetMailboxInput, options?: RequestOptions): Promise<GetMailboxResponse> {
+    return this.call('GET /v1/mailboxes/{identity_id}', input, options)
+  }
+
+  /**
    * Get a member.
    *
    * Needs the scope `settings:read`.
@@ -1100,6 +1141,24 @@ export class Operations extends Caller {
    */
   getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResponse> {
     return this.call('GET /v1/overview', input, options)
+  }
+
+  /**
+   * Get a playbook template.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<GetPlaybookResponse> {
+    return this.call('GET /v1/playbooks/{playbook}', input, options)
+  }
+
+  /**
+   * Get a property of contacts, companies or events.
+   *
+   * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   */
+  getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<GetPropertyResponse> {
+    return this.call('GET /v1/properties/{property}', input, options)
   }
 
   /**
@@ -1281,6 +1340,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the actions of an agent, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listActions(input: ListActionsInput, options?: RequestOptions): List<ListActionsResponse, NonNullable<ListActionsResponse['actions']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/actions', input, options, 'actions', 'page')
+  }
+
+  /**
    * List the runs of an agent, newest first.
    *
    * Needs the scope `agents:read`.
@@ -1404,6 +1472,15 @@ export class Operations extends Caller {
    */
   listContactEvents(input: ListContactEventsInput, options?: RequestOptions): Promise<ListContactEventsResponse> {
     return this.call('GET /v1/contacts/events/{contact_id}', input, options)
+  }
+
+  /**
+   * List the visitors of a contact, newest first: the browsers and devices that were identified as it.
+   *
+   * `GET /v1/visitors/{visitor_id}` summarizes the events of one. Needs the scope `contacts:read`.
+   */
+  listContactVisitors(input: ListContactVisitorsInput, options?: RequestOptions): List<ListContactVisitorsResponse, NonNullable<ListContactVisitorsResponse['visitors']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/visitors', input, options, 'visitors', 'page')
   }
 
   /**

@@ -687,6 +687,16 @@ export type ContactEvent = {
     contact_id: string | null;
 };
 
+export type ContactVisitor = {
+    visitor_id: string;
+    /**
+     * The time of its first event before it was identified; null without one.
+     */
+    first_seen_at: string | null;
+    first_url: string | null;
+    first_referrer: string | null;
+};
+
 export type Conversation = {
     thread_id: string;
     channel: 'email' | 'chat';
@@ -699,7 +709,7 @@ export type Conversation = {
     message_count: number;
     last_message_at: string;
     /**
-     * Newest first; only with include_messages.
+     * Newest first. A list has them only with include_messages.
      */
     messages?: Array<Message>;
 };
@@ -3350,6 +3360,19 @@ export type GetAskModelResponse = {
     warnings?: Array<string>;
 };
 
+export type GetAuditEntryInput = {
+    /**
+     * The audit entry.
+     */
+    entry_id: string;
+};
+
+export type GetAuditEntryResponse = {
+    status: 'success';
+    entry: AuditLogEntry;
+    warnings?: Array<string>;
+};
+
 export type GetCompanyInput = {
     /**
      * The company.
@@ -3433,6 +3456,32 @@ export type GetContactResponse = {
     events?: Array<CompactEvent>;
     total_events?: number;
     timestamp: string;
+    warnings?: Array<string>;
+};
+
+export type GetConversationInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The conversation.
+     */
+    thread_id: string;
+};
+
+export type GetConversationResponse = {
+    status: 'success';
+    conversation: Conversation;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -3671,6 +3720,19 @@ export type GetLimitsResponse = {
     warnings?: Array<string>;
 };
 
+export type GetMailboxInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
+export type GetMailboxResponse = {
+    status: 'success';
+    mailbox: Mailbox;
+    warnings?: Array<string>;
+};
+
 export type GetMemberInput = {
     /**
      * The member.
@@ -3771,6 +3833,36 @@ export type GetOverviewResponse = {
         }>;
     };
     waiting_for_approval: number;
+    warnings?: Array<string>;
+};
+
+export type GetPlaybookInput = {
+    /**
+     * The name of the template.
+     */
+    playbook: string;
+};
+
+export type GetPlaybookResponse = {
+    status: 'success';
+    playbook: PlaybookTemplate;
+    warnings?: Array<string>;
+};
+
+export type GetPropertyInput = {
+    /**
+     * The kind of record that has the properties.
+     */
+    entity?: 'contacts' | 'companies' | 'events';
+    /**
+     * The name of the property.
+     */
+    property: string;
+};
+
+export type GetPropertyResponse = {
+    status: 'success';
+    property: Property;
     warnings?: Array<string>;
 };
 
@@ -4188,6 +4280,36 @@ export type LinkedinLoginStatusResponse = {
         session_id: string;
         status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
     };
+    warnings?: Array<string>;
+};
+
+export type ListActionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Only actions with this status.
+     */
+    status?: 'pending_approval' | 'approved' | 'rejected' | 'executed' | 'failed';
+    /**
+     * Only actions for this contact.
+     */
+    contact_id?: string;
+    /**
+     * The agent.
+     */
+    agent_id: string;
+};
+
+export type ListActionsResponse = {
+    status: 'success';
+    actions: Array<Action>;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -4637,6 +4759,28 @@ export type ListContactEventsResponse = {
      * The number of events in this response, at most 1,000.
      */
     returned: number;
+    warnings?: Array<string>;
+};
+
+export type ListContactVisitorsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
+export type ListContactVisitorsResponse = {
+    status: 'success';
+    visitors: Array<ContactVisitor>;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -5353,7 +5497,7 @@ export type ListPlaybooksResponse = {
 
 export type ListPropertiesInput = {
     /**
-     * The kind of record whose properties to list.
+     * The kind of record that has the properties.
      */
     entity?: 'contacts' | 'companies' | 'events';
 };

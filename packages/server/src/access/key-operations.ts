@@ -47,7 +47,7 @@ export const KEY_OPERATIONS = [
     name: 'listScopes',
     tag,
     http: 'GET /v1/api-keys/scopes',
-    command: 'key scopes',
+    command: 'scope list',
     scope: 'settings:read',
     summary: 'List the scopes that an API key can have',
     input: {},

@@ -107,7 +107,7 @@ export const TENANT_OPERATIONS = [
     name: 'rotateIdentitySecret',
     tag,
     http: 'POST /v1/tenant/identity-secret',
-    command: 'tenant identity-secret',
+    command: 'tenant rotate-secret',
     scope: 'settings:write',
     summary: 'Create or rotate the identity secret',
     description:
@@ -185,7 +185,7 @@ export const LIMIT_OPERATIONS = [
     name: 'getLimits',
     tag,
     http: 'GET /v1/limits',
-    command: 'limits get',
+    command: 'limit list',
     scope: 'settings:read',
     summary: "Get the rate limits and the tenant's usage",
     input: {},

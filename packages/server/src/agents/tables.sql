@@ -116,6 +116,8 @@ CREATE TABLE agent_actions (
   FOREIGN KEY (tenant_id, run_id, contact_id) REFERENCES agent_run_contacts ON DELETE CASCADE,
   FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE SET NULL (identity_id)
 );
+CREATE INDEX agent_actions_newest ON agent_actions
+  (tenant_id, agent_id, created_at DESC, run_id DESC, contact_id, action_index);
 CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC) WHERE status = 'pending_approval';
 CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC);
 

@@ -49,7 +49,7 @@ export const ASK_OPERATIONS = [
     name: 'getAskModel',
     tag,
     http: 'GET /v1/ask',
-    command: 'ask model',
+    command: 'ask-model get',
     scope: 'agents:read',
     summary: 'Get the model that answers questions',
     input: {},
@@ -60,7 +60,7 @@ export const ASK_OPERATIONS = [
     name: 'ask',
     tag,
     http: 'POST /v1/ask',
-    command: 'ask question',
+    command: 'ask',
     scope: 'agents:trigger',
     summary: 'Ask a question about the data',
     description:

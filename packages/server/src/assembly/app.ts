@@ -9,17 +9,13 @@ import type { prepareSignIn } from '../access/sign-in/start.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
-import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { hookRoutes } from '../hooks/routes.ts'
 import type { FindHook } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
-import { moveMails } from '../identities/mail/reservation.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import { importFileRoutes } from '../imports/routes.ts'
 import { liveRoutes } from '../live/routes.ts'
 import { type McpDependencies, mcpRoutes } from '../mcp/routes.ts'
-import { openToolServices } from '../mcp/tool-services.ts'
-import type { Operation } from '../operations/declare.ts'
 import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -32,7 +28,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
-import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
@@ -42,13 +37,14 @@ import { scriptRoutes } from '../sites/track/script-routes.ts'
 import type { FindSource } from '../sources/write-keys.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
-import { OPERATIONS, type Services } from './all-operations.ts'
+import { OPERATIONS } from './all-operations.ts'
 import type { Connections } from './connections.ts'
-import { createPurposes, type PurposeDependencies } from './purposes.ts'
+import { operationServices } from './operation-services.ts'
+import type { PurposeDependencies } from './purposes.ts'
 import type { Recording } from './recording.ts'
 
 type AppDependencies = Omit<Connections, 'close'> &
-  Omit<Recording, 'writing' | 'recordHistory' | 'stop'> &
+  Omit<Recording, 'recordHistory' | 'stop'> &
   WriteDependencies &
   ReturnType<typeof createLookups> &
   Pick<ReturnType<typeof prepareSignIn>, 'auth' | 'findSession' | 'findChallenged' | 'mailer'> &
@@ -78,12 +74,8 @@ export async function createApp(given: AppDependencies): Promise<App> {
 
   openapiRoute(app)
   operationsRoutes(app, dependencies)
-  const authorization = { ...given.providers, purposes: createPurposes(given) }
-  const services = { ...dependencies, authorization, refuseWhileErasing, moveMails, segmentFilters }
-  const { clock, invalidation, stores, secrets } = given
-  const operations = OPERATIONS as readonly Operation<object>[]
-  const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })
-  mountOperations<Services>(app, OPERATIONS, { ...services, ...ofTools })
+  const services = { ...dependencies, ...operationServices(dependencies) }
+  mountOperations(app, OPERATIONS, services)
   // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
@@ -95,7 +87,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   consentRoutes(app, dependencies)
   await app.register((scope) => oauthRoutes(scope as unknown as App, dependencies))
   docsRoutes(app)
-  await app.register((scope) => mcpRoutes(scope as unknown as App, { ...services, ...ofTools }))
+  await app.register((scope) => mcpRoutes(scope as unknown as App, services))
   await servePages(app)
   await siteRoutes(app, dependencies)
   await app.register((scope) => unsubscribeRoutes(scope as unknown as App, dependencies))

@@ -11,6 +11,7 @@ import { createSitePages, type SitePagesOptions } from '../platform/outbound/sit
 import { createTransfer } from '../platform/outbound/transfer.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import type { Clock } from '../platform/time.ts'
+import type { ProviderDependencies } from '../providers/clients.ts'
 
 /** What tests replace. */
 export interface ConnectionOptions {
@@ -58,11 +59,12 @@ export function openConnections(
   const { social, close: closeSocial } = openConnector(config, clock, options)
   const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, connectorApi.close, sitePages.close]
   cleanup.push(llmOutbound.close, providerApi.close, storageTransfer.close)
-  const providers = { secrets, config, tokenApi: providerApi, clock, providerUrls }
+  const providers: ProviderDependencies = { secrets, config, tokenApi: providerApi, clock, providerUrls }
+  const connector = createConnector({ ...options, allowPrivate: config.mailAllowPrivate })
   return {
     outbound,
-    connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
-    tokenApi,
+    /** Logs in at mail servers. */
+    mail: { secrets, connector, tokenApi, providers, clock },
     sitePages,
     storageTransfer,
     llmOutbound,

@@ -83,10 +83,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
     const connections = openConnections(options, common)
     cleanup.push(connections.close)
-    const { connector, tokenApi, providers } = connections
     const { publicUrl } = config
-    const recordSent = createSentRecorder(writing)
-    const mail = { secrets, connector, tokenApi, providers, clock, publicUrl, recordSent, writing, log }
+    const mail = { ...connections.mail, publicUrl, recordSent: createSentRecorder(writing), writing, log }
 
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(jobs.stop)

@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { listAudit } from '../operations/audit-list.ts'
-import { operationsWith } from '../operations/declare.ts'
+import { findAuditEntry, listAudit } from '../operations/audit-list.ts'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { notFound } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -34,6 +35,22 @@ export const AUDIT_OPERATIONS = [
         entries: await withSubjectNames(tenant, stores, entries),
         pagination: paginationOf({ page, limit }, total),
       }
+    },
+  }),
+  operation({
+    name: 'getAuditEntry',
+    tag: 'Audit log',
+    http: 'GET /v1/audit-log/:entry_id',
+    command: 'audit get',
+    scope: 'audit:read',
+    summary: 'Get an entry of the audit log',
+    input: { entry_id: idInPath('audit entry') },
+    output: { entry: NamedAuditEntry },
+    async run({ tenant, stores }, { entry_id }) {
+      const found = await findAuditEntry(tenant, entry_id)
+      const [entry] = await withSubjectNames(tenant, stores, found ? [found] : [])
+      if (!entry) throw notFound('audit entry')
+      return { entry }
     },
   }),
 ]

@@ -75,7 +75,7 @@ export const DATABASE_COMMANDS: Record<string, CommandOnce> = {
     run: runEventImport,
     failuresOf: (answer) => failedLinesOf(answer as unknown as EventImportSummary),
   },
-  'events retry': {
+  'event retry': {
     summary: 'Try again to store the events that were set aside',
     options: {},
     run: async ({ stores }) => ({

@@ -131,7 +131,7 @@ test('a password is the first line of standard input or of a file, which must no
 
 test('limits get returns the limits of the configuration, and says that only the service counts requests', async () => {
   const { body: shown } = await tenant.call('GET', '/v1/limits')
-  const { exit, stderr, body } = await cds('limits get', {}, { CDS_RATE_LIMITS: 'off' })
+  const { exit, stderr, body } = await cds('limit list', {}, { CDS_RATE_LIMITS: 'off' })
   expect(exit).toBe(0)
   expect(body).toMatchObject({ enabled: shown.enabled, limits: shown.limits })
   expect(body.requests).toEqual({
@@ -140,7 +140,7 @@ test('limits get returns the limits of the configuration, and says that only the
     keys: shown.requests.keys.map((key: object) => ({ ...key, requests: null })),
   })
   expect(stderr).toContain('only the running service counts them')
-  const limited = await cds('limits get', {}, { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_API_PER_MINUTE: '42' })
+  const limited = await cds('limit list', {}, { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_API_PER_MINUTE: '42' })
   expect(limited.body.limits).toContainEqual(expect.objectContaining({ name: 'apiPerMinute', per_minute: 42 }))
 })
 
@@ -186,7 +186,7 @@ test('only the operator can add a domain as verified', async () => {
   })
 })
 
-describe('events send --file', () => {
+describe('event send --file', () => {
   const event = (name: string) => ({ event: name, user_id: 'user-1' })
   const count = async (name: string) =>
     (await tenant.call('GET', `/v1/events?event_type=${name}&count_only=true`)).body.count
@@ -198,12 +198,12 @@ describe('events send --file', () => {
   ])('records %s', async (_what, contents, number, name) => {
     const file = join(directory, 'events.json')
     await writeFile(file, `\uFEFF${JSON.stringify(contents, null, 2)}\n`)
-    expect(await cds('events send', { file })).toMatchObject({ exit: 0, body: { failed: 0 } })
+    expect(await cds('event send', { file })).toMatchObject({ exit: 0, body: { failed: 0 } })
     expect(await count(name)).toBe(number)
   })
 
   test('reads standard input', async () => {
-    const args = ['events', 'send', '--tenant', tenant.id, '--file', '-']
+    const args = ['event', 'send', '--tenant', tenant.id, '--file', '-']
     const input = JSON.stringify([event('piped'), { event: 'piped' }])
     const { exit, stdout } = await startCommand(args, environment, { input }).ended
     expect([exit, JSON.parse(stdout).failed]).toEqual([3, 1])
@@ -222,10 +222,10 @@ describe('events send --file', () => {
     ]
     for (const [contents, more, code] of calls) {
       await writeFile(file, contents)
-      const { exit, body } = await cds('events send', { file, ...more })
+      const { exit, body } = await cds('event send', { file, ...more })
       expect([exit, body.error.code], contents.slice(0, 40)).toEqual([2, code])
     }
-    const missing = await cds('events send', { file: join(directory, 'none') })
+    const missing = await cds('event send', { file: join(directory, 'none') })
     expect(missing.body.error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining('ENOENT') })
     expect(await count('unusable')).toBe(0)
   })

@@ -75,7 +75,7 @@ test('an invalid call returns an error and stores nothing', async () => {
   ]
   for (const [given, code, path] of unusable) {
     const account = { 'identity-id': identityId, address: 'a@example.com', 'smtp-host': 'smtp.example.com', ...given }
-    await expect(run('identity email-set', account), Object.keys(given).join()).rejects.toMatchObject({
+    await expect(run('email-account set', account), Object.keys(given).join()).rejects.toMatchObject({
       code,
       ...(path === undefined ? {} : { details: [{ path }] }),
     })

@@ -14,7 +14,7 @@ import { headersPlace, secretPlace, urlPlace } from '../webhooks/sealed-columns.
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
 const subscription = { table: 'webhook_subscriptions', key: ['tenant_id', 'subscription_id'] }
 
-/** Every column with a ciphertext, for `secrets rotate`. A test compares the list with the database. */
+/** Every column with a ciphertext, for `secret rotate`. A test compares the list with the database. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
     ...subscription,

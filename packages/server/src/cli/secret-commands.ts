@@ -3,9 +3,9 @@ import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import type { CommandOnce } from './command.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
 
-/** `cdsctl secrets …` */
+/** `cdsctl secret …` */
 export const SECRET_COMMANDS: Record<string, CommandOnce> = {
-  'secrets rotate': {
+  'secret rotate': {
     summary: 'Re-encrypt every secret in the database with the first key of CDS_SECRET_KEY',
     options: {},
     run: async (session) => {

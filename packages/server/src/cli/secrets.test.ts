@@ -38,7 +38,7 @@ async function rotate(keys: string) {
     CDS_SECRET_KEY: keys,
   }
   const env = { ...process.env, ...environment }
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'secrets', 'rotate', '--json'], { env })
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'secret', 'rotate', '--json'], { env })
   const { columns: _, ...counts } = JSON.parse(stdout)
   return counts
 }
@@ -51,7 +51,7 @@ test('the command knows every column with a ciphertext', async () => {
   expect(known.sort()).toEqual(rows.map(({ place }) => place).sort())
 })
 
-test('secrets rotate re-encrypts everything once with the first key, and keeps what it cannot decrypt', async () => {
+test('secret rotate re-encrypts everything once with the first key, and keeps what it cannot decrypt', async () => {
   const { handle } = tenant
   const now = new Date()
   const wanted = { event: 'page_view', url: 'https://example.com/hook', headers: [{ name: 'X-A', value: 'header' }] }

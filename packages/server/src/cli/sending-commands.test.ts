@@ -22,15 +22,15 @@ async function cds(words: string, ...options: string[]) {
 
 const eventsOf = async (query: string) => (await tenant.call('GET', `/v1/events?${query}`)).body.events
 
-test('events send records one event, several and a list, each once', async () => {
+test('event send records one event, several and a list, each once', async () => {
   const paid = { event: 'paid', event_id: crypto.randomUUID(), user_id: 'user-1', data: { amount: 49.9 } }
   const opened = { event: 'opened', email: 'ada@example.com', url: 'https://shop.example.com/' }
-  const one = await cds('events send', '--events', JSON.stringify(paid))
+  const one = await cds('event send', '--events', JSON.stringify(paid))
   expect(one).toMatchObject({ exit: 0, stderr: '', body: { failed: 0, results: [{ index: 0, status: 'accepted' }] } })
-  const several = await cds('events send', '--events', JSON.stringify(paid), '--events', JSON.stringify(opened))
+  const several = await cds('event send', '--events', JSON.stringify(paid), '--events', JSON.stringify(opened))
   expect(several).toMatchObject({ exit: 0, body: { failed: 0 } })
   expect(several.body.results).toMatchObject([{ event_id: paid.event_id }, { index: 1, status: 'accepted' }])
-  const list = await cds('events send', '--events', JSON.stringify([opened, { event: 'seen', visitor_id: 'v1' }]))
+  const list = await cds('event send', '--events', JSON.stringify([opened, { event: 'seen', visitor_id: 'v1' }]))
   expect(list.body.results).toMatchObject([{ status: 'accepted' }, { status: 'accepted', contact_id: null }])
   expect(await eventsOf('event_type=paid')).toMatchObject([
     { event_id: paid.event_id, data: { amount: 49.9 }, contact: { _id: one.body.results[0].contact_id } },
@@ -42,9 +42,9 @@ test('events send records one event, several and a list, each once', async () =>
   expect(await eventsOf('event_type=seen')).toMatchObject([{ visitor_id: 'v1' }])
 })
 
-test('events send exits with 3 if an event failed, and records the others', async () => {
+test('event send exits with 3 if an event failed, and records the others', async () => {
   const sent = ['{"event":"kept","user_id":"user-2"}', '{"event":"lost"}']
-  const { exit, stderr, body } = await cds('events send', ...sent.flatMap((event) => ['--events', event]))
+  const { exit, stderr, body } = await cds('event send', ...sent.flatMap((event) => ['--events', event]))
   expect([exit, stderr]).toEqual([3, 'cdsctl: 1 of 2 failed. The results above say why.\n'])
   expect(body).toMatchObject({
     failed: 1,
@@ -63,8 +63,8 @@ test.each([
     ['--events', JSON.stringify(Array.from({ length: 501 }, () => ({ event: 'x', user_id: 'u' })))],
     'invalid_option',
   ],
-])('events send with %s exits with 2', async (_what, options, code) => {
-  const { exit, body } = await cds('events send', ...options)
+])('event send with %s exits with 2', async (_what, options, code) => {
+  const { exit, body } = await cds('event send', ...options)
   expect([exit, body.error.code]).toEqual([2, code])
 })
 

@@ -19,9 +19,16 @@ function usageOfGroups(): string {
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([group, members]): [string, string] => {
       const verbs = members.flatMap((name) => name.split(' ').slice(1))
-      return [group, verbs.length === 0 ? (COMMANDS[group]?.summary ?? '') : verbs.toSorted().join(', ')]
+      return [group, verbs.length === 0 ? (COMMANDS[group]?.summary ?? '') : verbs.toSorted(byVerb).join(', ')]
     })
   return `${COMMAND_LINE}\n\n${aligned(lines)}\n\n${MORE}`
+}
+
+/** The verbs that most things have come first. */
+const COMMON_VERBS = ['delete', 'update', 'create', 'get', 'list']
+
+function byVerb(one: string, other: string): number {
+  return COMMON_VERBS.indexOf(other) - COMMON_VERBS.indexOf(one) || (one < other ? -1 : 1)
 }
 
 function usageOfGroup(group: string): string {

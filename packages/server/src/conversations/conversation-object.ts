@@ -54,7 +54,9 @@ export const Conversation = Type.Object(
     participants: Type.Array(ShownParticipant),
     message_count: Type.Integer(),
     last_message_at: Timestamp,
-    messages: Type.Optional(Type.Array(Message, { description: 'Newest first; only with include_messages.' })),
+    messages: Type.Optional(
+      Type.Array(Message, { description: 'Newest first. A list has them only with include_messages.' }),
+    ),
   },
   { title: 'Conversation' },
 )

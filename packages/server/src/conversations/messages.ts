@@ -9,11 +9,12 @@ import type { MessageAttachment } from './message.ts'
 const RESPONSE_BYTES_MAX = 8 * 1024 * 1024
 const CUT_TEXT_LENGTH = 1_000
 
-/** The newest messages of each thread, newest first, by thread id. */
+/** The newest messages of each thread, newest first, by thread id. @param newer how many to leave out before them. */
 export async function newestMessages(
   tenant: Tenant,
   threadIds: readonly string[],
   perThread: number,
+  newer = 0,
 ): Promise<Map<string, MessageObject[]>> {
   if (threadIds.length === 0) return new Map()
   const threads = await tenant.db
@@ -30,7 +31,8 @@ export async function newestMessages(
           .whereRef('conversation_messages.thread_id', '=', 'conversation_threads.thread_id')
           .orderBy('conversation_messages.sent_at', 'desc')
           .orderBy('conversation_messages.message_id', 'desc')
-          .limit(perThread),
+          .limit(perThread)
+          .offset(newer),
       ).as('messages'),
     )
     .where('thread_id', 'in', threadIds)

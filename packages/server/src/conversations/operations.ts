@@ -8,7 +8,7 @@ import { Id, Nullable } from '../platform/http/responses.ts'
 import { Conversation, EmailThread } from './conversation-object.ts'
 import { pushConversations } from './push.ts'
 import { EXAMPLE, PushedRecords, parseConversation, parseConversationSource } from './push-requests.ts'
-import { conversationsOf, emailThreadsOf } from './read.ts'
+import { conversationsOf, emailThreadsOf, readConversation } from './read.ts'
 
 const tag = 'Conversations'
 const ContactPath = { contact_id: idInPath('contact') }
@@ -61,6 +61,22 @@ export const CONVERSATION_OPERATIONS = [
       })
       const pagination = paginationOf(page, total)
       return { conversations, total_items: total, returned: conversations.length, pagination }
+    },
+  }),
+  operation({
+    name: 'getConversation',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/conversations/:thread_id',
+    command: 'conversation get',
+    scope: 'contacts:read',
+    summary: 'Get a conversation of a contact with its messages, newest first',
+    description: '`page` and `limit` choose the messages.',
+    input: { ...ContactPath, thread_id: idInPath('conversation'), ...pageParameters(LIMIT, 50) },
+    output: { conversation: Conversation, pagination: Pagination },
+    errors: ['404 contact_merged'],
+    async run({ tenant }, { contact_id, thread_id, page = 1, limit = LIMIT }) {
+      const conversation = await readConversation(tenant, contact_id, thread_id, { page, limit })
+      return { conversation, pagination: paginationOf({ page, limit }, conversation.message_count) }
     },
   }),
   operation({

@@ -34,6 +34,27 @@ async function read(contactId: string, query = 'include_messages=true') {
   return (await tenant.call('GET', `/v1/contacts/${contactId}/conversations?${query}`)).body
 }
 
+test('one conversation is read with a page of its messages, newest first, by the contacts who take part', async () => {
+  const [ada, bob] = [await tenant.contact('ada@example.com'), await tenant.contact('bob@example.com')]
+  const messages = ['1', '2', '3'].map((id) => message(id, { sent_at: `2026-01-31T08:0${id}:00Z` }))
+  const { thread_id } = (await push(conversation('t', messages, { subject: 'Help' }))).results[0]
+  const get = (contactId: string, query = '') =>
+    tenant.call('GET', `/v1/contacts/${contactId}/conversations/${thread_id}${query}`)
+  const { body } = await get(ada)
+  const [listed] = (await read(ada, 'include_messages=true')).conversations
+  expect(body.conversation).toEqual(listed)
+  const second = (await get(ada, '?page=2&limit=2')).body
+  expect(second.conversation.messages).toMatchObject([{ message_id: '1' }])
+  expect(second.pagination).toMatchObject({ page: 2, total_items: 3, total_pages: 2 })
+  for (const contactId of [bob, newId()]) {
+    const { status, body } = await get(contactId)
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+  }
+  expect((await tenant.call('GET', `/v1/contacts/${ada}/conversations/${newId()}`)).status).toBe(404)
+  await tenant.call('POST', `/v1/contacts/${bob}/merge`, { into: ada })
+  expect((await get(bob)).body.error.code).toBe('contact_merged')
+})
+
 test('a conversation is created, extended, and unchanged by repeated messages', async () => {
   const ada = await tenant.contact('ada@example.com')
   const reply = message('2', {

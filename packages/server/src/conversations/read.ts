@@ -1,5 +1,6 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { missingContact } from '../contacts/aliases.ts'
+import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -7,6 +8,16 @@ import type { ParticipantKey } from './clean.ts'
 import type { ConversationObject, EmailThreadObject } from './conversation-object.ts'
 import { newestMessages } from './messages.ts'
 import { keysOfContact } from './participants.ts'
+
+const THREAD_COLUMNS = [
+  'thread_id',
+  'channel',
+  'source',
+  'subject',
+  'participants',
+  'message_count',
+  'last_message_at',
+] as const
 
 export interface ConversationOptions {
   includeMessages: boolean
@@ -28,7 +39,7 @@ export async function conversationsOf(
   if (keys.length === 0) return { conversations: [], total: 0 }
   const rows = await tenant.db
     .selectFrom('conversation_threads')
-    .select(['thread_id', 'channel', 'source', 'subject', 'participants', 'message_count', 'last_message_at'])
+    .select(THREAD_COLUMNS)
     .where((from) => hasParticipant(from, keys))
     .orderBy('last_message_at', 'desc')
     .orderBy('thread_id', 'desc')
@@ -41,16 +52,32 @@ export async function conversationsOf(
     includeMessages ? newestMessages(tenant, threadIds, messagesPerThread) : null,
   ])
   const conversations = rows.map((row) => ({
-    thread_id: row.thread_id,
-    channel: row.channel as ConversationObject['channel'],
-    source: row.source,
-    subject: row.subject,
-    participants: row.participants as unknown as ConversationObject['participants'],
-    message_count: row.message_count,
-    last_message_at: row.last_message_at.toISOString(),
+    ...toConversation(row),
     ...(messages ? { messages: messages.get(row.thread_id) ?? [] } : {}),
   }))
   return { conversations, total }
+}
+
+/**
+ * A conversation in which a contact takes part, with one page of its messages, newest first.
+ * @throws ServiceError 404 for an unknown contact, and for a conversation of others.
+ */
+export async function readConversation(
+  tenant: Tenant,
+  contactId: string,
+  threadId: string,
+  page: Page,
+): Promise<ConversationObject> {
+  const keys = await keysOfExistingContact(tenant, contactId)
+  const row = await tenant.db
+    .selectFrom('conversation_threads')
+    .select(THREAD_COLUMNS)
+    .where('thread_id', '=', threadId)
+    .where((from) => (keys.length === 0 ? from.lit(false) : hasParticipant(from, keys)))
+    .executeTakeFirst()
+  if (!row) throw notFound('conversation')
+  const messages = await newestMessages(tenant, [threadId], page.limit, offsetOf(page))
+  return { ...toConversation(row), messages: messages.get(threadId) ?? [] }
 }
 
 /**
@@ -112,6 +139,20 @@ export async function lastInboundFrom(tenant: Tenant, contactId: string, since: 
     .limit(1)
     .executeTakeFirst()
   return row ? { threadId: row.thread_id, messageId: row.message_id, sentAt: row.sent_at } : null
+}
+
+function toConversation(
+  row: Pick<Selectable<TenantTables['conversation_threads']>, (typeof THREAD_COLUMNS)[number]>,
+): ConversationObject {
+  return {
+    thread_id: row.thread_id,
+    channel: row.channel as ConversationObject['channel'],
+    source: row.source,
+    subject: row.subject,
+    participants: row.participants as unknown as ConversationObject['participants'],
+    message_count: row.message_count,
+    last_message_at: row.last_message_at.toISOString(),
+  }
 }
 
 /** A condition on threads: one of the keys is a participant. */

@@ -31,7 +31,7 @@ test('event commands list, count and read events like the API', async () => {
   })
   const [{ event_id }] = events
   expect((await cds('event get', '--event-id', event_id)).event).toEqual(events[0])
-  expect((await cds('event types')).types).toContain('page_view')
+  expect((await cds('event-type list')).types).toContain('page_view')
   expect((await cds('event stats', '--group-by', 'type')).stats.by_type).toContainEqual({
     type: 'page_view',
     count: pagination.total_items,

@@ -63,14 +63,14 @@ test.skipIf(!hasDovecot)(
       'imap-port': String(imap.tlsPort),
       'daily-limit': '5',
     }
-    const set = await cds('identity email-set', { ...account, 'password-file': file })
+    const set = await cds('email-account set', { ...account, 'password-file': file })
     expect(set.answer.email_account).toMatchObject({
       address: mailbox.user,
       connected: true,
       daily_limit: 5,
       imap: { security: 'tls' },
     })
-    const check = await cds('identity email-check', identity)
+    const check = await cds('email-account check', identity)
     expect(check.answer.email_account).toMatchObject({ connected: true, error: null })
     expect(set.output + check.output).not.toContain(mailbox.password)
     expect((await tenant.call('GET', `/v1/identities/${made.identity_id}`)).body.identity).toMatchObject({
@@ -78,11 +78,7 @@ test.skipIf(!hasDovecot)(
       email_account: { address: mailbox.user, connected: true },
     })
 
-    const wrong = await cds(
-      'identity email-set',
-      { ...account, 'password-env': 'MY_SECRET' },
-      { MY_SECRET: 'hunter22' },
-    )
+    const wrong = await cds('email-account set', { ...account, 'password-env': 'MY_SECRET' }, { MY_SECRET: 'hunter22' })
     expect(wrong.answer.error).toMatchObject({
       code: 'mail_login_failed',
       message: expect.stringContaining('SMTP: 535'),
@@ -90,7 +86,7 @@ test.skipIf(!hasDovecot)(
     expect(wrong.output).not.toContain('hunter22')
     const token = { 'token-env': 'MY_SECRET' }
     expect(
-      (await cds('identity email-set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer
+      (await cds('email-account set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer
         .email_account,
     ).toMatchObject({
       smtp: { login: 'access_token' },
@@ -100,7 +96,7 @@ test.skipIf(!hasDovecot)(
       response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
     const client = { 'token-url': endpoint.url('/token', 'localhost'), 'client-id': 'c' }
     const renewed = { ...account, ...client, 'refresh-token-file': file, 'client-secret-env': 'MY_SECRET' }
-    const renewing = await cds('identity email-set', renewed, { MY_SECRET: 'hunter22' })
+    const renewing = await cds('email-account set', renewed, { MY_SECRET: 'hunter22' })
     await endpoint.close()
     expect(renewing.answer.email_account).toMatchObject({
       connected: true,
@@ -117,11 +113,11 @@ test.skipIf(!hasDovecot)(
       [{ password: mailbox.password }, 'wrong_call'],
     ]
     for (const [{ MY_SECRET = '', ...given }, code] of unusable) {
-      const refused = await cds('identity email-set', { ...account, ...given }, { MY_SECRET })
+      const refused = await cds('email-account set', { ...account, ...given }, { MY_SECRET })
       expect(refused.answer.error.code, Object.keys(given).join()).toBe(code)
     }
     expect((await cds('identity delete', { 'identity-id': 'x' })).answer.error.code).toBe('not_found')
-    const removed = await cds('identity email-remove', identity)
+    const removed = await cds('email-account remove', identity)
     expect(removed.answer).toEqual({ deleted: true, identity_id: made.identity_id })
     const titled = await cds('identity update', { ...identity, 'job-title': 'Admiral' })
     expect(titled.answer.identity.jobTitle).toBe('Admiral')

@@ -1,4 +1,5 @@
 import type { Repeated } from '../platform/every.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
 import { SOCIAL_LOGINS } from './social/sessions.ts'
 import { runStep, type StepDependencies } from './social/steps.ts'
 import { startSweeping } from './social/sweep.ts'
@@ -9,7 +10,7 @@ export const IDENTITY_QUEUES = [SOCIAL_LOGINS]
 const STEPS_AT_ONCE = 4
 
 /** Processes logins to the social network. Several processes may do this at the same time. */
-export async function startIdentityWorkers(dependencies: StepDependencies): Promise<Repeated> {
+export async function startIdentityWorkers(dependencies: StepDependencies & { jobs: Jobs }): Promise<Repeated> {
   const stopping = new AbortController()
   const sweeping = startSweeping(dependencies)
   await dependencies.jobs.work(SOCIAL_LOGINS, STEPS_AT_ONCE, (job, { signal }) =>

@@ -86,7 +86,7 @@ test('a preview says what the import does, and changes nothing', async () => {
   expect(previewed).toMatchObject({ preview: counts, row_count: 5, counts: { created: 0, updated: 0 } })
   const { body } = await tenant.call('GET', `/v1/imports/${created.import_id}/preview`)
   const printed = { tenant: tenant.id, 'import-id': created.import_id }
-  const command = DATABASE_COMMANDS['import preview-result']
+  const command = DATABASE_COMMANDS['import-preview get']
   expect(await command?.run(commandSession(service), printed, new Date())).toEqual({ counts, rows: body.rows })
   expect(body.counts).toEqual(counts)
   expect(body.rows).toMatchObject([

@@ -136,7 +136,7 @@ test('rows rejected for an unknown reason wait while ClickHouse accepts nothing,
   }
 })
 
-test('cdsctl doctor lists events that were set aside, and events retry stores them once they are corrected', async () => {
+test('cdsctl doctor lists events that were set aside, and event retry stores them once they are corrected', async () => {
   const own = await startTestService()
   const commandLine = new CommandLine({
     DATABASE_URL: own.config.databaseUrl ?? '',
@@ -164,7 +164,7 @@ test('cdsctl doctor lists events that were set aside, and events retry stores th
       own.stores.database,
     )
     // A row without events cannot be retried, and stays.
-    expect(await commandLine.json('events', 'retry')).toEqual({ retried: 1, still_set_aside: 1 })
+    expect(await commandLine.json('event', 'retry')).toEqual({ retried: 1, still_set_aside: 1 })
     await own.projector.drain()
     expect(await names(theirs)).toEqual(['fine', 'mended'])
     expect(await refused(journalId, own)).toEqual([])

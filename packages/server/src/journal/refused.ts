@@ -132,7 +132,7 @@ async function setAside(
   const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
   log.error(
     { journal_id: journalId, line, reason },
-    'an event cannot be stored and is set aside; see cdsctl doctor and cdsctl events retry',
+    'an event cannot be stored and is set aside; see cdsctl doctor and cdsctl event retry',
   )
   await transaction
     .insertInto('refused_events')

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Actor } from './audit.ts'
 
@@ -57,7 +58,18 @@ export async function listAudit(
       .execute(),
     query.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
   ])
-  const entries = rows.map((row) => ({
+  return { entries: rows.map(toEntry), total: counted.count }
+}
+
+/** An entry of the audit log; null for an unknown id. */
+export async function findAuditEntry(tenant: Tenant, entryId: string): Promise<AuditLogEntry | null> {
+  const found = tenant.db.selectFrom('audit_log').selectAll().where('entry_id', '=', entryId)
+  const row = await found.executeTakeFirst()
+  return row ? toEntry(row) : null
+}
+
+function toEntry(row: Selectable<TenantTables['audit_log']>): AuditLogEntry {
+  return {
     entry_id: row.entry_id,
     at: row.at.toISOString(),
     actor: row.actor as unknown as AuditLogEntry['actor'],
@@ -65,6 +77,5 @@ export async function listAudit(
     subject_kind: row.subject_kind,
     subject_id: row.subject_id,
     details: row.details as AuditLogEntry['details'],
-  }))
-  return { entries, total: counted.count }
+  }
 }

@@ -7,6 +7,7 @@ import { OPERATIONS } from '../assembly/all-operations.ts'
 import type { Values } from '../cli/command.ts'
 import { DATABASE_COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
+import { newId } from '../platform/ids.ts'
 import { audit } from './audit.ts'
 import { listAudit } from './audit-list.ts'
 
@@ -76,6 +77,11 @@ describe('the audit log', () => {
     expect(await actions({}, { page: 2, limit: 2 })).toEqual(['agent.created'])
     expect(await actions({ subject_kind: 'agent', subject_id: 'a' })).toEqual(['agent.updated', 'agent.created'])
     expect(await actions({ actor: 'command_line' })).toEqual(['webhook.created'])
+    const [newest] = (await tenant.call('GET', '/v1/audit-log?limit=1')).body.entries
+    const one = await tenant.call('GET', `/v1/audit-log/${newest.entry_id}`)
+    expect(one.body.entry).toEqual(newest)
+    const unknown = await tenant.call('GET', `/v1/audit-log/${newId()}`)
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
     const stranger = await createTestTenant(service)
     expect((await listAudit(stranger.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
   })
@@ -110,13 +116,13 @@ describe('the command line', () => {
     await attempted(tenant, subscriptionId, 1)
     await tenant.handle.db.updateTable('webhook_attempts').set({ is_last: true, error: null }).execute()
     await tenant.handle.db.deleteFrom('webhook_queue').execute()
-    await run('webhook resend', { ...named, 'delivery-id': delivery })
-    await run('webhook resend-failed', { ...named, from: '2020-01-01' })
+    await run('delivery resend', { ...named, 'delivery-id': delivery })
+    await run('delivery resend-failed', { ...named, from: '2020-01-01' })
     await run('webhook delete', named)
     await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent-settings update', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
     await run('tenant update', { 'require-signed-identification': 'true' })
-    const identity = await run('tenant identity-secret', {})
+    const identity = await run('tenant rotate-secret', {})
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
       ['member.joined', user.user_id],
@@ -155,7 +161,7 @@ describe('the command line', () => {
     const lines = [...['tenant create', 'user create', 'user reset-password']]
     const reads = ['tenant list', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
-    const others = ['seed', 'import contacts', 'import events', 'migrate', 'secrets rotate', 'events retry']
+    const others = ['seed', 'import contacts', 'import events', 'migrate', 'secret rotate', 'event retry']
     // The operation declares whether it writes an entry; walk.test.ts tests it.
     const declared = OPERATIONS.map(({ command }) => command)
     expect(Object.keys(DATABASE_COMMANDS).sort()).toEqual([...lines, ...reads, ...others, ...declared].sort())

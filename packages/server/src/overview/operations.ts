@@ -1,10 +1,30 @@
 import Type from 'typebox'
 import { operation } from '../operations/declare.ts'
+import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
+
+const OWN_SCOPE = 'Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.'
+const EntityParameter = oneOf(ENTITIES, 'The kind of record that has the properties.', 'contacts')
+const PropertyObject = Type.Object(
+  {
+    name: Type.String(),
+    label: Type.String(),
+    type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
+    is_editable: Type.Boolean({
+      description: 'Whether people set it: not if the service derives it, or if it records a consent.',
+    }),
+    choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
+    newest_with_value: Nullable(
+      Type.Integer(),
+      'How many of the newest 1,000 records have it; null for columns that every record has, and for events.',
+    ),
+  },
+  { title: 'Property' },
+)
 
 /** Reads for the dashboard that combine contacts, companies and events. */
 export const OVERVIEW_OPERATIONS = [
@@ -27,31 +47,32 @@ export const OVERVIEW_OPERATIONS = [
     command: 'property list',
     scope: 'any-key',
     summary: 'List the properties of contacts, companies or events for filters and list columns',
-    description: 'Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.',
-    input: { entity: oneOf(ENTITIES, 'The kind of record whose properties to list.', 'contacts') },
-    output: {
-      properties: Type.Array(
-        Type.Object(
-          {
-            name: Type.String(),
-            label: Type.String(),
-            type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
-            is_editable: Type.Boolean({
-              description: 'Whether people set it: not if the service derives it, or if it records a consent.',
-            }),
-            choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
-            newest_with_value: Nullable(
-              Type.Integer(),
-              'How many of the newest 1,000 records have it; null for columns that every record has, and for events.',
-            ),
-          },
-          { title: 'Property' },
-        ),
-      ),
-    },
+    description: OWN_SCOPE,
+    input: { entity: EntityParameter },
+    output: { properties: Type.Array(PropertyObject) },
     async run({ tenant, now, requireScope }, { entity = 'contacts' }) {
       requireScope(`${entity}:read`)
       return { properties: await listProperties(tenant, entity, now) }
+    },
+  }),
+  operation({
+    name: 'getProperty',
+    tag: 'Contacts',
+    http: 'GET /v1/properties/:property',
+    command: 'property get',
+    scope: 'any-key',
+    summary: 'Get a property of contacts, companies or events',
+    description: `Only what \`GET /v1/properties\` lists is known. ${OWN_SCOPE}`,
+    input: {
+      property: Type.String({ description: 'The name of the property.', examples: ['lifecyclestage'] }),
+      entity: EntityParameter,
+    },
+    output: { property: PropertyObject },
+    async run({ tenant, now, requireScope }, { property: name, entity = 'contacts' }) {
+      requireScope(`${entity}:read`)
+      const property = (await listProperties(tenant, entity, now)).find((each) => each.name === name)
+      if (!property) throw notFound('property')
+      return { property }
     },
   }),
 ]

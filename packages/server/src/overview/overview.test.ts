@@ -135,3 +135,15 @@ test('properties are listed with their types', async () => {
   expect((await viewer.call('GET', '/v1/properties?entity=companies')).body.properties[0].name).toBe('name')
   expect((await viewer.call('GET', '/v1/properties?entity=secrets')).status).toBe(400)
 })
+
+test('one property is read by its name, as it is listed', async () => {
+  await tenant.contact('named@example.com', { favourite_engine: 'steam' })
+  const { body } = await viewer.call('GET', '/v1/properties/favourite_engine')
+  expect(body.property).toMatchObject({ name: 'favourite_engine', type: 'text', is_editable: true })
+  const { body: listed } = await viewer.call('GET', '/v1/properties?entity=companies')
+  const domain = await viewer.call('GET', '/v1/properties/domain?entity=companies')
+  expect(listed.properties).toContainEqual(domain.body.property)
+  const unknown = await viewer.call('GET', '/v1/properties/favourite_engine?entity=companies')
+  expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
+  expect((await viewer.call('GET', '/v1/properties/domain?entity=secrets')).status).toBe(400)
+})

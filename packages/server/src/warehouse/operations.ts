@@ -4,7 +4,7 @@ import { idInPath, operationsWith, secret } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
@@ -26,7 +26,7 @@ import { openStorage, testStorage } from './storage/open.ts'
 /** The services for the operations on exports to a warehouse. */
 export interface WarehouseServices {
   secrets: SecretBox
-  jobs: Jobs
+  jobs: JobSender
   storageTransfer: Transfer
   config: Pick<Config, 'warehouseDirectory'>
 }
@@ -222,7 +222,7 @@ export const WAREHOUSE_OPERATIONS = [
     name: 'runWarehouseExport',
     tag,
     http: 'POST /v1/warehouse/:destination_id/run',
-    command: 'warehouse export',
+    command: 'warehouse run',
     scope: 'data:export',
     summary: 'Export now, in the background',
     description:
@@ -271,7 +271,7 @@ export const WAREHOUSE_OPERATIONS = [
     name: 'listWarehouseRuns',
     tag,
     http: 'GET /v1/warehouse/:destination_id/runs',
-    command: 'warehouse runs',
+    command: 'warehouse-run list',
     scope: 'settings:read',
     summary: 'List the latest runs of an export destination, newest first',
     input: { ...DestinationPath, ...pageParameters(20, 100) },
@@ -286,7 +286,7 @@ export const WAREHOUSE_OPERATIONS = [
     name: 'getWarehouseRun',
     tag,
     http: 'GET /v1/warehouse/runs/:warehouse_run_id',
-    command: 'warehouse run',
+    command: 'warehouse-run get',
     scope: 'settings:read',
     summary: 'Get a run of an export destination',
     input: { warehouse_run_id: idInPath('warehouse run') },

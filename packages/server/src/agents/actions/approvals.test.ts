@@ -45,6 +45,26 @@ test('waiting actions are listed with contact, agent, sender and reasoning, and 
   expect([none.actions, none.pagination.total_items]).toEqual([[], 0])
 })
 
+test("an agent's actions are listed newest first, by status and contact, and paged", async () => {
+  const { agentId, place: first } = await waiting()
+  const { place, path } = await waiting({ agentId })
+  await waiting()
+  await admin.call('POST', `${path}/reject`)
+  const list = async (query = '') => (await member.call('GET', `/v1/agents/${agentId}/actions${query}`)).body
+  const { actions, pagination } = await list()
+  expect(actions).toMatchObject([
+    { ...place, status: 'rejected' },
+    { ...first, status: 'pending_approval' },
+  ])
+  expect(pagination.total_items).toBe(2)
+  expect((await list('?status=rejected')).actions).toMatchObject([place])
+  expect((await list(`?contact_id=${place.contact_id}`)).actions).toMatchObject([place])
+  expect((await list(`?status=executed&contact_id=${place.contact_id}`)).pagination.total_items).toBe(0)
+  expect((await list('?limit=1&page=2')).actions).toMatchObject([first])
+  expect((await list('?status=asleep')).error.code).toBe('validation_error')
+  expect((await member.call('GET', `/v1/agents/${place.run_id}/actions`)).body.error.code).toBe('not_found')
+})
+
 test('an action can be approved with an edited text', async () => {
   const { path, place } = await waiting()
   const params = { subject: 'Better', message: 'Written by a person.' }

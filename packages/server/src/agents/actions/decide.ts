@@ -11,6 +11,7 @@ import { checkGuardrails } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
 import { existingIdentity } from './propose.ts'
 import { type ActionRef, queueAction } from './queue.ts'
+import { selectAction } from './read.ts'
 
 export interface Approval {
   actor: Actor
@@ -117,22 +118,6 @@ export async function decideMany(
     }
   }
   return decided
-}
-
-/** @throws ServiceError 404. */
-export async function readAction(tenant: Tenant, ref: ActionRef): Promise<ActionObject> {
-  const row = await selectAction(tenant, ref).executeTakeFirst()
-  if (!row) throw notFound('proposed action')
-  return toActionObject(row)
-}
-
-function selectAction(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef) {
-  return tenant.db
-    .selectFrom('agent_actions')
-    .select(ACTION_COLUMNS)
-    .where('run_id', '=', runId)
-    .where('contact_id', '=', contactId)
-    .where('action_index', '=', actionIndex)
 }
 
 /** Reads an action and locks it until the transaction ends. @throws ServiceError 404, 409 `invalid_action_state`. */

@@ -2,15 +2,16 @@ import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
-import { filterText } from '../../platform/http/query-parameters.ts'
+import { filterText, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { costOfMonth } from '../runs/costs.ts'
-import { Action } from './action-object.ts'
-import { approveAction, type Decided, decideMany, readAction, rejectAction } from './decide.ts'
+import { ACTION_STATUSES, Action } from './action-object.ts'
+import { approveAction, type Decided, decideMany, rejectAction } from './decide.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
+import { listActions, readAction } from './read.ts'
 import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
@@ -60,6 +61,26 @@ const SettingsOutput = {
 const actionOperation = operationsWith<ActionServices>()
 
 export const ACTION_OPERATIONS = [
+  actionOperation({
+    name: 'listActions',
+    tag,
+    http: 'GET /v1/agents/:agent_id/actions',
+    command: 'action list',
+    scope: 'agents:read',
+    summary: 'List the actions of an agent, newest first',
+    input: {
+      agent_id: idInPath('agent'),
+      ...pageParameters(20, 100),
+      status: oneOf(ACTION_STATUSES, 'Only actions with this status.'),
+      contact_id: filterText('Only actions for this contact.', 200),
+    },
+    output: { actions: Type.Array(Action), pagination: Pagination },
+    async run({ tenant }, { agent_id, page = 1, limit = 20, status, contact_id }) {
+      const contactId = contact_id === undefined ? undefined : pathId(contact_id, 'contact')
+      const { actions, total } = await listActions(tenant, agent_id, { status, contactId }, { page, limit })
+      return { actions, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
   actionOperation({
     name: 'getAction',
     tag,
@@ -155,7 +176,7 @@ export const ACTION_OPERATIONS = [
     name: 'listApprovals',
     tag,
     http: 'GET /v1/approvals',
-    command: 'approval list',
+    command: 'action waiting',
     scope: 'agents:read',
     summary: 'List the actions that wait for approval, newest first',
     description: 'The guardrails are checked again for each response, so they say what an approval would meet now.',
@@ -179,7 +200,7 @@ export const ACTION_OPERATIONS = [
     name: 'approveActions',
     tag,
     http: 'POST /v1/approvals/approve',
-    command: 'approval approve',
+    command: 'action approve-many',
     scope: 'agents:approve',
     summary: 'Approve several proposed actions independently',
     description: 'If an action cannot be approved, its decision has an `error`, and the others are not affected.',
@@ -196,7 +217,7 @@ export const ACTION_OPERATIONS = [
     name: 'rejectActions',
     tag,
     http: 'POST /v1/approvals/reject',
-    command: 'approval reject',
+    command: 'action reject-many',
     scope: 'agents:approve',
     summary: 'Reject several proposed actions independently',
     description: 'If an action cannot be rejected, its decision has an `error`, and the others are not affected.',

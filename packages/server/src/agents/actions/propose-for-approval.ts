@@ -9,10 +9,10 @@ import { type ActionType, checkActionParams, typesOf } from '../action-types.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import type { ActionObject } from './action-object.ts'
 import { auditAction } from './audit.ts'
-import { readAction } from './decide.ts'
 import { hashOfParams } from './params-hash.ts'
 import { proposeAction } from './propose.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
+import { readAction } from './read.ts'
 import { waitingOf } from './same-waiting.ts'
 
 /** Characters. */

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operationsWith } from '../../operations/declare.ts'
-import { validationError } from '../../platform/errors.ts'
+import { operation, operationsWith } from '../../operations/declare.ts'
+import { notFound, validationError } from '../../platform/errors.ts'
 import { Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { ACTION_TYPES, CAPABILITIES, type Capability } from '../action-types.ts'
@@ -9,7 +9,7 @@ import { MAX_CONTACTS } from '../agent.ts'
 import { chooseModel, type LlmSettings } from '../reasoning/models.ts'
 import { PLAYBOOK_LENGTH_MAX } from '../requests.ts'
 import { ownVariables } from './check.ts'
-import { playbookTemplates } from './templates.ts'
+import { type PlaybookTemplate, playbookTemplates } from './templates.ts'
 import { KNOWN, unknownVariables } from './variables.ts'
 
 export interface PlaybookServices {
@@ -68,6 +68,21 @@ export const PLAYBOOK_OPERATIONS = [
     output: { playbooks: Playbooks },
     run: async ({ config }) => ({ playbooks: playbooksOf(config.llm) }),
   }),
+  operation({
+    name: 'getPlaybook',
+    tag,
+    http: 'GET /v1/playbooks/:playbook',
+    command: 'playbook get',
+    scope: 'agents:read',
+    summary: 'Get a playbook template',
+    input: { playbook: Type.String({ description: 'The name of the template.', examples: ['lead_qualification'] }) },
+    output: { playbook: Template },
+    async run(_context, { playbook: name }) {
+      const playbook = playbookTemplates().get(name)
+      if (!playbook) throw notFound('playbook template')
+      return { playbook: templateOf(playbook) }
+    },
+  }),
   playbookOperation({
     name: 'checkPlaybook',
     tag,
@@ -97,7 +112,7 @@ export const PLAYBOOK_OPERATIONS = [
     name: 'listScheduleTimes',
     tag,
     http: 'GET /v1/schedules',
-    command: 'schedule times',
+    command: 'schedule preview',
     scope: 'agents:read',
     summary: 'List the next times of a schedule',
     input: {
@@ -115,11 +130,7 @@ export const PLAYBOOK_OPERATIONS = [
 function playbooksOf(llm: LlmSettings): Playbooks {
   const model = chooseModel(llm, {})
   return {
-    templates: [...playbookTemplates().values()].map(
-      ({ name, title, description, capabilities, variables, prompt }) => {
-        return { name, title, description, capabilities, variables, prompt }
-      },
-    ),
+    templates: [...playbookTemplates().values()].map(templateOf),
     variables: Object.entries(KNOWN).flatMap(([root, names]) =>
       (names === 'any' ? ['<property>'] : names).map((name) => ({
         name: `${root}.${name}`,
@@ -131,6 +142,10 @@ function playbooksOf(llm: LlmSettings): Playbooks {
     configured_providers: configuredProviders(llm),
     max_contacts: MAX_CONTACTS,
   }
+}
+
+function templateOf({ name, title, description, capabilities, variables, prompt }: PlaybookTemplate) {
+  return { name, title, description, capabilities, variables, prompt }
 }
 
 function configuredProviders({ openaiApiKey, anthropicApiKey, baseUrl }: LlmSettings): string[] {

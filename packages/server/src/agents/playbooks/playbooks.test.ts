@@ -102,6 +102,14 @@ describe('the template provider', () => {
     tenant = await createTestTenant(service)
   })
 
+  test('is one of the templates that are listed and read over HTTP', async () => {
+    const { templates } = (await tenant.call('GET', '/v1/playbooks')).body.playbooks
+    const { body } = await tenant.call('GET', '/v1/playbooks/churn_risk')
+    expect(templates).toContainEqual(body.playbook)
+    const unknown = await tenant.call('GET', '/v1/playbooks/none')
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
+  })
+
   async function run(agent: object, contactIds: string[]) {
     const made = await tenant.call('POST', '/v1/agents', { name: 'Filler', ...agent })
     const { body } = await tenant.call('POST', `/v1/agents/${made.body.agent.agent_id}/trigger`, {

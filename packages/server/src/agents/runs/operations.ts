@@ -55,7 +55,7 @@ export const RUN_OPERATIONS = [
     name: 'listAgentRuns',
     tag,
     http: 'GET /v1/agents/:agent_id/runs',
-    command: 'agent runs',
+    command: 'run list',
     scope: 'agents:read',
     summary: 'List the runs of an agent, newest first',
     input: { ...AgentPath, ...windowParameters, status: oneOf(RUN_STATUSES, 'Only runs in this status.') },

@@ -22,7 +22,7 @@ const url: Option = {
  * need an API key.
  */
 export const FOLLOWING_COMMANDS: Record<string, CommandThatFollows> = {
-  'events tail': {
+  'event tail': {
     summary: 'Print events as they arrive, until Ctrl+C; the key in CDS_KEY needs the scope events:read',
     options: { event: { type: 'string', hint: 'NAME', multiple: true, description: 'only this event' }, url },
     check: ({ event }) => problemOf(event === undefined ? [] : [event].flat().map(String)),

@@ -62,9 +62,9 @@ async function startReceiver(answer = 200) {
   return { received, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks` }
 }
 
-test('events tail prints each event once as it arrives, in order, and ends at Ctrl+C', async () => {
+test('event tail prints each event once as it arrives, in order, and ends at Ctrl+C', async () => {
   await view('/before')
-  const tail = await start(['events', 'tail', '--json'])
+  const tail = await start(['event', 'tail', '--json'])
   const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
   await view('/one')
   await view('/two')
@@ -81,8 +81,8 @@ test('events tail prints each event once as it arrives, in order, and ends at Ct
   expect(await tail.end('SIGINT')).toBe(0)
 })
 
-test('events tail prints lines for people, of the named events only', async () => {
-  const tail = await start(['events', 'tail', '--event', 'signed_up', '--event', 'contact_created'])
+test('event tail prints lines for people, of the named events only', async () => {
+  const tail = await start(['event', 'tail', '--event', 'signed_up', '--event', 'contact_created'])
   await tenant.contact('grace@example.com')
   await tenant.track({ visitor_id: 'v', events: [{ event: 'other' }, { event: 'signed_up' }] })
   await until(() => expect(tail.output()).toContain('signed_up'))
@@ -94,7 +94,7 @@ test('events tail prints lines for people, of the named events only', async () =
 })
 
 test('an event that arrives late is shown, and one from the past of an import is not', async () => {
-  const tail = await start(['events', 'tail', '--json'])
+  const tail = await start(['event', 'tail', '--json'])
   const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString()
   const events = [
     { event: 'two_days_ago', timestamp: ago(48) },
@@ -112,7 +112,7 @@ test('an event that arrives late is shown, and one from the past of an import is
 
 test('what happens while the service is away follows when it is back, once', async () => {
   const front = await startFailingFront(service)
-  const tail = await start(['events', 'tail', '--json'], { url: front.url })
+  const tail = await start(['event', 'tail', '--json'], { url: front.url })
   front.failures = Array(1_000).fill('lost request')
   await until(() => expect(tail.output()).toContain('Trying again'))
   for (const path of ['/1', '/2', '/3']) await view(path)
@@ -183,7 +183,7 @@ test('Ctrl+C ends a command with 0, whatever it is waiting for', async () => {
     expect([exit, stderr.replace(/^Waiting for events.*\n|^cdsctl: .* Trying again until .*\n/gm, '')]).toEqual([0, ''])
   }
   const environment = { CDS_URL: service.url, CDS_KEY: tenant.key, DATABASE_URL: 'nonsense' }
-  const tail = ['events', 'tail']
+  const tail = ['event', 'tail']
   // The first answer of the service.
   const atSilent = startCommand(tail, { ...environment, CDS_URL: silentUrl })
   await endOf(atSilent, once(silent, 'request'))
@@ -203,7 +203,7 @@ test('Ctrl+C ends a command with 0, whatever it is waiting for', async () => {
 })
 
 test('a command that cannot follow says what to do', async () => {
-  const tail = ['events', 'tail', '--json']
+  const tail = ['event', 'tail', '--json']
   expect(await refusal(tail, { key: '' })).toContain('Set CDS_KEY to an API key')
   expect(await refusal(tail, { key: 'cds_wrong' })).toContain('invalid_api_key')
   expect(await refusal(tail, { key: await tenant.keyWith('contacts:read') })).toContain('insufficient_scope')

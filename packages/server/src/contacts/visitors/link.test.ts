@@ -40,6 +40,35 @@ const ownerOf = async (visitor_id: string) => {
   return events[0].internal_contact_id
 }
 
+test('the visitors of a contact are listed newest first with the page that each began with, and paged', async () => {
+  for (const visitor_id of ['first', 'second']) {
+    const url = `https://${tenant.site}/${visitor_id}`
+    await tenant.track({ visitor_id, events: [{ event: 'page_view', url, referrer: 'https://search.example/' }] })
+  }
+  const ada = await tenant.contact(ADA, {}, { visitor_id: 'first' })
+  const list = async (contactId = ada, query = '') =>
+    (await tenant.call('GET', `/v1/contacts/${contactId}/visitors${query}`)).body
+  expect((await list()).visitors).toEqual([
+    {
+      visitor_id: 'first',
+      first_seen_at: expect.stringMatching(/Z$/),
+      first_url: `https://${tenant.site}/first`,
+      first_referrer: 'https://search.example/',
+    },
+  ])
+  await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'second' })
+  expect((await list()).visitors).toMatchObject([{ visitor_id: 'second' }, { visitor_id: 'first' }])
+  const second = await list(ada, '?page=2&limit=1')
+  expect(second.visitors).toMatchObject([{ visitor_id: 'first' }])
+  expect(second.pagination).toMatchObject({ total_items: 2, total_pages: 2 })
+  const bob = await tenant.contact('bob@example.com')
+  expect(await list(bob)).toMatchObject({ visitors: [], pagination: { total_items: 0 } })
+  await tenant.call('POST', `/v1/contacts/${ada}/merge`, { into: bob })
+  expect((await list(ada)).error.code).toBe('contact_merged')
+  expect((await list(bob)).pagination.total_items).toBe(2)
+  expect((await list(tenant.id)).error.code).toBe('not_found')
+})
+
 test('events of a visitor are recorded while it is being identified, and do not delay other tenants', async () => {
   const { writing } = service
   const reached = Promise.withResolvers<void>()

@@ -249,6 +249,10 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await expect.poll(ofBob, WITHIN).toBe(1)
     expect(await ids()).toEqual(['ada@example.com'])
     expect((await reread(newId())).status).toBe(404)
+    const one = await tenant.call('GET', `/v1/mailboxes/${identityId}`)
+    expect(one.body.mailbox).toMatchObject({ identity_id: identityId, skipped: 0, folders: expect.any(Array) })
+    const unknown = await tenant.call('GET', `/v1/mailboxes/${newId()}`)
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   })
 
   test('is read again from the start if that is requested during a read', async () => {

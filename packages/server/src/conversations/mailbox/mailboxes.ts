@@ -56,6 +56,14 @@ export async function listMailboxes(
   return { mailboxes: await describe(tenant, rows), total: Number(total) }
 }
 
+/** @throws ServiceError 404 if the identity receives no mail. */
+export async function readMailbox(tenant: Tenant, identityId: string): Promise<MailboxDescription> {
+  const rows = await tenant.db.selectFrom('mailboxes').selectAll().where('identity_id', '=', identityId).execute()
+  const [mailbox] = await describe(tenant, rows)
+  if (!mailbox) throw notFound('mailbox')
+  return mailbox
+}
+
 async function describe(tenant: Tenant, rows: Selectable<TenantTables['mailboxes']>[]): Promise<MailboxDescription[]> {
   const ids = rows.map(({ identity_id }) => identity_id)
   if (ids.length === 0) return []

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { idInPath, operation } from '../../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { Id } from '../../platform/http/responses.ts'
-import { listMailboxes, MailboxDescription, rereadMailbox } from './mailboxes.ts'
+import { listMailboxes, MailboxDescription, readMailbox, rereadMailbox } from './mailboxes.ts'
 
 const tag = 'Identities'
 
@@ -20,6 +20,17 @@ export const MAILBOX_OPERATIONS = [
       const { mailboxes, total } = await listMailboxes(tenant, { page, limit })
       return { mailboxes, pagination: paginationOf({ page, limit }, total) }
     },
+  }),
+  operation({
+    name: 'getMailbox',
+    tag,
+    http: 'GET /v1/mailboxes/:identity_id',
+    command: 'mailbox get',
+    scope: 'identities:read',
+    summary: 'Get the mailbox of an identity and its state',
+    input: { identity_id: idInPath('identity') },
+    output: { mailbox: MailboxDescription },
+    run: async ({ tenant }, { identity_id }) => ({ mailbox: await readMailbox(tenant, identity_id) }),
   }),
   operation({
     name: 'rereadMailbox',

@@ -15,7 +15,7 @@ import { createIdentity, socialOf } from '../../../test/social.ts'
 import { startGateway, type TestGateway } from '../../../test/social-gateway.ts'
 import { createApiKey } from '../../access/api-keys.ts'
 import { QUEUES } from '../../assembly/workers.ts'
-import { openJobs } from '../../platform/jobs/jobs.ts'
+import { createJobSender, openJobs } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { startIdentityWorkers } from '../workers.ts'
 import { openConnector } from './open.ts'
@@ -86,7 +86,7 @@ describe('a restart', () => {
     const tenant = await createTestTenant(first)
     const identityId = await createIdentity(tenant)
     await first.jobs.stop()
-    const jobs = await openJobs(first.postgres.address, QUEUES, first.log, false)
+    const jobs = createJobSender(first.postgres.address, QUEUES, first.log)
     const { session_id } = await startLogin(tenant.handle, { ...first, jobs, clock }, identityId, LOGIN, ACTOR)
     await jobs.stop()
     expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('queued')
@@ -207,7 +207,7 @@ describe('a process that died during a login', () => {
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
     await service.jobs.stop()
-    const jobs = await openJobs(service.postgres.address, QUEUES, service.log, false)
+    const jobs = createJobSender(service.postgres.address, QUEUES, service.log)
     const secrets = { ...service.secrets, seal: () => 'v1.000000000000.AAAA' }
     const dependencies = { ...service, jobs, secrets, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
@@ -243,7 +243,7 @@ describe('several processes', () => {
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
     await service.jobs.stop()
-    const jobs = await openJobs(service.postgres.address, QUEUES, service.log, false)
+    const jobs = createJobSender(service.postgres.address, QUEUES, service.log)
     const dependencies = { ...service, jobs, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
     const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }

@@ -3,7 +3,7 @@ import { type Actor, audit } from '../../operations/audit.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
+import { type JobSender, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Clock, HOUR_SECONDS } from '../../platform/time.ts'
@@ -31,7 +31,7 @@ export type SessionRow = Selectable<TenantTables['social_sessions']>
 
 export interface SocialDependencies {
   social: SocialConnector
-  jobs: Jobs
+  jobs: JobSender
   secrets: SecretBox
   clock: Clock
 }

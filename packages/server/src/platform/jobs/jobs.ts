@@ -71,6 +71,9 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** What sends jobs that other processes work on. */
+export type JobSender = Pick<Jobs, 'send' | 'cancel' | 'nextTime'>
+
 /** What a sweep needs: it queues jobs for the rows of all tenants that are due, or whose job was lost. */
 export interface Sweeping {
   stores: Stores
@@ -91,29 +94,14 @@ export function jobQueue<Data extends object>(name: string, options: JobQueue<Da
   return { name, options }
 }
 
-/**
- * Opens the queues, which pg-boss stores in a separate schema.
- * @param queues all queues; jobs can be sent only to these.
- * @param works false if jobs are only sent (the command line).
- */
+/** Opens the queues, which pg-boss stores in a separate schema. @param queues all queues; jobs can be sent only to these. */
 export async function openJobs(
   address: PostgresAddress,
   queues: readonly JobQueue<object>[],
   log: Logger,
-  works = true,
 ): Promise<Jobs> {
-  const boss = new PgBoss({
-    ...address,
-    schema: SCHEMA,
-    max: CONNECTIONS_MAX,
-    application_name: 'customer-data-service jobs',
-    supervise: works,
-    useListenNotify: works,
-    schedule: false,
-  })
-  boss.on('error', (error) => log.warn({ err: error }, 'the job queue had an error; it continues'))
-  await boss.start()
-  for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
+  const boss = createBoss(address, log, true)
+  await start(boss, queues)
   const workers = new Map<string, string[]>()
   const wakeAll = (queue: string) => {
     for (const workerId of workers.get(queue) ?? []) boss.notifyWorker(workerId)
@@ -127,11 +115,7 @@ export async function openJobs(
     }
   })
   return {
-    send: (tenant, { name }, data, options) =>
-      boss.send(name, { ...data, tenantId: tenant.id }, { ...options, db: fromKysely(tenant.jobsDatabase) }),
-    cancel: async (tenant, { name }, jobId) => {
-      await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
-    },
+    ...senderOf(boss),
     work: async (queue, concurrency, handler, chosen) => {
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
@@ -151,6 +135,72 @@ export async function openJobs(
         workers.set(queue.name, [...(workers.get(queue.name) ?? []), workerId])
       }
     },
+    stop: async () => {
+      await polling.stop()
+      await stop(boss)
+    },
+  }
+}
+
+/** For a process that does no work, such as a command: it connects when the first job is sent. */
+export function createJobSender(
+  address: PostgresAddress,
+  queues: readonly JobQueue<object>[],
+  log: Logger,
+): JobSender & Pick<Jobs, 'stop'> {
+  const boss = createBoss(address, log, false)
+  const sender = senderOf(boss)
+  let starting: Promise<void> | undefined
+  const started = () => {
+    starting ??= start(boss, queues)
+    return starting
+  }
+  return {
+    ...sender,
+    send: async (...job) => {
+      await started()
+      return sender.send(...job)
+    },
+    cancel: async (...job) => {
+      await started()
+      return sender.cancel(...job)
+    },
+    stop: async () => {
+      if (starting) await stop(boss)
+    },
+  }
+}
+
+function createBoss(address: PostgresAddress, log: Logger, works: boolean): PgBoss {
+  const boss = new PgBoss({
+    ...address,
+    schema: SCHEMA,
+    max: CONNECTIONS_MAX,
+    application_name: 'customer-data-service jobs',
+    supervise: works,
+    useListenNotify: works,
+    schedule: false,
+  })
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue had an error; it continues'))
+  return boss
+}
+
+async function start(boss: PgBoss, queues: readonly JobQueue<object>[]): Promise<void> {
+  await boss.start()
+  for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
+}
+
+async function stop(boss: PgBoss): Promise<void> {
+  await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
+}
+
+function senderOf(boss: PgBoss): JobSender {
+  return {
+    send: (tenant, { name }, data, options) =>
+      boss.send(name, { ...data, tenantId: tenant.id }, { ...options, db: fromKysely(tenant.jobsDatabase) }),
+    cancel: async (tenant, { name }, jobId) => {
+      await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
+    },
     nextTime: (cron, timeZone, after) => {
       if (!CRON.test(cron)) return null
       try {
@@ -158,10 +208,6 @@ export async function openJobs(
       } catch {
         return null
       }
-    },
-    stop: async () => {
-      await polling.stop()
-      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
     },
   }
 }

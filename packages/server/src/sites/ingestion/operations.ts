@@ -24,7 +24,7 @@ export const INGESTION_OPERATIONS = [
     name: 'sendEvents',
     tag: 'Events',
     http: 'POST /v1/events',
-    command: 'events send',
+    command: 'event send',
     scope: 'events:write',
     summary: 'Record up to 500 events of your servers',
     description:

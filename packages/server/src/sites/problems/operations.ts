@@ -8,7 +8,7 @@ export const PROBLEM_OPERATIONS = [
     name: 'listRequestProblems',
     tag: 'Tracker',
     http: 'GET /v1/tracker/problems',
-    command: 'tracker problems',
+    command: 'problem list',
     scope: 'events:read',
     summary:
       "List requests of the tenant's pages and servers that were rejected or answered with warnings, newest first",

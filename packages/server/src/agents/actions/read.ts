@@ -1,0 +1,54 @@
+import { notFound } from '../../platform/errors.ts'
+import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { ACTION_COLUMNS, type ActionObject, type ActionStatus, toActionObject } from './action-object.ts'
+import type { ActionRef } from './queue.ts'
+
+/** Filters of an agent's actions; all must match. */
+interface ActionFilters {
+  status: ActionStatus | undefined
+  contactId: string | undefined
+}
+
+/** A page of an agent's actions, newest first, and the total number. @throws ServiceError 404 for an unknown agent. */
+export async function listActions(
+  tenant: Tenant,
+  agentId: string,
+  { status, contactId }: ActionFilters,
+  page: Page,
+): Promise<{ actions: ActionObject[]; total: number }> {
+  const agent = tenant.db.selectFrom('agents').select('agent_id').where('agent_id', '=', agentId)
+  if (!(await agent.executeTakeFirst())) throw notFound('agent')
+  let query = tenant.db.selectFrom('agent_actions').where('agent_id', '=', agentId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  if (contactId !== undefined) query = query.where('contact_id', '=', contactId)
+  const [rows, counted] = await Promise.all([
+    query
+      .select(ACTION_COLUMNS)
+      .orderBy('created_at', 'desc')
+      .orderBy('run_id', 'desc')
+      .orderBy('contact_id')
+      .orderBy('action_index')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    query.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow(),
+  ])
+  return { actions: rows.map(toActionObject), total: Number(counted.total) }
+}
+
+/** @throws ServiceError 404 */
+export async function readAction(tenant: Tenant, ref: ActionRef): Promise<ActionObject> {
+  const row = await selectAction(tenant, ref).executeTakeFirst()
+  if (!row) throw notFound('proposed action')
+  return toActionObject(row)
+}
+
+export function selectAction(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef) {
+  return tenant.db
+    .selectFrom('agent_actions')
+    .select(ACTION_COLUMNS)
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+}

@@ -1,0 +1,40 @@
+import type { Config } from '../config.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
+import { moveMails } from '../identities/mail/reservation.ts'
+import { openToolServices } from '../mcp/tool-services.ts'
+import type { Operation } from '../operations/declare.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import type { JobSender } from '../platform/jobs/jobs.ts'
+import type { Mailer } from '../platform/mail.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { segmentFilters } from '../segments/list-filter.ts'
+import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
+import { OPERATIONS, type Services } from './all-operations.ts'
+import type { Connections } from './connections.ts'
+import { createPurposes, type PurposeDependencies } from './purposes.ts'
+
+/** What the service and a command open each in their own way. */
+interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'mailServers'> {
+  config: Config
+  stores: Stores
+  secrets: SecretBox
+  writing: WriteDependencies
+  recordCalls: RecordCalls
+  jobs: JobSender
+  mailer: Mailer | null
+  rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
+  invalidation: Pick<Invalidation, 'caughtUp'>
+  isClosing(): boolean
+}
+
+/** What operations need besides the context, in the service and in a command. */
+export function operationServices<Given extends Parts>(parts: Given) {
+  const { clock } = parts.writing
+  const authorization = { ...parts.providers, purposes: createPurposes(parts) }
+  const services = { ...parts, ...parts.writing, authorization, refuseWhileErasing, moveMails, segmentFilters }
+  const ofTools = openToolServices(OPERATIONS as readonly Operation<object>[], { ...parts, services, clock })
+  return { ...services, ...ofTools } satisfies Services
+}
