@@ -6,6 +6,7 @@ import { authRoutes } from '../access/sign-in/auth-routes.ts'
 import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { prepareSignIn } from '../access/sign-in/start.ts'
+import { agentsOfIdentity } from '../agents/agents.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
@@ -32,7 +33,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
-import { segmentFilters } from '../segments/list-filter.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { watchServers } from '../sites/problems/watch.ts'
 import { segmentRoutes } from '../sites/segment/routes.ts'
@@ -44,8 +44,10 @@ import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 import type { Connections } from './connections.ts'
+import { LIST_FILTERS } from './list-filters.ts'
 import { createPurposes, type PurposeDependencies } from './purposes.ts'
 import type { Recording } from './recording.ts'
+import { SUBJECT_KINDS } from './subject-kinds.ts'
 
 type AppDependencies = Omit<Connections, 'close'> &
   Omit<Recording, 'writing' | 'recordHistory' | 'stop'> &
@@ -79,14 +81,22 @@ export async function createApp(given: AppDependencies): Promise<App> {
   openapiRoute(app)
   operationsRoutes(app, dependencies)
   const authorization = { ...given.providers, purposes: createPurposes(given) }
-  const services = { ...dependencies, authorization, refuseWhileErasing, moveMails, segmentFilters }
+  const services = {
+    ...dependencies,
+    authorization,
+    refuseWhileErasing,
+    moveMails,
+    agentsOfIdentity,
+    listFilters: LIST_FILTERS,
+    subjectKinds: SUBJECT_KINDS,
+  }
   const { clock, invalidation, stores, secrets } = given
   const operations = OPERATIONS as readonly Operation<object>[]
   const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })
   mountOperations<Services>(app, OPERATIONS, { ...services, ...ofTools })
   // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
-  csvRoutes(app, dependencies)
+  csvRoutes(app, services)
   exportFileRoute(app, dependencies)
   await app.register((scope) => importFileRoutes(scope as unknown as App, dependencies))
   authRoutes(app, dependencies)

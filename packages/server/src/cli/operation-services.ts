@@ -3,12 +3,16 @@ import type { InvitationServices } from '../access/invitation-operations.ts'
 import type { MemberServices } from '../access/member-operations.ts'
 import type { LimitServices, TenantServices, TrackerServices } from '../access/settings-operations.ts'
 import type { ActionServices } from '../agents/actions/queue.ts'
+import { agentsOfIdentity } from '../agents/agents.ts'
 import type { AgentServices } from '../agents/operations.ts'
 import type { PlaybookServices } from '../agents/playbooks/operations.ts'
 import type { AskServices } from '../ask/operations.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
+import { LIST_FILTERS } from '../assembly/list-filters.ts'
 import { createPurposes } from '../assembly/purposes.ts'
+import { SUBJECT_KINDS } from '../assembly/subject-kinds.ts'
 import { QUEUES } from '../assembly/workers.ts'
+import type { AuditServices } from '../audit/subjects.ts'
 import type { ConnectorServices } from '../connectors/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
@@ -37,7 +41,6 @@ import { createTransfer } from '../platform/outbound/transfer.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
 import type { ProviderServices } from '../providers/operations.ts'
-import { segmentFilters } from '../segments/list-filter.ts'
 import type { IngestionServices } from '../sites/ingestion/operations.ts'
 import { createCallRecorder } from '../sites/ingestion/record-calls.ts'
 import type { WarehouseServices } from '../warehouse/operations.ts'
@@ -55,7 +58,7 @@ export function withoutServices<Answer>(
 }
 
 export function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
-  return use({ ...session.writing(), config: session.config, segmentFilters })
+  return use({ ...session.writing(), config: session.config, listFilters: LIST_FILTERS })
 }
 
 export function withConfig<Answer>(
@@ -67,6 +70,10 @@ export function withConfig<Answer>(
 
 export function withStores<Answer>({ stores }: Session, use: (services: MemberServices) => Promise<Answer>) {
   return use({ stores })
+}
+
+export function withAuditServices<Answer>({ stores }: Session, use: (services: AuditServices) => Promise<Answer>) {
+  return use({ stores, subjectKinds: SUBJECT_KINDS })
 }
 
 export function withInvitationServices<Answer>(
@@ -148,7 +155,7 @@ export async function withConnectionServices<Answer>(
 ): Promise<Answer> {
   const { social, close } = openConnector(session.config, systemClock)
   try {
-    return await withMail(session, (mail) => use({ mail, social }))
+    return await withMail(session, (mail) => use({ mail, social, agentsOfIdentity }))
   } finally {
     await close()
   }
@@ -243,7 +250,7 @@ export async function withAskServices<Answer>(
   const secrets = await openSecretBox(config)
   return withAgentServices(session, (services) => {
     const { toolServices } = openToolServices(OPERATIONS as readonly Operation<object>[], {
-      services: { ...session.writing(), config, segmentFilters },
+      services: { ...session.writing(), config, listFilters: LIST_FILTERS },
       clock: systemClock,
       invalidation: { caughtUp: async () => {} },
       isClosing: () => false,

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type Type from 'typebox'
+import { namesIn } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -103,6 +104,13 @@ export async function deleteConnection(tx: Tenant, connectionId: string): Promis
   const row = await lockConnection(tx, connectionId)
   await tx.db.deleteFrom('connections').where('connection_id', '=', connectionId).execute()
   return row
+}
+
+/** The names of connections: their sources, for the audit log. */
+export function namesOfConnections({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(
+    db.selectFrom('connections').select(['connection_id as id', 'source as name']).where('connection_id', 'in', ids),
+  )
 }
 
 async function lockReadable(tx: Tenant, connectionId: string): Promise<ConnectionRow> {

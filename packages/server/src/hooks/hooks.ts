@@ -1,3 +1,4 @@
+import { namesIn } from '../operations/audit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, type ErrorDetail, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -196,6 +197,11 @@ export async function deleteHook(tx: Tenant, hookId: string): Promise<{ name: st
 /** Where a hook's secret is stored. It cannot be decrypted anywhere else. */
 export function hookSecretPlace(tenantId: string, hookId: string): string {
   return `${tenantId}/${hookId}/hook-secret`
+}
+
+/** The names of hooks, for the audit log. */
+export function namesOfHooks({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('hooks').select(['hook_id as id', 'name']).where('hook_id', 'in', ids))
 }
 
 async function lockHook(tx: Tenant, hookId: string): Promise<HookRow> {
