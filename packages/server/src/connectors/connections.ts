@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type Type from 'typebox'
 import { namesIn } from '../operations/audit.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -186,3 +187,13 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
     }
   })
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_CONNECTION_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'connections',
+    key: ['tenant_id', 'connection_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', connection_id = '' }) => sealedPlace(tenant_id, connection_id),
+  },
+]

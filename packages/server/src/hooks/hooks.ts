@@ -1,4 +1,5 @@
 import { namesIn } from '../operations/audit.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, type ErrorDetail, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -264,3 +265,13 @@ function sourceOfName(name: string, hookId: string): string {
     return `hook-${slug}`.slice(0, 64)
   }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_HOOK_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'hooks',
+    key: ['tenant_id', 'hook_id'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', hook_id = '' }) => hookSecretPlace(tenant_id, hook_id),
+  },
+]
