@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import type { Actor } from '../operations/audit.ts'
+import { type Actor, namesIn } from '../operations/audit.ts'
 import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -62,6 +62,11 @@ const KEY_COLUMNS = [
   'last_used_at',
   'revoked_at',
 ] as const
+
+/** The names of API keys, for the audit log. */
+export function namesOfKeys({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('api_keys').select(['key_id as id', 'name']).where('key_id', 'in', ids))
+}
 
 function toKey(row: Pick<Selectable<TenantTables['api_keys']>, (typeof KEY_COLUMNS)[number]>) {
   return {

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { namesIn } from '../operations/audit.ts'
 import { conflict, notFound, ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { requireFewer } from '../platform/limits.ts'
@@ -140,6 +141,11 @@ export async function removeDomain(tx: Tenant, domainId: string): Promise<Tenant
   if (!row) throw notFound('domain')
   await announceChange(tx.db)
   return toDomain(row)
+}
+
+/** The names of domains, for the audit log. */
+export function namesOfDomains({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('domains').select(['domain_id as id', 'domain as name']).where('domain_id', 'in', ids))
 }
 
 function toDomain(row: Selectable<TenantTables['domains']>): TenantDomain {

@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
@@ -98,7 +99,7 @@ export async function rotateIdentitySecret(
 }
 
 /** The place that both secrets of a tenant are encrypted for. */
-export function identitySecretPlace(tenantId: string): string {
+function identitySecretPlace(tenantId: string): string {
   return `${tenantId}/identity-secret`
 }
 
@@ -120,3 +121,13 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
   })
   return { requiresSignature: row?.requires_signature ?? false, keys }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_SETTINGS_COLUMNS: readonly SealedColumn[] = ['secret_sealed', 'previous_secret_sealed'].map(
+  (column) => ({
+    table: 'identification_settings',
+    key: ['tenant_id'],
+    column,
+    place: ({ tenant_id = '' }) => identitySecretPlace(tenant_id),
+  }),
+)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { MailLimits } from '../config.ts'
-import { type Actor, audit } from '../operations/audit.ts'
+import { type Actor, audit, namesIn } from '../operations/audit.ts'
 import { isRole, type Role, RoleName } from '../operations/roles.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -171,6 +171,13 @@ export async function readInvitation(tenant: Tenant, invitationId: string, now: 
 }
 
 const INVITATION_COLUMNS = ['invitation_id', 'email', 'role', 'expires_at'] as const
+
+/** The names of invitations: their addresses, for the audit log. */
+export function namesOfInvitations({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(
+    db.selectFrom('invitations').select(['invitation_id as id', 'email as name']).where('invitation_id', 'in', ids),
+  )
+}
 
 function toInvitation({
   role,

@@ -46,11 +46,11 @@ export async function readMember(database: Database, tenantId: string, userId: s
   return member
 }
 
-/** The names of some members, by id; of a member without a name, the email. */
+/** The names of members, for the audit log; of a member without a name, the email. */
 export async function namesOfMembers(
-  database: Database,
-  tenantId: string,
+  { id: tenantId }: Tenant,
   userIds: readonly string[],
+  { database }: Pick<Stores, 'database'>,
 ): Promise<Map<string, string>> {
   const rows = await selectMembers(database, tenantId).where('users.id', 'in', userIds).execute()
   return new Map(rows.map(({ id, name, email }) => [id, name || email]))

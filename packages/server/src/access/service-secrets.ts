@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
@@ -35,6 +36,16 @@ export async function removeServiceSecret(database: Database, name: string): Pro
 }
 
 /** The place that a secret of the service itself is encrypted for. */
-export function serviceSecretPlace(name: string): string {
+function serviceSecretPlace(name: string): string {
   return `service_secrets/${name}`
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_SERVICE_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'service_secrets',
+    key: ['name'],
+    column: 'sealed',
+    place: ({ name = '' }) => serviceSecretPlace(name),
+  },
+]

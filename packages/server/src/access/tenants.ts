@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { plainName } from '../contacts/property-names.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -75,6 +76,11 @@ export async function hasTenant(database: Database, tenantId: string): Promise<b
 /** @throws ServiceError 404 if there is no such tenant. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
   if (!(await hasTenant(database, tenantId))) throw notFound('tenant')
+}
+
+/** A condition of a query: the tenant whose id is in this column exists. */
+export function tenantExists(column: string) {
+  return sql<boolean>`EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = ${sql.ref(column)})`
 }
 
 /** One page of the tenants, oldest first, and the total. */

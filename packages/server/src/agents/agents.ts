@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { namesIn } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -130,6 +131,17 @@ export async function readAgent(tenant: Tenant, agentId: string): Promise<AgentR
     .executeTakeFirst()
   if (!row) throw notFound('agent')
   return row
+}
+
+/** The agents that write as an identity. */
+export async function agentsOfIdentity({ db }: Tenant, identityId: string) {
+  const agents = db.selectFrom('agents').select(['agent_id', 'name', 'enabled'])
+  return agents.where('identity_id', '=', identityId).orderBy('name').orderBy('agent_id').execute()
+}
+
+/** The names of agents, for the audit log. */
+export function namesOfAgents({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('agents').select(['agent_id as id', 'name']).where('agent_id', 'in', ids))
 }
 
 export interface AgentFilters {

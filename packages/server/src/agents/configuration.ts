@@ -1,10 +1,11 @@
+import { lockIdentity } from '../identities/identities.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
-import { isUuid } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { parseSegmentFilter } from '../segments/parse-filter.ts'
+import { findSegment } from '../segments/segments.ts'
 import { isTimeZone } from './actions/local-time.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
@@ -59,7 +60,7 @@ export async function checkConfiguration(
   details.push(...checkSchedule(jobs, monitoring))
   details.push(...checkLlmConfig(llm_config))
   const identityId = identity_id?.toLowerCase() ?? null
-  if (identityId !== null && !(await isIdentity(tenant, identityId))) {
+  if (identityId !== null && !(await lockIdentity(tenant, identityId))) {
     details.push({ path: 'identity_id', message: 'is not the id of one of your identities' })
   }
   if (details.length > 0) throw validationError(details)
@@ -98,10 +99,7 @@ async function checkFilter(
   for (const name of Object.keys(more)) {
     details.push({ path: `monitoring.filter.${name.slice(0, 128)}`, message: 'cannot be combined with segment_id' })
   }
-  const segmentId = typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
-  const segment =
-    segmentId &&
-    (await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst())
+  const segment = typeof id === 'string' ? await findSegment(tenant, id) : undefined
   if (segment) return { segment_id: segment.segment_id }
   details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of one of your segments' })
   return undefined
@@ -138,16 +136,4 @@ export async function checkBaseUrl(llmOutbound: Pick<ApiFetch, 'check'>, { llm_c
     if (!(error instanceof RefusedAddress)) throw error
     throw validationError([{ path: 'llm_config.base_url', message: error.message }])
   })
-}
-
-async function isIdentity(tenant: Tenant, identityId: string): Promise<boolean> {
-  if (!isUuid(identityId)) return false
-  const row = await tenant.db
-    .selectFrom('identities')
-    .select('identity_id')
-    .where('identity_id', '=', identityId)
-    // Locked, so that it cannot be deleted before the agent is stored.
-    .forKeyShare()
-    .executeTakeFirst()
-  return row !== undefined
 }

@@ -1,10 +1,9 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { type CompanyFilters, matchingCompanies } from '../companies/list.ts'
 import { type ContactFilters, matchingContacts } from '../contacts/list.ts'
-import { ServiceError } from '../platform/errors.ts'
-import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { membersCounted } from '../segments/list-filter.ts'
 import { type Bucket, type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
 
 export interface Summary {
@@ -16,12 +15,12 @@ export interface Summary {
 /** @throws ServiceError 400 `unknown_segment`, 409 `segment_counting`. */
 export async function aggregateContacts(
   tenant: Tenant,
-  filters: ContactFilters,
+  { segment_id: segmentId, ...own }: ContactFilters & { segment_id?: string },
   dimension: Dimension,
   measure: Measure,
   limit: number,
 ): Promise<Summary> {
-  if (filters.segment_id !== undefined) await requireSegment(tenant, filters.segment_id)
+  const filters = segmentId === undefined ? own : { ...own, conditions: [await membersCounted(tenant, segmentId)] }
   const value = measureOf(sql.ref('contacts.properties'), measure)
   return summarize(tenant, groups(matchingContacts(tenant, filters), dimension, value), dimension, limit)
 }
@@ -100,22 +99,4 @@ async function summarize(
 function numberOf(value: string | number | null): number | null {
   const number = value === null ? Number.NaN : Number(value)
   return Number.isFinite(number) ? number : null
-}
-
-async function requireSegment(tenant: Tenant, segmentId: string): Promise<void> {
-  const segment = isUuid(segmentId)
-    ? await tenant.db
-        .selectFrom('segments')
-        .select('evaluated_at')
-        .where('segment_id', '=', segmentId)
-        .executeTakeFirst()
-    : undefined
-  if (segment && segment.evaluated_at === null) {
-    const message = 'The members of this segment are still being counted. Try again shortly.'
-    throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
-  }
-  if (segment) return
-  const details = [{ path: 'filters.segment_id', message: 'is not the id of one of your segments' }]
-  const message = 'There is no segment with the id in filters.segment_id. GET /v1/segments lists yours.'
-  throw new ServiceError(400, 'unknown_segment', message, { details })
 }

@@ -177,7 +177,11 @@ function entityOf(body: unknown): keyof typeof ENTITIES {
 
 /** A parsed request, with dates instead of timestamps. */
 export type Aggregation =
-  | { entity: 'contacts'; dimension: keyof typeof CONTACT_DIMENSIONS; filters: ContactFilters }
+  | {
+      entity: 'contacts'
+      dimension: keyof typeof CONTACT_DIMENSIONS
+      filters: ContactFilters & { segment_id?: string }
+    }
   | { entity: 'companies'; dimension: keyof typeof COMPANY_DIMENSIONS; filters: CompanyFilters }
   | { entity: 'events'; dimension: keyof typeof EVENT_DIMENSIONS; filters: EventFilters }
 

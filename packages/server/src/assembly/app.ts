@@ -78,7 +78,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   mountOperations(app, OPERATIONS, services)
   // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
-  csvRoutes(app, dependencies)
+  csvRoutes(app, services)
   exportFileRoute(app, dependencies)
   await app.register((scope) => importFileRoutes(scope as unknown as App, dependencies))
   authRoutes(app, dependencies)

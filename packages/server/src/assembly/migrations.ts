@@ -17,6 +17,7 @@ const BASELINE = [
   'owners/tables.sql',
   'identification/tables.sql',
   'segments/tables.sql',
+  'memberships/tables.sql',
   'webhooks/tables.sql',
   'providers/tables.sql',
   'identities/tables.sql',

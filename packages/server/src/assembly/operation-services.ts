@@ -1,7 +1,9 @@
+import { agentsOfIdentity } from '../agents/agents.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { moveMails } from '../identities/mail/reservation.ts'
+import { importFilter } from '../imports/list-filter.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
 import type { Operation } from '../operations/declare.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -10,11 +12,12 @@ import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
-import { segmentFilters } from '../segments/list-filter.ts'
+import { segmentFilter } from '../segments/list-filter.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 import type { Connections } from './connections.ts'
 import { createPurposes, type PurposeDependencies } from './purposes.ts'
+import { SUBJECT_KINDS } from './subject-kinds.ts'
 
 /** What the service and a command open each in their own way. */
 interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'mailServers'> {
@@ -34,7 +37,17 @@ interface Parts extends Omit<Connections, 'close'>, Pick<PurposeDependencies, 'm
 export function operationServices<Given extends Parts>(parts: Given) {
   const { clock } = parts.writing
   const authorization = { ...parts.providers, purposes: createPurposes(parts) }
-  const services = { ...parts, ...parts.writing, authorization, refuseWhileErasing, moveMails, segmentFilters }
+  const services = {
+    ...parts,
+    ...parts.writing,
+    authorization,
+    refuseWhileErasing,
+    moveMails,
+    agentsOfIdentity,
+    // The filters of lists of contacts that belong to other features.
+    listFilters: [importFilter, segmentFilter],
+    subjectKinds: SUBJECT_KINDS,
+  }
   const ofTools = openToolServices(OPERATIONS as readonly Operation<object>[], { ...parts, services, clock })
   return { ...services, ...ofTools } satisfies Services
 }

@@ -69,7 +69,7 @@ export async function startWorkers(context: Context) {
   const stop = () => undoAll(cleanup)
   try {
     // Started apart from the others, because tests wake it and stop it.
-    const deliveryWorker = startWebhookWorkers(context)
+    const deliveryWorker = await startWebhookWorkers(context)
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)
     return { deliveryWorker, stop }

@@ -4,13 +4,7 @@ import { idInPath, operationsWith } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
-import type { Stores } from '../platform/tenant.ts'
-import { NamedAuditEntry, withSubjectNames } from './subjects.ts'
-
-/** Services of the audit log. Accounts belong to no tenant, so their names need the stores. */
-export interface AuditServices {
-  stores: Stores
-}
+import { type AuditServices, NamedAuditEntry, withSubjectNames } from './subjects.ts'
 
 const operation = operationsWith<AuditServices>()
 
@@ -29,10 +23,10 @@ export const AUDIT_OPERATIONS = [
       actor: filterText('Only entries of this actor: the id of a person, key or agent, or a kind of actor.', 200),
     },
     output: { entries: Type.Array(NamedAuditEntry), pagination: Pagination },
-    async run({ tenant, stores }, { page = 1, limit = 50, ...filters }) {
+    async run({ tenant, ...services }, { page = 1, limit = 50, ...filters }) {
       const { entries, total } = await listAudit(tenant, filters, { page, limit })
       return {
-        entries: await withSubjectNames(tenant, stores, entries),
+        entries: await withSubjectNames(tenant, services, entries),
         pagination: paginationOf({ page, limit }, total),
       }
     },
@@ -46,9 +40,9 @@ export const AUDIT_OPERATIONS = [
     summary: 'Get an entry of the audit log',
     input: { entry_id: idInPath('audit entry') },
     output: { entry: NamedAuditEntry },
-    async run({ tenant, stores }, { entry_id }) {
+    async run({ tenant, ...services }, { entry_id }) {
       const found = await findAuditEntry(tenant, entry_id)
-      const [entry] = await withSubjectNames(tenant, stores, found ? [found] : [])
+      const [entry] = await withSubjectNames(tenant, services, found ? [found] : [])
       if (!entry) throw notFound('audit entry')
       return { entry }
     },

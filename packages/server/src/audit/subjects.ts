@@ -1,6 +1,5 @@
 import Type from 'typebox'
-import { namesOfMembers } from '../access/members.ts'
-import { joinedCompanies, joinedContacts } from '../events/join.ts'
+import type { FindNames } from '../operations/audit.ts'
 import { AuditLogEntry } from '../operations/audit-list.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -25,114 +24,29 @@ export const NamedAuditEntry = Type.Object(
 )
 export type NamedAuditEntry = Type.Static<typeof NamedAuditEntry>
 
-type Named = Map<string, string | null>
-
-/** The names of some subjects of one kind, by id; those that no longer exist are absent. */
-const LOOKUPS: Record<string, (tenant: Tenant, ids: string[], stores: Stores) => Promise<Named>> = {
-  user: ({ id }, ids, { database }) => namesOfMembers(database, id, ids),
-  contact: contactNames,
-  company: async (tenant, ids) =>
-    mapOf(
-      [...(await joinedCompanies(tenant, ids)).values()].map(({ _id: id, name, domain }) => ({
-        id,
-        name: name ?? domain,
-      })),
-    ),
-  agent: async ({ db }, ids) =>
-    mapOf(await db.selectFrom('agents').select(['agent_id as id', 'name']).where('agent_id', 'in', ids).execute()),
-  run: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('agent_runs')
-        .leftJoin('agents', 'agents.agent_id', 'agent_runs.agent_id')
-        .select(['agent_runs.run_id as id', 'agents.name'])
-        .where('agent_runs.run_id', 'in', ids)
-        .execute(),
-    ),
-  segment: async ({ db }, ids) =>
-    mapOf(
-      await db.selectFrom('segments').select(['segment_id as id', 'name']).where('segment_id', 'in', ids).execute(),
-    ),
-  api_key: async ({ db }, ids) =>
-    mapOf(await db.selectFrom('api_keys').select(['key_id as id', 'name']).where('key_id', 'in', ids).execute()),
-  source: async ({ db }, ids) =>
-    mapOf(await db.selectFrom('sources').select(['source_id as id', 'name']).where('source_id', 'in', ids).execute()),
-  hook: async ({ db }, ids) =>
-    mapOf(await db.selectFrom('hooks').select(['hook_id as id', 'name']).where('hook_id', 'in', ids).execute()),
-  connection: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('connections')
-        .select(['connection_id as id', 'source as name'])
-        .where('connection_id', 'in', ids)
-        .execute(),
-    ),
-  domain: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('domains')
-        .select(['domain_id as id', 'domain as name'])
-        .where('domain_id', 'in', ids)
-        .execute(),
-    ),
-  import: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('imports')
-        .select(['import_id as id', 'file_name as name'])
-        .where('import_id', 'in', ids)
-        .execute(),
-    ),
-  invitation: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('invitations')
-        .select(['invitation_id as id', 'email as name'])
-        .where('invitation_id', 'in', ids)
-        .execute(),
-    ),
-  view: async ({ db }, ids) =>
-    mapOf(await db.selectFrom('saved_views').select(['view_id as id', 'name']).where('view_id', 'in', ids).execute()),
-  identity: async ({ db }, ids) => {
-    const rows = await db
-      .selectFrom('identities')
-      .select(['identity_id as id', 'first_name', 'last_name'])
-      .where('identity_id', 'in', ids)
-      .execute()
-    return mapOf(rows.map(({ id, first_name, last_name }) => ({ id, name: `${first_name} ${last_name}`.trim() })))
-  },
-  warehouse_destination: async ({ db }, ids) =>
-    mapOf(
-      await db
-        .selectFrom('warehouse_destinations')
-        .select(['destination_id as id', 'name'])
-        .where('destination_id', 'in', ids)
-        .execute(),
-    ),
-  webhook: async ({ db }, ids) => {
-    const rows = await db
-      .selectFrom('webhook_subscriptions')
-      .select(['subscription_id as id', 'event', 'url'])
-      .where('subscription_id', 'in', ids)
-      .execute()
-    return mapOf(rows.map(({ id, event, url }) => ({ id, name: `${event} → ${URL.parse(url)?.host ?? url}` })))
-  },
+/** Services of the audit log. Accounts belong to no tenant, so their names need the stores. */
+export interface AuditServices {
+  stores: Pick<Stores, 'database'>
+  subjectKinds: SubjectKinds
 }
+
+/** How the names of each kind of subject are found: each feature has a function for its own. */
+export type SubjectKinds = Readonly<Record<string, FindNames>>
 
 /** Adds the subjects' names: one query for each kind among the entries. */
 export async function withSubjectNames(
   tenant: Tenant,
-  stores: Stores,
+  { stores, subjectKinds }: AuditServices,
   entries: readonly AuditLogEntry[],
 ): Promise<NamedAuditEntry[]> {
   const idsOf = new Map<string, Set<string>>()
   for (const entry of entries) {
     const { kind, id } = subjectOf(entry)
-    if (!Object.hasOwn(LOOKUPS, kind) || !isUuid(id)) continue
+    if (!Object.hasOwn(subjectKinds, kind) || !isUuid(id)) continue
     idsOf.set(kind, (idsOf.get(kind) ?? new Set()).add(id))
   }
   const found = await Promise.all(
-    [...idsOf].map(async ([kind, ids]) => [kind, await LOOKUPS[kind]?.(tenant, [...ids], stores)] as const),
+    [...idsOf].map(async ([kind, ids]) => [kind, await subjectKinds[kind]?.(tenant, [...ids], stores)] as const),
   )
   const named = new Map(found)
   return entries.map((entry) => {
@@ -161,19 +75,4 @@ function nameIn({ details }: AuditLogEntry): string | null {
       (text): text is string => typeof text === 'string' && text !== '',
     ) ?? null
   )
-}
-
-async function contactNames(tenant: Tenant, ids: string[]): Promise<Named> {
-  const contacts = await joinedContacts(tenant, ids)
-  return mapOf(
-    [...contacts.values()].flatMap(({ contact }) => {
-      if (contact === null) return []
-      const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ')
-      return [{ id: contact._id, name: name || contact.email }]
-    }),
-  )
-}
-
-function mapOf(rows: readonly { id: string; name: string | null }[]): Named {
-  return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -63,7 +63,7 @@ export const BULK_OPERATIONS = [
     },
     errors: ['400 event_filter_too_broad', '400 unknown_company', '400 unknown_import', '400 unknown_segment'],
     async run(context, { contact_ids: ids, matching, after, set, delete: isDeletion }) {
-      const { tenant, now, config, segmentFilters, requireScope } = context
+      const { tenant, now, config, listFilters, requireScope } = context
       requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'contact_ids')
       const update = set && parseUpdateContact(set)
       if (update?.email !== undefined) {
@@ -71,7 +71,7 @@ export const BULK_OPERATIONS = [
       }
       if (update?.companyId) await requireCompany(tenant, update.companyId)
       const contactsMax = config.eventFilterContactsMax
-      const filters = await contactFiltersOf(tenant, matching ?? {}, { segmentFilters, now, contactsMax, requireScope })
+      const filters = await contactFiltersOf(tenant, matching ?? {}, { listFilters, now, contactsMax, requireScope })
       return changeEach({
         ids,
         next: async (limit) => (filters ? nextContactIds(tenant, filters, after, limit) : []),

@@ -12,17 +12,14 @@ const PROXY_ADVICE =
 /** Queries both databases and reports their state. */
 export async function diagnose({ stores, serviceRuns, config }: Session): Promise<Record<string, unknown>> {
   const version = await sql<{ version: string }>`SELECT version()`.execute(stores.database)
-  const waiting = await stores.database
-    .selectFrom('journal')
-    .select(({ fn }) => fn.countAll().as('rows'))
-    .executeTakeFirstOrThrow()
+  const { waiting, setAside } = await countRows(stores.database)
   const clickhouse = serviceRuns ? 'in use by the running service' : await clickhouseVersion(stores)
   return {
     node: process.version,
     postgres: version.rows[0]?.version ?? 'unknown',
     clickhouse,
-    journal_rows: Number(waiting.rows),
-    events_set_aside: (await countRows(stores.database)).setAside,
+    journal_rows: Number(waiting),
+    events_set_aside: setAside,
     latest_set_aside: await latestRefused(stores.database, SET_ASIDE_SHOWN),
     service_running: serviceRuns,
     // The service itself only speaks HTTP, so a public address with https implies a proxy.

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { namesIn } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -79,6 +80,12 @@ export async function readCompany(tenant: Tenant, companyId: string) {
 export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
   if (companyIds.length === 0) return []
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
+}
+
+/** The names of companies, for the audit log; of a company without a name, the domain. */
+export function namesOfCompanies({ db }: Tenant, companyIds: readonly string[]) {
+  const name = sql<string | null>`coalesce(name, domain)`.as('name')
+  return namesIn(db.selectFrom('companies').select(['company_id as id', name]).where('company_id', 'in', companyIds))
 }
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */

@@ -1,5 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type Type from 'typebox'
+import { namesIn } from '../operations/audit.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -105,6 +107,13 @@ export async function deleteConnection(tx: Tenant, connectionId: string): Promis
   return row
 }
 
+/** The names of connections: their sources, for the audit log. */
+export function namesOfConnections({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(
+    db.selectFrom('connections').select(['connection_id as id', 'source as name']).where('connection_id', 'in', ids),
+  )
+}
+
 async function lockReadable(tx: Tenant, connectionId: string): Promise<ConnectionRow> {
   const row = await lockConnection(tx, connectionId)
   if (row.state === 'paused') throw conflict('connection_paused', 'The connection is paused. Resume it first.')
@@ -178,3 +187,13 @@ async function withLastRuns(tenant: Tenant, rows: readonly ConnectionRow[]) {
     }
   })
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_CONNECTION_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'connections',
+    key: ['tenant_id', 'connection_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', connection_id = '' }) => sealedPlace(tenant_id, connection_id),
+  },
+]

@@ -1,4 +1,3 @@
-import type { RawBuilder, SqlBool } from 'kysely'
 import type Type from 'typebox'
 import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
@@ -6,7 +5,7 @@ import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { idsIn } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { ContactFilters } from './list.ts'
+import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
 
 type Query = Type.Static<typeof ListContactsQuery>
@@ -32,19 +31,17 @@ function eventFiltersOf(query: Omit<Query, 'filter'>): EventFilters | null {
   return Object.keys(set).length > 0 ? set : null
 }
 
-/** The filters of a list that segments/ reads: it knows contacts, not the other way round. */
-export interface SegmentFilters {
-  /**
-   * @param sent `filter` as a value, or as JSON.
-   * @returns the condition of the filter; none without one.
-   * @throws ServiceError 400 naming every invalid field, `unknown_segment` or `event_filter_too_broad`, 403.
-   */
-  conditionOf(
-    tenant: Tenant,
-    sent: { filter?: unknown; segment_id?: string | undefined },
-    context: ListContext,
-  ): Promise<RawBuilder<SqlBool> | undefined>
-}
+/**
+ * Reads the filters of a list that belong to another feature: features know contacts, not the other way round.
+ * @returns their conditions; none if the query has no such filter.
+ * @throws ServiceError 400, 403.
+ */
+export type ListFilter = (
+  tenant: Tenant,
+  /** `filter` as a value, or as JSON. */
+  query: { filter?: unknown; segment_id?: string | undefined; import_id?: string | undefined },
+  context: ListContext,
+) => Promise<ListCondition[]>
 
 interface ListContext {
   now: Date
@@ -60,17 +57,17 @@ interface ListContext {
 export async function contactFiltersOf(
   tenant: Tenant,
   query: Omit<Query, 'filter'> & { filter?: unknown },
-  { segmentFilters, ...context }: ListContext & { segmentFilters: SegmentFilters },
+  { listFilters, ...context }: ListContext & { listFilters: readonly ListFilter[] },
 ): Promise<ContactFilters | null> {
   const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
   const { status, lifecycle_stage, lead_status, country, industry, city, state, job_title, search } = query
-  const { created_after, created_before, segment_id, import_id, contact_ids } = query
+  const { created_after, created_before, contact_ids } = query
   // An invalid company id has no contacts, and PostgreSQL would reject it.
   const impossible = (company_id !== undefined && !isUuid(company_id)) || has_linkedin !== has_social_profile
   if (impossible) return null
-  if (import_id !== undefined) await requireImport(tenant, import_id)
   const events = eventFiltersOf(query)
-  const condition = await segmentFilters.conditionOf(tenant, query, context)
+  const conditions: ListCondition[] = []
+  for (const filter of listFilters) conditions.push(...(await filter(tenant, query, context)))
   const named = contact_ids === undefined ? undefined : idsIn(contact_ids, 'contact_ids')
   const found = events ? await contactsWithEvent(tenant, events, context.contactsMax) : undefined
   const filters = {
@@ -87,23 +84,10 @@ export async function contactFiltersOf(
     company_id,
     created_after,
     created_before,
-    segment_id,
-    import_id,
-    condition,
+    conditions: conditions.length > 0 ? conditions : undefined,
     contact_ids: found && named ? found.filter((id) => named.includes(id)) : (found ?? named),
   }
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
-}
-
-/** @throws ServiceError 400 `unknown_import`. */
-async function requireImport(tenant: Tenant, importId: string): Promise<void> {
-  const found = isUuid(importId)
-    ? await tenant.db.selectFrom('imports').select('import_id').where('import_id', '=', importId).executeTakeFirst()
-    : undefined
-  if (found) return
-  const details = [{ path: 'import_id', message: 'is not the id of one of your imports' }]
-  const message = 'There is no import with this import_id. GET /v1/imports lists yours.'
-  throw new ServiceError(400, 'unknown_import', message, { details })
 }
 
 /**

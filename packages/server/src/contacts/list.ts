@@ -1,4 +1,5 @@
-import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { segmentIds } from '../memberships/memberships.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -9,7 +10,6 @@ import type { Tenant } from '../platform/tenant.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
-import { segmentIds } from './segment-ids.ts'
 
 /** Filters of the contact list; all must match. */
 export interface ContactFilters {
@@ -28,10 +28,15 @@ export interface ContactFilters {
   search?: string
   company?: string
   contact_ids?: readonly string[]
-  segment_id?: string
-  import_id?: string
-  /** A filter of segments, compiled. */
-  condition?: RawBuilder<SqlBool>
+  /** Filters of other features. */
+  conditions?: readonly ListCondition[]
+}
+
+/** A condition for a query of contacts. */
+export interface ListCondition {
+  isMet: Expression<SqlBool>
+  /** Whether PostgreSQL may have to read all contacts. */
+  isHeavy: boolean
 }
 
 export interface ContactOrder {
@@ -118,9 +123,10 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
 
 /** Limits how many reads run at once that may scan all contacts: broad or unindexed filters, and deep pages. */
 function withReadLimit<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
-  const { search, job_title, status, has_linkedin, created_after, created_before, condition } = filters
-  const broad = [job_title, status, has_linkedin, created_after, created_before, condition]
-  const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
+  const { search, job_title, status, has_linkedin, created_after, created_before, conditions = [] } = filters
+  const broad = [job_title, status, has_linkedin, created_after, created_before]
+  const isBroad = broad.some((value) => value !== undefined) || conditions.some(({ isHeavy }) => isHeavy)
+  const isHeavy = wordsOf(search).length > 0 || isBroad || isDeep(page)
   return isHeavy ? tenant.heavyRead(work) : work()
 }
 
@@ -143,9 +149,7 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
     // An invalid id matches nothing, and PostgreSQL would reject it.
     conditions.push(isOneOf(filters.contact_ids.filter(isUuid)))
   }
-  if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))
-  if (filters.import_id !== undefined) conditions.push(isOfImport(eb, filters.import_id))
-  if (filters.condition) conditions.push(filters.condition)
+  for (const { isMet } of filters.conditions ?? []) conditions.push(isMet)
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
   return eb.and(conditions)
@@ -164,16 +168,6 @@ async function idsOf(matching: ReturnType<typeof matchingContacts>): Promise<str
 function hasCompanyName(name: string) {
   // The first condition uses the index; the second is exact.
   return sql<SqlBool>`sort_company = left(lower(${name}), 200) AND properties ->> 'company' = ${name}`
-}
-
-function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId: string) {
-  const members = eb.selectFrom('segment_members').select('segment_members.contact_id')
-  return eb('contacts.contact_id', 'in', members.where('segment_members.segment_id', '=', segmentId))
-}
-
-function isOfImport(eb: ExpressionBuilder<TenantTables, 'contacts'>, importId: string) {
-  const written = eb.selectFrom('import_changes').select('import_changes.contact_id')
-  return eb('contacts.contact_id', 'in', written.where('import_changes.import_id', '=', importId))
 }
 
 function textConditions({ search, job_title }: ContactFilters) {

@@ -10,7 +10,7 @@ import type { WriteDependencies } from './change-log.ts'
 import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { contactFiltersOf, filtersByEvents, type SegmentFilters } from './list-filters.ts'
+import { contactFiltersOf, filtersByEvents, type ListFilter } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CONTACT_FIELDS,
@@ -26,7 +26,8 @@ import { createContact, deleteContact, updateContact } from './write.ts'
 
 export interface ContactServices extends WriteDependencies {
   config: Pick<Config, 'eventFilterContactsMax'>
-  segmentFilters: SegmentFilters
+  /** Filters of lists that belong to other features. */
+  listFilters: readonly ListFilter[]
 }
 
 const tag = 'Contacts'
@@ -62,10 +63,10 @@ export const CONTACT_OPERATIONS = [
       count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
     },
     errors: ['400 event_filter_too_broad', '400 unknown_import', '400 unknown_segment'],
-    async run({ tenant, config, now, segmentFilters, requireScope }, query) {
+    async run({ tenant, config, now, listFilters, requireScope }, query) {
       const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include } = query
       const contactsMax = config.eventFilterContactsMax
-      const filters = await contactFiltersOf(tenant, query, { segmentFilters, now, contactsMax, requireScope })
+      const filters = await contactFiltersOf(tenant, query, { listFilters, now, contactsMax, requireScope })
       const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { count: await counting }
       const options = {

@@ -1,10 +1,10 @@
+import { segmentIds } from '../memberships/memberships.ts'
 import { pagesOf } from '../platform/answer-size.ts'
 import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
-import { segmentIds } from './segment-ids.ts'
 
 const ROWS_PER_PAGE = 1_000
 

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
+import { segmentIds } from '../memberships/memberships.ts'
+import { namesIn } from '../operations/audit.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
-import { segmentIds } from './segment-ids.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
 
@@ -90,6 +91,15 @@ export async function companiesOfContacts(tenant: Tenant, contactIds: readonly s
     .where('company_id', 'is not', null)
     .execute()
   return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
+}
+
+/** The names of contacts, for the audit log; of a contact without a name, the email. */
+export function namesOfContacts({ db }: Tenant, contactIds: readonly string[]) {
+  const fullName = sql`concat_ws(' ', nullif(properties ->> 'firstname', ''), nullif(properties ->> 'lastname', ''))`
+  const name = sql<string | null>`coalesce(nullif(${fullName}, ''), email)`.as('name')
+  return namesIn(
+    db.selectFrom('contacts').select(['contact_id as id', name]).where('contact_id', '=', anyOf(contactIds)),
+  )
 }
 
 /** An array is one parameter; a list would be one per id. */

@@ -189,3 +189,14 @@ export function saltedHash(email: string): { salt: string; hash: string } {
 export function hashOf(salt: string, email: string): string {
   return createHash('sha256').update(`${salt}:${email}`).digest('hex')
 }
+
+/** Contacts that were erased since a time, or whose erasure is in progress. */
+export async function erasedSince(tenant: Tenant, since: Date): Promise<string[]> {
+  const rows = await tenant.db
+    .selectFrom('erasures')
+    .select('contact_id')
+    .where(({ eb, or }) => or([eb('status', '=', 'running'), eb('erased_at', '>=', since)]))
+    .orderBy(sql`requested_at`)
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
+}

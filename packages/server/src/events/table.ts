@@ -1,4 +1,5 @@
 import { EVENT_COLUMNS } from '../journal/event-record.ts'
+import { SHARDING_KEY } from '../platform/clickhouse/owner-links.ts'
 import { SEQUENCE_COLUMN } from '../platform/clickhouse/sequence.ts'
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
@@ -27,9 +28,6 @@ function rollupProjection([name, { columns, figures }]: [string, (typeof ROLLUPS
  * first.
  */
 export const EVENT_ID_ORDER = 'toUInt128(event_id)'
-
-/** A tenant's events are spread over all shards; those of one owner are on one. */
-const SHARDING_KEY = 'cityHash64(tenant_id, owner_id)'
 
 /**
  * Every event of every tenant, never rewritten. Sorted by time, so that a tenant's list, newest first, is read in order
@@ -65,15 +63,4 @@ export const EVENTS_TABLE: TableDefinition = {
     // Merging more parts at a time halves the cost of merging, at the price of a few more parts to read.
     merge_selector_base: 20,
   },
-}
-
-/** The contacts of events' owners: a copy of PostgreSQL's table. The highest version of a row counts. */
-export const OWNER_LINKS_TABLE: TableDefinition = {
-  name: 'owner_links',
-  elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32', SEQUENCE_COLUMN],
-  orderBy: '(tenant_id, owner_id)',
-  latestBy: 'version',
-  // The shard of the owner's events.
-  shardingKey: SHARDING_KEY,
-  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1, fsync_part_directory: 1 },
 }

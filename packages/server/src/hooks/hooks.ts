@@ -1,3 +1,5 @@
+import { namesIn } from '../operations/audit.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, type ErrorDetail, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -198,6 +200,11 @@ export function hookSecretPlace(tenantId: string, hookId: string): string {
   return `${tenantId}/${hookId}/hook-secret`
 }
 
+/** The names of hooks, for the audit log. */
+export function namesOfHooks({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('hooks').select(['hook_id as id', 'name']).where('hook_id', 'in', ids))
+}
+
 async function lockHook(tx: Tenant, hookId: string): Promise<HookRow> {
   const row = await tx.db
     .selectFrom('hooks')
@@ -258,3 +265,13 @@ function sourceOfName(name: string, hookId: string): string {
     return `hook-${slug}`.slice(0, 64)
   }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_HOOK_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'hooks',
+    key: ['tenant_id', 'hook_id'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', hook_id = '' }) => hookSecretPlace(tenant_id, hook_id),
+  },
+]

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { operationsWith } from '../operations/declare.ts'
 import { Id } from '../platform/http/responses.ts'
-import { Connections, readConnections } from './connections.ts'
+import { Connections, type FindAgents, readConnections } from './connections.ts'
 import { EmailAccountInput, settingsOf } from './email-account-input.ts'
 import { EmailAccount } from './email-account-object.ts'
 import {
@@ -19,6 +19,7 @@ import type { SocialConnector } from './social/connector.ts'
 export interface ConnectionServices {
   mail: LoginDependencies
   social: Pick<SocialConnector, 'name'>
+  agentsOfIdentity: FindAgents
 }
 
 const operation = operationsWith<ConnectionServices>()
@@ -35,8 +36,13 @@ export const CONNECTION_OPERATIONS = [
     summary: 'Get the email account, the agents and the last social login of an identity',
     input: IdentityPath,
     output: { connections: Connections },
-    run: async ({ tenant, social, scopes }, { identity_id }) => ({
-      connections: await readConnections(tenant, social, identity_id, scopes.has('agents:read')),
+    run: async ({ tenant, social, agentsOfIdentity, scopes }, { identity_id }) => ({
+      connections: await readConnections(
+        tenant,
+        social,
+        identity_id,
+        scopes.has('agents:read') ? agentsOfIdentity : null,
+      ),
     }),
   }),
   operation({

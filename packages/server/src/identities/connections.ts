@@ -7,10 +7,15 @@ import { readIdentity } from './identities.ts'
 import type { SocialConnector } from './social/connector.ts'
 import { latestSession } from './social/sessions.ts'
 
+const AgentOfIdentity = Type.Object({ agent_id: Id, name: Type.String(), enabled: Type.Boolean() })
+
+/** Finds the agents that write as an identity: agents know identities, not the other way round. */
+export type FindAgents = (tenant: Tenant, identityId: string) => Promise<Type.Static<typeof AgentOfIdentity>[]>
+
 export const Connections = Type.Object(
   {
     email_account: Nullable(EmailAccount),
-    agents: Type.Array(Type.Object({ agent_id: Id, name: Type.String(), enabled: Type.Boolean() }), {
+    agents: Type.Array(AgentOfIdentity, {
       description: 'The agents that write as the identity. Empty without the scope `agents:read`.',
     }),
     social_login: Nullable(
@@ -30,12 +35,13 @@ export async function readConnections(
   tenant: Tenant,
   social: Pick<SocialConnector, 'name'>,
   identityId: string,
-  withAgents: boolean,
+  /** null for a caller who may not see them. */
+  findAgents: FindAgents | null,
 ): Promise<IdentityConnections> {
   await readIdentity(tenant, identityId)
   const [account, agents, session] = await Promise.all([
     describeEmailAccount(tenant, identityId),
-    withAgents ? agentsOf(tenant, identityId) : [],
+    findAgents?.(tenant, identityId) ?? [],
     latestSession(tenant, identityId),
   ])
   const login = session && {
@@ -44,14 +50,4 @@ export async function readConnections(
     deadline_at: session.deadline_at.toISOString(),
   }
   return { email_account: account, agents, social_login: login ?? null, is_sandbox: social.name === 'sandbox' }
-}
-
-async function agentsOf(tenant: Tenant, identityId: string) {
-  return tenant.db
-    .selectFrom('agents')
-    .select(['agent_id', 'name', 'enabled'])
-    .where('identity_id', '=', identityId)
-    .orderBy('name')
-    .orderBy('agent_id')
-    .execute()
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { AccessTokens } from '../providers/access-tokens.ts'
 import type { ProviderName } from '../providers/provider.ts'
 
@@ -42,3 +43,12 @@ export interface EmailAccount {
   dailyLimit: number
   spacingSeconds: number
 }
+
+/**
+ * The accounts of all tenants as a table for a query, without secrets: whether mail can be read (`has_imap`), and a digest
+ * of what was set (`setting`), which a renewed access token does not change.
+ */
+export const MAIL_ACCOUNTS = sql`(
+  SELECT tenant_id, identity_id, jsonb_typeof(settings -> 'imap') IS NOT DISTINCT FROM 'object' AS has_imap,
+    md5(address || settings::text || needs_sign_in::text || extract(epoch FROM updated_at)) AS setting
+  FROM email_accounts)`

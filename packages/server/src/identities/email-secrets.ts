@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSame, type TokenStore } from '../providers/access-tokens.ts'
@@ -90,3 +91,13 @@ export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: strin
     },
   }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_EMAIL_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'email_accounts',
+    key: ['tenant_id', 'identity_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
+  },
+]

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
+import { namesIn } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
-import { newId } from '../platform/ids.ts'
+import { isUuid, newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -121,6 +122,35 @@ export async function deleteIdentity(
 /** How the audit log names an identity. */
 export function subject(identityId: string) {
   return { subjectKind: 'identity', subjectId: identityId }
+}
+
+/** An identity as those see it who send in its name. */
+export type IdentityOfSender = Awaited<ReturnType<typeof selectSenders>>[number]
+
+/** The identities that senders use, by id. */
+export async function findSenders(tenant: Tenant, ids: readonly string[]): Promise<Map<string, IdentityOfSender>> {
+  const rows = ids.length === 0 ? [] : await selectSenders(tenant, ids)
+  return new Map(rows.map((row) => [row.identity_id, row]))
+}
+
+function selectSenders(tenant: Tenant, ids: readonly string[]) {
+  return fromIdentities(tenant)
+    .select(['identities.identity_id', 'first_name', 'last_name', 'role', 'job_title', 'email_accounts.address'])
+    .where('identities.identity_id', 'in', ids)
+    .execute()
+}
+
+/** Locks an identity against deletion until the commit. @returns whether it exists. */
+export async function lockIdentity({ db }: Tenant, identityId: string): Promise<boolean> {
+  if (!isUuid(identityId)) return false
+  const query = db.selectFrom('identities').select('identity_id').where('identity_id', '=', identityId)
+  return (await query.forKeyShare().executeTakeFirst()) !== undefined
+}
+
+/** The names of identities, for the audit log. */
+export function namesOfIdentities({ db }: Tenant, ids: readonly string[]) {
+  const name = sql<string>`trim(first_name || ' ' || last_name)`.as('name')
+  return namesIn(db.selectFrom('identities').select(['identity_id as id', name]).where('identity_id', 'in', ids))
 }
 
 function fromIdentities(tenant: Tenant) {

@@ -1,3 +1,4 @@
+import { namesIn } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -62,6 +63,13 @@ export async function requireImport(tenant: Tenant, importId: string): Promise<I
   const row = await selectImports(tenant).where('imports.import_id', '=', importId).executeTakeFirst()
   if (!row) throw notFound('import')
   return row
+}
+
+/** The names of imports: their files, for the audit log. */
+export function namesOfImports({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(
+    db.selectFrom('imports').select(['import_id as id', 'file_name as name']).where('import_id', 'in', ids),
+  )
 }
 
 /** Locks an import's row. @throws ServiceError 404. */

@@ -1,5 +1,5 @@
 import { newId } from '../platform/ids.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import type { Stores, Tenant } from '../platform/tenant.ts'
 
 /** Who did something: a signed-in person, an API key, the command line, or the service itself. */
 export type Actor =
@@ -33,4 +33,19 @@ export async function audit(tenant: Tenant, entry: AuditEntry, now: Date): Promi
       details: JSON.stringify(entry.details ?? {}),
     })
     .execute()
+}
+
+/** Finds the names of subjects of one kind by id. Those that no longer exist are absent. */
+export type FindNames = (
+  tenant: Tenant,
+  ids: readonly string[],
+  stores: Pick<Stores, 'database'>,
+) => Promise<ReadonlyMap<string, string | null>>
+
+/** The names that a query finds, by id. */
+export async function namesIn(query: {
+  execute(): Promise<{ id: string; name: string | null }[]>
+}): Promise<ReadonlyMap<string, string | null>> {
+  const rows = await query.execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }

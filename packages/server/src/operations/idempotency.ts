@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
@@ -69,7 +70,7 @@ export async function performOnce(
 }
 
 /** Where an answer is stored, for the secret box: it may contain secrets that are shown once. */
-export function answerPlace(tenantId: string, caller: string, key: string): string {
+function answerPlace(tenantId: string, caller: string, key: string): string {
   return `idempotency_keys/${tenantId}/${caller}/${key}`
 }
 
@@ -149,3 +150,13 @@ function inUse(): ServiceError {
 function callerOf(actor: Actor): string {
   return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_ANSWER_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'idempotency_keys',
+    key: ['tenant_id', 'caller', 'key'],
+    column: 'answer_sealed',
+    place: ({ tenant_id = '', caller = '', key = '' }) => answerPlace(tenant_id, caller, key),
+  },
+]

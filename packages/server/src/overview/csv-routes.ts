@@ -6,7 +6,7 @@ import { companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
-import { contactFiltersOf, filtersByEvents } from '../contacts/list-filters.ts'
+import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import type { EventWithContact } from '../events/event-object.ts'
@@ -19,7 +19,6 @@ import type { App } from '../platform/http/app-types.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { segmentFilters } from '../segments/list-filter.ts'
 import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
@@ -62,9 +61,11 @@ export function csvRoutes(
   {
     clock,
     config,
+    listFilters,
   }: {
     clock: Clock
     config: Pick<Config, 'eventFilterContactsMax'>
+    listFilters: readonly ListFilter[]
   },
 ): void {
   /**
@@ -102,7 +103,7 @@ export function csvRoutes(
     async (request, reply) => {
       const { tenant, query } = request
       const filters = await contactFiltersOf(tenant, query, {
-        segmentFilters,
+        listFilters,
         now: clock(),
         contactsMax: config.eventFilterContactsMax,
         requireScope: (scope) => requireScopeOf(request, scope),

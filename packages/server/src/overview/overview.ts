@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { countWaitingActions } from '../agents/actions/waiting.ts'
 import { eventConditions } from '../events/filters.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { Nullable } from '../platform/http/responses.ts'
@@ -43,7 +44,7 @@ export async function readOverview(tenant: Tenant, range: Range): Promise<Overvi
     topSources(tenant, range),
     contactsCreated(tenant, range),
     contactsCreated(tenant, before),
-    waitingForApproval(tenant),
+    countWaitingActions(tenant),
   ])
   return {
     from: range.from.toISOString(),
@@ -108,15 +109,6 @@ async function contactsCreated(tenant: Tenant, { from, to }: Range): Promise<num
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('created_at', '>=', from)
     .where('created_at', '<=', endOfMillisecond(to) as unknown as Date)
-    .executeTakeFirstOrThrow()
-  return count
-}
-
-async function waitingForApproval(tenant: Tenant): Promise<number> {
-  const { count } = await tenant.db
-    .selectFrom('agent_actions')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('status', '=', 'pending_approval')
     .executeTakeFirstOrThrow()
   return count
 }

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Actor } from '../operations/audit.ts'
+import { type Actor, namesIn } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
@@ -65,6 +65,11 @@ export async function deleteView(tx: Tenant, viewId: string): Promise<SavedView>
   const row = await tx.db.deleteFrom('saved_views').where('view_id', '=', viewId).returningAll().executeTakeFirst()
   if (!row) throw notFound('saved view')
   return toView(row)
+}
+
+/** The names of saved views, for the audit log. */
+export function namesOfViews({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('saved_views').select(['view_id as id', 'name']).where('view_id', 'in', ids))
 }
 
 function columnsOf({ name, page, query, columns }: ViewBody) {

@@ -38,15 +38,10 @@ export interface Tenant {
   /** Runs `work` on a dedicated connection for temporary tables, which are not restricted to the tenant. */
   scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
   /**
-   * The journal and the webhook tables, for statements that the journal and the webhook queue also run for all tenants
-   * at once, and the tenants themselves. It adds no predicate: a caller names the tenant itself.
+   * The same connection without the predicate, for statements that also run for all tenants at once, and for the tenants
+   * themselves: a caller names the tenant itself. scripts/house lists the modules that may use it.
    */
-  readonly unrestricted: Kysely<
-    Pick<
-      DB,
-      'tenants' | 'journal' | 'webhook_subscriptions' | 'webhook_deliveries' | 'webhook_queue' | 'webhook_attempts'
-    >
-  >
+  readonly unrestricted: Database
   /**
    * The connection with which platform/jobs queues a job, so that it exists only if this handle's transaction commits.
    */
@@ -81,7 +76,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     },
     beginExport: () => stores.reads.beginExport(tenantId, caller),
     scratch: (work) => onScratch(stores.database as unknown as Kysely<object>, work),
-    unrestricted: stores.database as unknown as Tenant['unrestricted'],
+    unrestricted: stores.database,
     jobsDatabase: stores.database,
     transaction: (work) =>
       isTransaction

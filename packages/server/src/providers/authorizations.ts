@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Actor } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -36,7 +37,7 @@ export interface Redirected {
 }
 
 /** Where the verifier of an authorization is stored. It cannot be decrypted anywhere else. */
-export function verifierPlace(tenantId: string, stateHash: string): string {
+function verifierPlace(tenantId: string, stateHash: string): string {
   return `${tenantId}/${stateHash}/authorization`
 }
 
@@ -246,3 +247,13 @@ function randomText(): string {
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_AUTHORIZATION_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'authorizations',
+    key: ['tenant_id', 'state_hash'],
+    column: 'verifier_sealed',
+    place: ({ tenant_id = '', state_hash = '' }) => verifierPlace(tenant_id, state_hash),
+  },
+]

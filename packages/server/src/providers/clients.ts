@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { PROVIDER_NAMES, type ProviderName } from '../config-values.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -45,7 +46,7 @@ export function redirectUrlOf({ publicUrl }: Pick<Config, 'publicUrl'>): string 
 }
 
 /** Where a client's secret is stored. It cannot be decrypted anywhere else. */
-export function clientSecretPlace(tenantId: string, provider: string): string {
+function clientSecretPlace(tenantId: string, provider: string): string {
   return `${tenantId}/${provider}/oauth-client`
 }
 
@@ -160,3 +161,13 @@ function toObject(provider: Provider, row: Row | undefined, config: ClientDepend
     updated_at: row?.updated_at.toISOString() ?? null,
   }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_CLIENT_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'provider_clients',
+    key: ['tenant_id', 'provider'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', provider = '' }) => clientSecretPlace(tenant_id, provider),
+  },
+]

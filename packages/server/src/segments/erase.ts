@@ -2,13 +2,6 @@ import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { deleteMetConditionsOf } from './met-conditions.ts'
 
-/** How many memberships are deleted with a contact. */
-export async function countMemberships(tenant: Tenant, contactId: string) {
-  const members = tenant.db.selectFrom('segment_members').where('contact_id', '=', contactId)
-  const { count } = await members.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  return { segment_memberships: count }
-}
-
 /** Memberships are deleted with the contact; its pending check and the event conditions it met are deleted here. */
 export async function eraseFromSegments(tx: Tenant, { contactId }: ErasureSubject): Promise<Record<string, number>> {
   await tx.db.deleteFrom('segment_checks').where('contact_id', '=', contactId).execute()

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { segmentIds } from '../contacts/segment-ids.ts'
+import { segmentIds } from '../memberships/memberships.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition } from './definitions.ts'

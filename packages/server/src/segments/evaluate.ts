@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { toRecords } from '../journal/append.ts'
+import { membersOf } from '../memberships/memberships.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -97,11 +98,7 @@ async function evaluateRange(
 }
 
 function memberRow(tenant: Tenant, segmentId: string) {
-  return tenant.db
-    .selectFrom('segment_members')
-    .select('segment_members.contact_id')
-    .where('segment_members.segment_id', '=', segmentId)
-    .where('segment_members.contact_id', '=', sql<string>`contacts.contact_id`)
+  return membersOf(tenant, segmentId).where('segment_members.contact_id', '=', sql<string>`contacts.contact_id`)
 }
 
 /** Corrects wrong memberships of contacts, if they are still wrong. */

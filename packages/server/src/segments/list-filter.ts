@@ -1,32 +1,63 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { eventFilterTooBroad, type SegmentFilters } from '../contacts/list-filters.ts'
+import { expressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { ListCondition } from '../contacts/list.ts'
+import { eventFilterTooBroad, type ListFilter } from '../contacts/list-filters.ts'
+import { membersOf } from '../memberships/memberships.ts'
 import { ServiceError, validationError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
-import { isUuid } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
 import { isBeyondBounds, queryEvents } from './events.ts'
 import { COMPANIES, eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
+import { findSegment } from './segments.ts'
 
 const EVENT_SECONDS_MAX = 5
 
-/** The `filter` and `segment_id` of lists of contacts. */
-export const segmentFilters: SegmentFilters = {
-  async conditionOf(tenant, { filter, segment_id: segmentId }, { now, contactsMax, requireScope }) {
-    if (segmentId !== undefined) await requireSegment(tenant, segmentId)
-    if (filter === undefined) return undefined
-    const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter)
-    const matches = eventsOf(parsed)
-    if (matches.length === 0) return compileFilter(parsed, { now, hasEvents: () => sql`false` })
-    requireScope('events:read')
-    const bounds = { limit: contactsMax + 1, secondsMax: EVENT_SECONDS_MAX }
-    const results = await queryEvents(tenant, matches, ALL_CONTACTS, now, bounds).catch((error: unknown): never => {
-      throw isBeyondBounds(error) ? eventFilterTooBroad(contactsMax, TOO_BROAD, error) : error
-    })
-    return compileFilter(parsed, { now, hasEvents: (match) => results.hasEvents(match) })
-  },
+/** The `segment_id` and `filter` of lists of contacts. */
+export const segmentFilter: ListFilter = async (tenant, { filter, segment_id: segmentId }, context) => {
+  const conditions: ListCondition[] = []
+  if (segmentId !== undefined) {
+    const found = await findSegment(tenant, segmentId)
+    if (!found) throw unknownSegment('segment_id')
+    conditions.push(isMember(tenant, segmentId))
+  }
+  if (filter !== undefined) conditions.push({ isMet: await compiled(tenant, filter, context), isHeavy: true })
+  return conditions
+}
+
+/**
+ * The condition of an aggregation's `segment_id`.
+ * @throws ServiceError 400 `unknown_segment`, 409 `segment_counting`.
+ */
+export async function membersCounted(tenant: Tenant, segmentId: string): Promise<ListCondition> {
+  const found = await findSegment(tenant, segmentId)
+  if (!found) throw unknownSegment('filters.segment_id')
+  if (found.evaluated_at !== null) return isMember(tenant, segmentId)
+  const message = 'The members of this segment are still being counted. Try again shortly.'
+  throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
+}
+
+function isMember(tenant: Tenant, segmentId: string): ListCondition {
+  const eb = expressionBuilder<TenantTables, 'contacts'>()
+  return { isMet: eb('contacts.contact_id', 'in', membersOf(tenant, segmentId)), isHeavy: false }
+}
+
+async function compiled(
+  tenant: Tenant,
+  filter: unknown,
+  { now, contactsMax, requireScope }: Parameters<ListFilter>[2],
+): Promise<RawBuilder<SqlBool>> {
+  const parsed = parseSegmentFilter(typeof filter === 'string' ? parseText(filter) : filter)
+  const matches = eventsOf(parsed)
+  if (matches.length === 0) return compileFilter(parsed, { now, hasEvents: () => sql`false` })
+  requireScope('events:read')
+  const bounds = { limit: contactsMax + 1, secondsMax: EVENT_SECONDS_MAX }
+  const results = await queryEvents(tenant, matches, ALL_CONTACTS, now, bounds).catch((error: unknown): never => {
+    throw isBeyondBounds(error) ? eventFilterTooBroad(contactsMax, TOO_BROAD, error) : error
+  })
+  return compileFilter(parsed, { now, hasEvents: (match) => results.hasEvents(match) })
 }
 
 const TOO_BROAD = [{ path: 'filter', message: 'has an event condition that too many contacts meet; add within_days' }]
@@ -46,13 +77,8 @@ function parseText(text: string): unknown {
   }
 }
 
-/** @throws ServiceError 400 `unknown_segment`. */
-async function requireSegment(tenant: Tenant, segmentId: string): Promise<void> {
-  const found = isUuid(segmentId)
-    ? await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst()
-    : undefined
-  if (found) return
-  const details = [{ path: 'segment_id', message: 'is not the id of one of your segments' }]
-  const message = 'There is no segment with this segment_id. GET /v1/segments lists yours.'
-  throw new ServiceError(400, 'unknown_segment', message, { details })
+function unknownSegment(path: 'segment_id' | 'filters.segment_id'): ServiceError {
+  const details = [{ path, message: 'is not the id of one of your segments' }]
+  const message = `There is no segment with ${path === 'segment_id' ? 'this segment_id' : `the id in ${path}`}. GET /v1/segments lists yours.`
+  return new ServiceError(400, 'unknown_segment', message, { details })
 }

@@ -1,16 +1,16 @@
+import { sql } from 'kysely'
 import { toSegmentMember } from '../contacts/contact-object.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
-import { segmentIds } from '../contacts/segment-ids.ts'
+import { membersOf, segmentIds } from '../memberships/memberships.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
+
+const IDS_AT_ONCE = 1_000
 
 /** One page of the contacts in a segment, sorted by id, which is usually the order of creation. */
 export async function listMembers(tenant: Tenant, segmentId: string, page: Page) {
   // The page is selected from the index of members first, so only its contacts are read.
-  const ids = await tenant.db
-    .selectFrom('segment_members')
-    .select('contact_id')
-    .where('segment_id', '=', segmentId)
+  const ids = await membersOf(tenant, segmentId)
     .orderBy('contact_id', 'desc')
     .limit(page.limit)
     .offset(offsetOf(page))
@@ -28,4 +28,23 @@ export async function listMembers(tenant: Tenant, segmentId: string, page: Page)
     .orderBy('contact_id', 'desc')
     .execute()
   return rows.map(toSegmentMember)
+}
+
+/** The ids of all members, the newest first. */
+export async function* allMembers(tenant: Tenant, segmentId: string): AsyncGenerator<string[]> {
+  for (let before: string | undefined; ; ) {
+    const members = membersOf(tenant, segmentId)
+    const next = before === undefined ? members : members.where('contact_id', '<', before)
+    const rows = await next.orderBy('contact_id', 'desc').limit(IDS_AT_ONCE).execute()
+    yield rows.map((row) => row.contact_id)
+    if (rows.length < IDS_AT_ONCE) return
+    before = rows.at(-1)?.contact_id
+  }
+}
+
+/** Those of some contacts that are members. */
+export async function membersAmong(tenant: Tenant, segmentId: string, contactIds: readonly string[]) {
+  const among = sql<string>`any(${contactIds}::uuid[])`
+  const rows = await membersOf(tenant, segmentId).where('contact_id', '=', among).execute()
+  return new Set(rows.map((row) => row.contact_id))
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { toSegmentMember } from '../contacts/contact-object.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
-import { segmentIds } from '../contacts/segment-ids.ts'
+import { segmentIds } from '../memberships/memberships.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'

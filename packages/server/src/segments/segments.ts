@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { deleteCounters, memberCount } from '../memberships/memberships.ts'
+import { namesIn } from '../operations/audit.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { newId } from '../platform/ids.ts'
+import { isUuid, newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import { RELEASED, releasedFor } from '../platform/postgres/lease.ts'
@@ -115,7 +117,7 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
       .returning('filter')
       .executeTakeFirst()
     if (!segment) throw notFound('segment')
-    await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
+    await deleteCounters(tx, segmentId)
     await noteUnusedConditions(tx, segment.filter as unknown as SegmentFilter)
   })
 }
@@ -160,19 +162,23 @@ export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   return { segment: toSegmentObject(row), found: Number(row.contact_count) }
 }
 
+/** What other features need of a segment; undefined for an unknown one, also if the id is malformed. */
+export async function findSegment({ db }: Tenant, segmentId: string) {
+  if (!isUuid(segmentId)) return undefined
+  const query = db.selectFrom('segments').select(['segment_id', 'filter', 'evaluated_at'])
+  return query.where('segment_id', '=', segmentId).executeTakeFirst()
+}
+
+/** The names of segments, for the audit log. */
+export function namesOfSegments({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('segments').select(['segment_id as id', 'name']).where('segment_id', 'in', ids))
+}
+
 function selectSegments(tenant: Tenant) {
   return tenant.db
     .selectFrom('segments')
     .select(['segment_id', 'name', 'description', 'filter', 'evaluated_at', 'created_at'])
-    .select((eb) =>
-      eb
-        .selectFrom('segment_counts')
-        .select(sql<number>`coalesce(sum(segment_counts.contacts), 0)::bigint`.as('contacts'))
-        .whereRef('segment_counts.segment_id', '=', 'segments.segment_id')
-        .$asScalar()
-        .$notNull()
-        .as('contact_count'),
-    )
+    .select(memberCount)
 }
 
 function columnsOf(filter: SegmentFilter) {

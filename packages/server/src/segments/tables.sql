@@ -29,43 +29,6 @@ CREATE FUNCTION lock_segment_version(tenant uuid) RETURNS text LANGUAGE plpgsql 
       FROM segments WHERE tenant_id = tenant);
   END $$;
 
-CREATE TABLE segment_members (
-  tenant_id uuid NOT NULL,
-  segment_id uuid NOT NULL,
-  contact_id uuid NOT NULL,
-  entered_at timestamptz NOT NULL,
-  PRIMARY KEY (tenant_id, segment_id, contact_id),
-  FOREIGN KEY (tenant_id, segment_id) REFERENCES segments ON DELETE CASCADE,
-  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
-);
-CREATE INDEX segment_members_contact ON segment_members (tenant_id, contact_id);
-
--- Sixteen counters per segment, maintained by triggers, for the same reason as in contact_counts.
-CREATE TABLE segment_counts (
-  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
-  segment_id uuid NOT NULL,
-  counter smallint NOT NULL,
-  contacts bigint NOT NULL,
-  PRIMARY KEY (tenant_id, segment_id, counter)
-) WITH (fillfactor = 50);
-CREATE FUNCTION count_members() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    INSERT INTO segment_counts (tenant_id, segment_id, counter, contacts)
-      SELECT tenant_id, segment_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
-      FROM changed
-      -- A cascade from a deleted segment or tenant must not recreate a counter.
-      WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id) AND EXISTS (SELECT FROM segments
-        WHERE segments.tenant_id = changed.tenant_id AND segments.segment_id = changed.segment_id)
-      GROUP BY tenant_id, segment_id
-      ORDER BY tenant_id, segment_id
-    ON CONFLICT (tenant_id, segment_id, counter) DO UPDATE SET contacts = segment_counts.contacts + excluded.contacts;
-    RETURN NULL;
-  END $$;
-CREATE TRIGGER members_entered AFTER INSERT ON segment_members REFERENCING NEW TABLE AS changed
-  FOR EACH STATEMENT EXECUTE FUNCTION count_members();
-CREATE TRIGGER members_exited AFTER DELETE ON segment_members REFERENCING OLD TABLE AS changed
-  FOR EACH STATEMENT EXECUTE FUNCTION count_members();
-
 -- Members added or removed by a segment's definition, by day (UTC). They have no events, so earlier numbers could not
 -- be computed backwards without this table.
 CREATE TABLE segment_silent_changes (

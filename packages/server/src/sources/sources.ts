@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { namesIn } from '../operations/audit.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -44,6 +45,11 @@ export async function readSource(tenant: Tenant, sourceId: string, now: Date) {
 }
 
 const COLUMNS = ['source_id', 'name', 'type', 'kind', 'created_at', 'last_seen_at'] as const
+
+/** The names of sources, for the audit log. */
+export function namesOfSources({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(db.selectFrom('sources').select(['source_id as id', 'name']).where('source_id', 'in', ids))
+}
 
 async function toSources(
   tenant: Tenant,

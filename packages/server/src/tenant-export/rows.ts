@@ -22,8 +22,7 @@ export async function* tableRows(
   table: string,
   { key, without = [], rowsPerPage = ROWS_PER_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
 ): AsyncGenerator<Row[]> {
-  // The table's name comes from a list in the code; the tenant plugin adds the tenant to this query like to any other.
-  const db = tenant.db as unknown as Kysely<AnyTables>
+  const db = anyTable(tenant)
   const order = key.map((column) => sql.ref(`${table}.${column}`))
   const pages = pagesOf<Row>(rowsPerPage, (limit, after) => {
     let query = db.selectFrom(table).selectAll(table)
@@ -34,6 +33,16 @@ export async function* tableRows(
     return query.orderBy(sql.join(order)).limit(limit).execute()
   })
   for await (const rows of pages) yield rows.map((row) => withoutColumns(row, without))
+}
+
+export async function countRows(tenant: Tenant, table: string): Promise<number> {
+  const rows = anyTable(tenant).selectFrom(table)
+  return (await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count
+}
+
+/** For tables whose names are in the list in tables.ts. The tenant is added to these queries like to any other. */
+function anyTable({ db }: Tenant): Kysely<AnyTables> {
+  return db as unknown as Kysely<AnyTables>
 }
 
 function withoutColumns(row: Row, without: readonly string[]): Row {

@@ -9,7 +9,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, HOUR_MS, HOUR_SECONDS } from '../platform/time.ts'
 import { EXPIRE, KEPT_HOURS } from './exports.ts'
-import { eventRows, tableRows } from './rows.ts'
+import { countRows, eventRows, tableRows } from './rows.ts'
 import { EXPORTED } from './tables.ts'
 import { createTar, type TarFile } from './tar.ts'
 
@@ -136,15 +136,7 @@ async function addNdjson(tar: TarFile, name: string, now: Date, lines: AsyncGene
 
 /** Rows of the largest tables; the others hardly affect the progress. */
 async function expectedRows(tenant: Tenant): Promise<number> {
-  const count = async (table: 'contacts' | 'contact_sources' | 'visitors' | 'webhook_deliveries') => {
-    const rows = tenant.db.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))
-    return (await rows.executeTakeFirstOrThrow()).count
-  }
-  const counts = await Promise.all([
-    count('contacts'),
-    count('contact_sources'),
-    count('visitors'),
-    count('webhook_deliveries'),
-  ])
+  const large = Object.entries(EXPORTED).filter(([, { isLarge }]) => isLarge)
+  const counts = await Promise.all(large.map(([table]) => countRows(tenant, table)))
   return counts.reduce((sum, each) => sum + each, 0)
 }

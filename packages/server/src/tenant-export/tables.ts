@@ -7,6 +7,8 @@ interface ExportedTable {
   without?: readonly string[]
   /** Rows read at a time, for tables with large rows. */
   rowsPerPage?: number
+  /** Whether its rows are counted first, to show the progress. */
+  isLarge?: true
 }
 
 type Name = keyof TenantTables
@@ -17,16 +19,17 @@ const CLAIM = ['claim', 'claimed_until']
 export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   contacts: {
     key: ['contact_id'],
+    isLarge: true,
     without: ['facets', 'search_text', 'sort_firstname', 'sort_lastname', 'sort_company'],
   },
   companies: { key: ['company_id'], without: ['facets', 'search_text', 'sort_name'] },
-  contact_sources: { key: ['contact_id', 'source'] },
+  contact_sources: { key: ['contact_id', 'source'], isLarge: true },
   contact_source_ids: { key: ['source', 'external_id'] },
   contact_source_deletions: { key: ['contact_id', 'source'] },
   contact_merges: { key: ['contact_id'], without: ['position'] },
   contact_aliases: { key: ['kind', 'source', 'key'] },
   notes: { key: ['note_id'] },
-  visitors: { key: ['visitor_id'] },
+  visitors: { key: ['visitor_id'], isLarge: true },
   identity_links: { key: ['link_id'] },
   owner_links: { key: ['owner_id'], without: ['version'] },
   fingerprints: { key: ['fingerprint'] },
@@ -45,7 +48,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
     key: ['subscription_id'],
     without: ['url_sealed', 'headers_sealed', 'secret_sealed', 'previous_secret_sealed'],
   },
-  webhook_deliveries: { key: ['delivery_id'] },
+  webhook_deliveries: { key: ['delivery_id'], isLarge: true },
   webhook_attempts: { key: ['delivery_id', 'attempt'] },
   provider_clients: { key: ['provider'], without: ['secret_sealed'] },
   warehouse_destinations: { key: ['destination_id'], without: ['secret_sealed'] },

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
@@ -120,3 +121,13 @@ export function toDestination(
     updated_at: row.updated_at.toISOString(),
   }
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_DESTINATION_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'warehouse_destinations',
+    key: ['tenant_id', 'destination_id'],
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', destination_id = '' }) => secretPlace(tenant_id, destination_id),
+  },
+]

@@ -1,3 +1,4 @@
+import { namesIn } from '../operations/audit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -249,6 +250,13 @@ export async function requireDestination(tenant: Tenant, id: string, isLocked = 
 export async function readDestination(tenant: Tenant, id: string): Promise<WarehouseDestination> {
   const row = await requireDestination(tenant, id)
   return toDestination(tenant.id, row, (await latestRuns(tenant, [row.destination_id])).get(row.destination_id) ?? null)
+}
+
+/** The names of warehouse destinations, for the audit log. */
+export function namesOfDestinations({ db }: Tenant, ids: readonly string[]) {
+  return namesIn(
+    db.selectFrom('warehouse_destinations').select(['destination_id as id', 'name']).where('destination_id', 'in', ids),
+  )
 }
 
 /** One page of the destinations, newest first, and the total. */

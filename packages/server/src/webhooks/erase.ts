@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
-import { deleteDeliveries } from './queue/delete.ts'
+import { deleteDeliveriesById } from './queue/delete.ts'
 
 /** Deliveries that are deleted together. */
 const BATCH = 5_000
@@ -37,8 +37,10 @@ export async function eraseFromDeliveries(tx: Tenant, contactId: string, mention
       )
       .limit(BATCH)
       .execute()
-    const keys = found.map(({ delivery_id }) => ({ tenant_id: tx.id, delivery_id }))
-    deleted += await deleteDeliveries(tx.unrestricted, keys)
+    deleted += await deleteDeliveriesById(
+      tx,
+      found.map(({ delivery_id }) => delivery_id),
+    )
     if (found.length < BATCH) break
   }
   return { webhook_deliveries: deleted, webhook_answers: Number(answers.numUpdatedRows) }

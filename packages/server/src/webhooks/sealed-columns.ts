@@ -1,3 +1,4 @@
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { CustomHeader } from './custom-headers.ts'
@@ -71,4 +72,21 @@ interface Before {
 /** The place that a subscription's headers are sealed for. */
 export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`
+}
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_SUBSCRIPTION_COLUMNS: readonly SealedColumn[] = [
+  sealedColumn('secret_sealed', secretPlace),
+  sealedColumn('previous_secret_sealed', secretPlace),
+  sealedColumn('headers_sealed', headersPlace),
+  sealedColumn('url_sealed', urlPlace),
+]
+
+function sealedColumn(column: string, place: typeof secretPlace): SealedColumn {
+  return {
+    table: 'webhook_subscriptions',
+    key: ['tenant_id', 'subscription_id'],
+    column,
+    place: ({ tenant_id = '', subscription_id = '' }) => place(tenant_id, subscription_id),
+  }
 }

@@ -157,6 +157,19 @@ export async function readSubscription(tenant: Tenant, subscriptionId: string): 
   return toWebhook(row)
 }
 
+/** What subscriptions send where, for the audit log. */
+export async function namesOfSubscriptions({ db }: Tenant, ids: readonly string[]) {
+  const columns = ['subscription_id', 'event', 'url'] as const
+  const rows = await db
+    .selectFrom('webhook_subscriptions')
+    .select(columns)
+    .where('subscription_id', 'in', ids)
+    .execute()
+  return new Map(
+    rows.map(({ subscription_id, event, url }) => [subscription_id, `${event} → ${URL.parse(url)?.host ?? url}`]),
+  )
+}
+
 function selectSubscriptions(tenant: Tenant) {
   return tenant.db
     .selectFrom('webhook_subscriptions')
@@ -234,7 +247,7 @@ export async function deleteSubscription(tenant: Tenant, subscriptionId: string)
       .executeTakeFirstOrThrow()
     if (numDeletedRows === 0n) throw notFound('webhook subscription')
     await announceChange(tx.db)
-    await deleteDeliveriesOf(tx.unrestricted, tx.id, id)
+    await deleteDeliveriesOf(tx, id)
   })
 }
 

@@ -6,11 +6,12 @@ import type { Outbound } from '../platform/outbound/client.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { WORK_CHANNEL } from './queue/add.ts'
 import { startDeliveryRetention } from './queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './queue/worker.ts'
 
 /** Sends deliveries, and deletes old ones. `queue/worker.ts` tells the life of a delivery. */
-export function startWebhookWorkers(context: {
+export async function startWebhookWorkers(context: {
   stores: Stores
   outbound: Outbound
   secrets: SecretBox
@@ -18,11 +19,11 @@ export function startWebhookWorkers(context: {
   log: Logger
   metrics: Metrics
   config: Pick<Config, 'webhookRetentionDays'>
-  invalidation: Pick<Invalidation, 'onWork'>
-}): DeliveryWorker {
+  invalidation: Pick<Invalidation, 'onNotified'>
+}): Promise<DeliveryWorker> {
   const { stores, clock, log, config, invalidation } = context
   const deliveries = startDeliveryWorker(context)
-  invalidation.onWork(deliveries.wake)
+  await invalidation.onNotified(WORK_CHANNEL, deliveries.wake)
   const retention = startDeliveryRetention(stores.database, config.webhookRetentionDays, clock, log)
   return {
     wake: deliveries.wake,

@@ -119,7 +119,7 @@ type Row = Awaited<ReturnType<ReturnType<typeof selectApps>['execute']>>[number]
 
 async function withNames(tenant: Tenant, { database }: Stores, rows: Row[]): Promise<ConnectedApp[]> {
   const people = [...new Set(rows.map(({ user_id }) => user_id))]
-  const names = people.length === 0 ? new Map<string, string>() : await namesOfMembers(database, tenant.id, people)
+  const names = people.length === 0 ? new Map<string, string>() : await namesOfMembers(tenant, people, { database })
   return rows.map((row) => ({
     grant_id: row.grant_id,
     name: row.client_name,

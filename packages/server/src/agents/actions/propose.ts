@@ -1,3 +1,4 @@
+import { lockIdentity } from '../../identities/identities.ts'
 import type { SystemEvent } from '../../journal/append.ts'
 import type { Actor } from '../../operations/audit.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -120,12 +121,5 @@ function deciderOf({ agentId, agentName }: Proposal, status: Proposed['status'])
 
 /** Locks an identity against deletion until the commit; null if it was deleted. */
 export async function existingIdentity(tx: Tenant, identityId: string | null): Promise<string | null> {
-  if (identityId === null) return null
-  const row = await tx.db
-    .selectFrom('identities')
-    .select('identity_id')
-    .where('identity_id', '=', identityId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return row?.identity_id ?? null
+  return identityId !== null && (await lockIdentity(tx, identityId)) ? identityId : null
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Properties } from '../../contacts/properties.ts'
+import { findSenders, type IdentityOfSender } from '../../identities/identities.ts'
 import { validationError } from '../../platform/errors.ts'
 import { Id, Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -73,22 +74,11 @@ export async function listWaitingActions(
           .onRef('agent_run_contacts.contact_id', '=', 'agent_actions.contact_id'),
       )
       .leftJoin('contacts', 'contacts.contact_id', 'agent_actions.contact_id')
-      // The agent's identity may have been set after the proposal; an approval uses it then.
-      .leftJoin('identities', (join) =>
-        join.on(({ eb, fn }) =>
-          eb('identities.identity_id', '=', fn.coalesce('agent_actions.identity_id', 'agents.identity_id')),
-        ),
-      )
-      .leftJoin('email_accounts', 'email_accounts.identity_id', 'identities.identity_id')
       .select(ACTION_COLUMNS.map((column) => `agent_actions.${column}` as const))
       .select(['agents.name as agent_name', 'agent_run_contacts.reasoning'])
       .select(['contacts.contact_id as known_contact_id', 'contacts.email', 'contacts.properties'])
-      .select([
-        'identities.identity_id as sender_id',
-        'identities.first_name',
-        'identities.last_name',
-        'email_accounts.address',
-      ])
+      // The agent's identity may have been set after the proposal; an approval uses it then.
+      .select(({ fn }) => fn.coalesce('agent_actions.identity_id', 'agents.identity_id').as('sender_id'))
       .orderBy('agent_actions.created_at', 'desc')
       .orderBy('agent_actions.run_id', 'desc')
       .orderBy('agent_actions.contact_id')
@@ -98,24 +88,35 @@ export async function listWaitingActions(
       .execute(),
     waiting.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
-  const guardrails = await Promise.all(rows.map((row) => guardrailsOf(tenant, row, now)))
+  const [senders, guardrails] = await Promise.all([
+    findSenders(
+      tenant,
+      rows.flatMap(({ sender_id }) => sender_id ?? []),
+    ),
+    Promise.all(rows.map((row) => guardrailsOf(tenant, row, now))),
+  ])
   const actions = rows.map((row, index) => ({
     ...toActionObject(row),
     guardrails: guardrails[index] ?? [],
     agent: { agent_id: row.agent_id, name: row.agent_name },
     contact: row.known_contact_id === null ? null : compactContact(row.known_contact_id, row.email, row.properties),
-    identity:
-      row.sender_id === null
-        ? null
-        : {
-            identity_id: row.sender_id,
-            firstName: row.first_name ?? '',
-            lastName: row.last_name ?? '',
-            address: row.address,
-          },
+    identity: identityOf(senders.get(row.sender_id ?? '')),
     reasoning: row.reasoning,
   }))
   return { actions, total: Number(counted.total) }
+}
+
+/** How many actions wait for a person. */
+export async function countWaitingActions(tenant: Tenant): Promise<number> {
+  const waiting = tenant.db.selectFrom('agent_actions').where('status', '=', 'pending_approval')
+  const { count } = await waiting.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return count
+}
+
+function identityOf(sender: IdentityOfSender | undefined): ListedActionObject['identity'] {
+  if (sender === undefined) return null
+  const { identity_id, first_name, last_name, address } = sender
+  return { identity_id, firstName: first_name, lastName: last_name, address }
 }
 
 async function guardrailsOf(

@@ -20,12 +20,12 @@ interface Choice {
 }
 
 /** Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template. */
-export async function chooseReasoner(
+export function chooseReasoner(
   tenant: Tenant,
   { llm, llmOutbound }: ReasonerDependencies,
   configuration: AgentConfiguration,
-): Promise<Choice> {
-  const sender = await senderOf(tenant, configuration.identity_id)
+  sender: Sender | null,
+): Choice {
   const { provider } = configuration.llm_config
   const template = createTemplateReasoner(tenant, configuration, sender)
   if (provider === 'template') return { reasoner: template, isStandIn: false }
@@ -40,14 +40,4 @@ export async function chooseReasoner(
     provider === undefined ? '' : ' Outbound actions wait for approval, because the agent asks for a model.'
   const notice = `${missing}, so the messages come from the agent's template.${waiting}`
   return { reasoner: { ...template, notices: [notice, ...template.notices] }, isStandIn: provider !== undefined }
-}
-
-async function senderOf(tenant: Tenant, identityId: string | null): Promise<Sender | null> {
-  if (identityId === null) return null
-  const row = await tenant.db
-    .selectFrom('identities')
-    .select(['first_name', 'last_name', 'role', 'job_title'])
-    .where('identity_id', '=', identityId)
-    .executeTakeFirst()
-  return row ? { firstname: row.first_name, lastname: row.last_name, role: row.role, jobtitle: row.job_title } : null
 }

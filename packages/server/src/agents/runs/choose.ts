@@ -3,6 +3,8 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { contactsMatching, contactsOf } from '../../segments/contacts-of.ts'
 import type { SegmentFilter } from '../../segments/filter.ts'
+import { allMembers, membersAmong } from '../../segments/members.ts'
+import { findSegment } from '../../segments/segments.ts'
 import { MAX_CONTACTS, type Monitoring } from '../agent.ts'
 
 const AT_ONCE = 1_000
@@ -52,31 +54,15 @@ function matching(tenant: Tenant, filter: SegmentFilter, now: Date): Source {
 
 /** The members of a segment; while they are being counted, the contacts that match its filter. */
 async function segment(tenant: Tenant, segmentId: string, now: Date): Promise<Source> {
-  const found = await tenant.db
-    .selectFrom('segments')
-    .select(['filter', 'evaluated_at'])
-    .where('segment_id', '=', segmentId)
-    .executeTakeFirst()
+  const found = await findSegment(tenant, segmentId)
   if (!found) {
     const message = 'The segment of the monitoring filter has been deleted. Give the agent another filter.'
     throw new ServiceError(409, 'unknown_segment', message)
   }
   if (found.evaluated_at === null) return matching(tenant, found.filter as unknown as SegmentFilter, now)
-  const members = () => tenant.db.selectFrom('segment_members').select('contact_id').where('segment_id', '=', segmentId)
   return {
-    all: async function* () {
-      for (let before: string | undefined; ; ) {
-        const query = before === undefined ? members() : members().where('contact_id', '<', before)
-        const rows = await query.orderBy('contact_id', 'desc').limit(AT_ONCE).execute()
-        yield rows.map((row) => row.contact_id)
-        if (rows.length < AT_ONCE) return
-        before = rows.at(-1)?.contact_id
-      }
-    },
-    among: async (contactIds) => {
-      const rows = await members().where('contact_id', '=', anyOf(contactIds)).execute()
-      return new Set(rows.map((row) => row.contact_id))
-    },
+    all: () => allMembers(tenant, segmentId),
+    among: (contactIds) => membersAmong(tenant, segmentId, contactIds),
   }
 }
 

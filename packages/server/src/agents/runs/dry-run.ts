@@ -11,6 +11,7 @@ import { chooseContacts } from './choose.ts'
 import { costCapsOf, requireKnownCosts } from './costs.ts'
 import type { DryRunObject } from './dry-run-object.ts'
 import { PrepaidCosts } from './prepaid-costs.ts'
+import { senderOf } from './sender.ts'
 
 /** Contacts of a dry run. */
 export const DRY_RUN_CONTACTS = 3
@@ -65,7 +66,12 @@ async function evaluate(
   { configuration, actor, now, ...request }: DryRunRequest,
   signal: AbortSignal,
 ): Promise<DryRunObject> {
-  const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, configuration)
+  const { reasoner, isStandIn } = chooseReasoner(
+    tenant,
+    dependencies,
+    configuration,
+    await senderOf(tenant, configuration),
+  )
   const requireApproval = isStandIn || (configuration.playbook.require_approval ?? true)
   const caps = await costCapsOf(tenant, configuration)
   requireKnownCosts(reasoner, caps)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { namesIn } from '../../operations/audit.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
@@ -94,6 +95,12 @@ export async function lastRuns(tenant: Tenant, agentIds: readonly string[]): Pro
     rows.map((row) => row.run_id),
   )
   return new Map(rows.map((row) => [row.agent_id, toRunObject(row, pending.get(row.run_id) ?? 0)]))
+}
+
+/** The names of the agents of runs, for the audit log. */
+export function namesOfRuns({ db }: Tenant, ids: readonly string[]) {
+  const runs = db.selectFrom('agent_runs').leftJoin('agents', 'agents.agent_id', 'agent_runs.agent_id')
+  return namesIn(runs.select(['agent_runs.run_id as id', 'agents.name']).where('agent_runs.run_id', 'in', ids))
 }
 
 /** The number of actions of each run that wait for a decision. */

@@ -20,6 +20,7 @@ import { type ClaimedRun, claimRun, releaseAfterFailure, releaseRun, whereClaime
 import { type CostCaps, costCapsOf, requireKnownCosts } from './costs.ts'
 import { type Outcome, recordOutcome } from './record.ts'
 import { type Reserved, reserveCostFor } from './reserve-cost.ts'
+import { senderOf } from './sender.ts'
 import { finishRun, startRun } from './start-and-finish.ts'
 
 /** A run works for this long before other runs get a turn. */
@@ -71,7 +72,12 @@ async function workThrough(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock } = dependencies
-  const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
+  const { reasoner, isStandIn } = chooseReasoner(
+    tenant,
+    dependencies,
+    run.configuration,
+    await senderOf(tenant, run.configuration),
+  )
   if (isStandIn) run.configuration.playbook.require_approval = true
   if (!run.hasStarted) await startRun(tenant, run, reasoner, clock())
   const caps = await costCapsOf(tenant, run.configuration)

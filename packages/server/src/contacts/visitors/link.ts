@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Beginning, earlierOf } from '../../journal/beginnings.ts'
 import { episodeId } from '../../journal/episodes.ts'
-import { linkOwners } from '../../owners/link-owners.ts'
+import { countOwners, linkOwners } from '../../owners/link-owners.ts'
 import { conflict } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
@@ -20,6 +20,8 @@ const VISITORS_MAX_FROM_PAGES = 500
  * visitors than it has now. Every query of its events names all of them: see owners.ts.
  */
 const PAST_VISITORS_FACTOR = 10
+/** How far the visitors are counted whose events belong to a contact. */
+const PAST_VISITORS_MAX = VISITORS_MAX * PAST_VISITORS_FACTOR
 
 /** The result of linking visitors to a contact. */
 export interface Linking {
@@ -90,7 +92,7 @@ async function lockVisitors(
   const visitors = await tx.db
     .selectFrom('visitors')
     .select(LOCKED_COLUMNS)
-    .select([countCurrent(tx, contactId).as('current'), countPast(tx, contactId).as('past')])
+    .select([countCurrent(tx, contactId).as('current'), countOwners(tx, contactId, PAST_VISITORS_MAX).as('past')])
     .where('visitor_id', 'in', ids)
     .orderBy('visitor_id')
     .forUpdate()
@@ -144,7 +146,7 @@ export async function moveVisitors(
   const visitors = await moving.orderBy('visitor_id').forUpdate().execute()
   if (visitors.length === 0) return []
   const { current } = await countCurrent(tx, to).executeTakeFirstOrThrow()
-  const { past } = await countPast(tx, to).executeTakeFirstOrThrow()
+  const { owners: past } = await countOwners(tx, to, PAST_VISITORS_MAX).executeTakeFirstOrThrow()
   if (visitors.length > remainingVisitors({ current, past }, source)) throw tooManyVisitors(source)
   await assignVisitors(tx, visitors, to, source, now)
   return visitors.map(({ visitor_id }) => visitor_id)
@@ -154,16 +156,6 @@ export async function moveVisitors(
 function countCurrent(tx: Tenant, contactId: string) {
   const some = tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).limit(VISITORS_MAX)
   return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('current'))
-}
-
-/** How many visitors' events a contact has, counted up to the limit. */
-function countPast(tx: Tenant, contactId: string) {
-  const some = tx.db
-    .selectFrom('owner_links')
-    .select('owner_id')
-    .where('contact_id', '=', contactId)
-    .limit(VISITORS_MAX * PAST_VISITORS_FACTOR)
-  return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('past'))
 }
 
 /** How many more visitors a source may link to a contact, given how many it has and has had. */

@@ -1,20 +1,17 @@
 import { sql } from 'kysely'
+import { MAIL_ACCOUNTS } from '../../identities/email-account.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import { isClaimed, isFree, leaseEnd, RELEASED } from '../../platform/postgres/lease.ts'
 
-/** A claimed mailbox. `setting` is a digest of its account's settings. */
+/**
+ * A claimed mailbox. `setting` is a digest of its account's settings: an account whose access has ended waits, and is tried
+ * again as soon as it has been repaired.
+ */
 export interface ClaimedMailbox {
   tenantId: string
   identityId: string
   setting: string
 }
-
-/**
- * Excludes the secrets, because a renewed access token does not change the settings. An account whose access has ended
- * waits, and is tried again as soon as it has been repaired.
- */
-const SETTING = sql<string>`md5(account.address || account.settings::text || account.needs_sign_in::text
-  || extract(epoch FROM account.updated_at))`
 
 /**
  * Adds and removes mailboxes to match the accounts with IMAP. Mailboxes of deleted accounts are deleted by the foreign
@@ -23,20 +20,20 @@ const SETTING = sql<string>`md5(account.address || account.settings::text || acc
 export async function syncWithAccounts(database: Database): Promise<void> {
   await sql`
     INSERT INTO mailboxes (tenant_id, identity_id, state, next_attempt_at)
-    SELECT tenant_id, identity_id, 'waiting', now() FROM email_accounts AS account
-    WHERE jsonb_typeof(settings -> 'imap') = 'object'
+    SELECT tenant_id, identity_id, 'waiting', now() FROM ${MAIL_ACCOUNTS} AS account
+    WHERE has_imap
       AND NOT EXISTS (SELECT FROM mailboxes AS known
         WHERE known.tenant_id = account.tenant_id AND known.identity_id = account.identity_id)
     ON CONFLICT DO NOTHING`.execute(database)
   await sql`
     UPDATE mailboxes SET next_attempt_at = now(), failures = 0, failed_setting = NULL
-    FROM email_accounts AS account
+    FROM ${MAIL_ACCOUNTS} AS account
     WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
-      AND failed_setting IS NOT NULL AND failed_setting <> ${SETTING}`.execute(database)
+      AND failed_setting IS NOT NULL AND failed_setting <> account.setting`.execute(database)
   await sql`
-    DELETE FROM mailboxes USING email_accounts AS account
+    DELETE FROM mailboxes USING ${MAIL_ACCOUNTS} AS account
     WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
-      AND jsonb_typeof(account.settings -> 'imap') IS DISTINCT FROM 'object'`.execute(database)
+      AND NOT account.has_imap`.execute(database)
 }
 
 /** The longest pause between two attempts. Jitter makes it up to a quarter shorter or longer. */
@@ -65,13 +62,13 @@ export async function claimMailboxes(database: Database, claim: string, max: num
   if (max <= 0) return []
   const { rows } = await sql<ClaimedMailbox>`
     UPDATE mailboxes SET claim = ${claim}, claimed_until = ${leaseEnd('mailbox')}
-    FROM email_accounts AS account
+    FROM ${MAIL_ACCOUNTS} AS account
     WHERE (mailboxes.tenant_id, mailboxes.identity_id) IN (
         SELECT tenant_id, identity_id FROM mailboxes JOIN (${rankedMailboxes(claim)}) AS ranked USING (tenant_id, identity_id)
         WHERE NOT is_claimed AND ${IS_DUE}
         ORDER BY tenant_rank, ranked.next_attempt_at LIMIT ${max} FOR UPDATE OF mailboxes SKIP LOCKED)
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
-    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
+    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", account.setting`.execute(
     database,
   )
   return rows
@@ -95,10 +92,10 @@ export async function mailboxesOverShare(
 export async function renewMailboxes(database: Database, claim: string): Promise<ClaimedMailbox[]> {
   const { rows } = await sql<ClaimedMailbox>`
     UPDATE mailboxes SET claimed_until = ${leaseEnd('mailbox')}
-    FROM email_accounts AS account
+    FROM ${MAIL_ACCOUNTS} AS account
     WHERE ${isClaimed(claim)} AND claimed_until >= now()
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
-    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
+    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", account.setting`.execute(
     database,
   )
   return rows

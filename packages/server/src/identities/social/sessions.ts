@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../../operations/audit.ts'
+import type { SealedColumn } from '../../platform/crypto/reseal.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -183,3 +184,19 @@ export function credentialsPlace(tenantId: string, sessionId: string): string {
 export function codePlace(tenantId: string, sessionId: string): string {
   return `${tenantId}/${sessionId}/social-code`
 }
+
+/** The columns with ciphertexts, for the rotation of keys. */
+export const SEALED_SESSION_COLUMNS: readonly SealedColumn[] = [
+  {
+    table: 'social_sessions',
+    key: ['tenant_id', 'session_id'],
+    column: 'credentials_sealed',
+    place: ({ tenant_id = '', session_id = '' }) => credentialsPlace(tenant_id, session_id),
+  },
+  {
+    table: 'social_sessions',
+    key: ['tenant_id', 'session_id'],
+    column: 'code_sealed',
+    place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
+  },
+]

@@ -2,10 +2,10 @@ import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type PostgresLane, type ReadLanes, type ReadOptions } from '../read-lanes.ts'
 import type { ClickHouse } from './connect.ts'
+import { CONTACT_OF_OWNER, IS_IDENTIFIED, linksWhere } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 import {
-  CONTACT_OF_OWNER,
   FILE_BYTES_MAX,
   FILE_SECONDS_MAX,
   renderFile,
@@ -49,12 +49,6 @@ export interface EventSelect {
 }
 
 const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
-
-/**
- * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
- * collects the links and sends them to all shards, because an event's link may be on another shard than the event.
- */
-export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE ${OF_TENANT})`
 
 /** The condition that an event belongs to one of the owners in a parameter; a projection is sorted by owner. */
 export function isOwnedBy(parameter: string): string {
@@ -202,14 +196,10 @@ function renderSelect(selection: EventSelect): string {
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
 
-/**
- * Rows of owners with the contact of each. FINAL would not work: in a cluster to which a shard was added, an older
- * version of a link may be on another shard.
- */
+/** Rows of owners with the contact of each. */
 function withContacts(select: string, where: readonly string[]): string {
   const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
-  const links = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
-    WHERE ${conditions} GROUP BY owner_id) AS links`
+  const links = `(${linksWhere(conditions)}) AS links`
   return `(SELECT found.*, ${CONTACT_OF_OWNER} AS contact_id FROM (${select}) AS found
     LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
 }

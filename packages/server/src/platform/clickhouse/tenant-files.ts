@@ -1,15 +1,10 @@
-import { ZERO_ID } from '../ids.ts'
+import { linksWhere } from './owner-links.ts'
 import type { QueryParameters } from './parameters.ts'
 import { sentRows } from './parquet.ts'
 
 /** The maximum size of a file, which is in memory as a whole. Callers limit the rows, so files stay well below. */
 export const FILE_BYTES_MAX = 256 * 1024 * 1024
 export const FILE_SECONDS_MAX = 20
-
-/** The zero UUID in SQL: the contact of an anonymous owner, and the owner of events without a visitor. */
-export const NOBODY = `toUUID('${ZERO_ID}')`
-/** The contact of an owner, or `NOBODY`, for rows `found` to which the `links` of their owners are joined. */
-export const CONTACT_OF_OWNER = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 
 /** The rows of a file. Columns are expressions with their names. */
 export type TenantFile = { name: string; columns: string } & (
@@ -75,12 +70,11 @@ export function renderFile(file: TenantFile): { sql: string; parameters: QueryPa
   const part = share.of === 1 ? PART : `${PART} AND cityHash64(${ID[from]}) % ${share.of} = ${share.index}`
   const parameters = { after, up_to: upTo }
   if (from === 'owner_links') {
-    const latest = `SELECT owner_id, argMax(owner_links.contact_id, owner_links.version) AS contact_id,
-      max(owner_links.version) AS newest FROM owner_links WHERE ${part} GROUP BY owner_id`
+    const latest = linksWhere(part, ', max(owner_links.version) AS newest')
     return { sql: `/* ${name} */ SELECT ${columns} FROM (${latest}) ORDER BY owner_id`, parameters }
   }
-  const links = `SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
-    WHERE tenant_id = {tenant_id: UUID} AND owner_id GLOBAL IN (SELECT owner_id FROM events WHERE ${part}) GROUP BY owner_id`
+  const owners = `SELECT owner_id FROM events WHERE ${part}`
+  const links = linksWhere(`tenant_id = {tenant_id: UUID} AND owner_id GLOBAL IN (${owners})`)
   const sql = `/* ${name} */ SELECT ${columns} FROM (SELECT * FROM events WHERE ${part}) AS found
     LEFT JOIN (${links}) AS links ON links.owner_id = found.owner_id
     ORDER BY found.timestamp, toUInt128(found.event_id)`

@@ -4,8 +4,6 @@ import type { Logger } from '../log.ts'
 import type { PostgresAddress } from './address.ts'
 
 const CHANNEL = 'cds_changed'
-/** Notified when webhook deliveries may have become due. */
-export const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
 const CONNECT_WITHIN_MS = 8_000
 /** An answer waits no longer than this for a connection that is stuck. */
@@ -24,8 +22,8 @@ export interface Invalidation {
    * is refused as soon as its deletion is answered.
    */
   caughtUp(): Promise<void>
-  /** Calls `wake` whenever webhook deliveries of any process may have become due. */
-  onWork(wake: () => void): void
+  /** Calls `wake` when a process notifies this channel, and when notifications may have been missed. */
+  onNotified(channel: string, wake: () => void): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,7 +33,6 @@ export interface Invalidation {
  */
 export async function listenForChanges(address: PostgresAddress, log: Logger): Promise<Invalidation> {
   const listeners: (() => void)[] = []
-  const workers: (() => void)[] = []
   let client: pg.Client | null = null
   let listening = false
   let closed = false
@@ -47,9 +44,8 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     for (const forget of listeners) forget()
   }
 
-  const wakeAll = () => {
-    for (const wake of workers) wake()
-  }
+  /** What is called when a channel is notified, by channel. */
+  const channels = new Map([[CHANNEL, forgetAll]])
 
   async function connect(): Promise<void> {
     const next = new pg.Client({
@@ -58,14 +54,13 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       keepAlive: true,
     })
-    next.on('notification', ({ channel }) => (channel === WORK_CHANNEL ? wakeAll() : forgetAll()))
+    next.on('notification', ({ channel }) => channels.get(channel)?.())
     next.on('error', () => lost(next))
     next.on('end', () => lost(next))
     client = next
     await next.connect()
-    await next.query(`LISTEN ${CHANNEL}; LISTEN ${WORK_CHANNEL}`)
-    forgetAll()
-    wakeAll()
+    for (const channel of channels.keys()) await next.query(`LISTEN ${channel}`)
+    for (const notify of channels.values()) notify()
     listening = true
   }
 
@@ -92,12 +87,19 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
 
   /** Waits for a query that starts after the call. Callers that wait for the running query to end share the next one. */
   function roundTrip(): Promise<void> {
-    waiting ??= running.then(() => {
+    waiting ??= afterOthers(ROUND_TRIP, () => {
       waiting = undefined
-      running = listening && client ? client.query(ROUND_TRIP).then(ignore, ignore) : Promise.resolve()
-      return running
     })
     return waiting
+  }
+
+  /** Queries one after another, as the client requires. Failures are ignored: `lost` handles those of the connection. */
+  function afterOthers(query: string | pg.QueryConfig, onStart = ignore): Promise<void> {
+    running = running.then(() => {
+      onStart()
+      return listening && client ? client.query(query).then(ignore, ignore) : undefined
+    })
+    return running
   }
 
   await connect()
@@ -113,8 +115,10 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     caughtUp: async () => {
       if (listening) await roundTrip()
     },
-    onWork: (wake) => {
-      workers.push(wake)
+    // A connection that is established meanwhile, or later, listens to the channel too.
+    onNotified: (channel, wake) => {
+      channels.set(channel, wake)
+      return afterOthers(`LISTEN ${channel}`)
     },
     close: async () => {
       closed = true

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { tenantExists } from '../../access/tenants.ts'
 import { every } from '../../platform/every.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -118,9 +119,9 @@ async function insert(database: Database, rows: readonly Row[]): Promise<void> {
   await sql`
     INSERT INTO request_problems
       (problem_id, tenant_id, at, method, path, status, code, messages, page_host, visitor_id, user_agent, body, skipped)
-    SELECT problem_id, sent.tenant_id, at, method, path, status, code,
+    SELECT problem_id, tenant_id, at, method, path, status, code,
       ARRAY(SELECT json_array_elements_text(messages)), page_host, visitor_id, user_agent, body, skipped
-    FROM ${recordset(rows, 'sent', columns)} JOIN tenants ON tenants.tenant_id = sent.tenant_id
+    FROM ${recordset(rows, 'sent', columns)} WHERE ${tenantExists('sent.tenant_id')}
   `.execute(database)
 }
 

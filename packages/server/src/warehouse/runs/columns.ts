@@ -1,5 +1,5 @@
 import { EVENT_COLUMNS } from '../../journal/event-record.ts'
-import { CONTACT_OF_OWNER, NOBODY } from '../../platform/clickhouse/tenant-files.ts'
+import { CONTACT_OF_OWNER, NOBODY } from '../../platform/clickhouse/owner-links.ts'
 
 /** The tables of an export. `append`: a run adds rows. `snapshot`: its files contain all rows and replace earlier files. */
 export const TABLES = {

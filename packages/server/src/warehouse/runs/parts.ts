@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { rowsOfParquet } from '../../platform/clickhouse/parquet.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { selectOf, structureOf, TABLES, type TableName } from './columns.ts'
@@ -135,15 +134,4 @@ async function* snapshot(tenant: Tenant, table: 'contacts' | 'companies', cursor
     }
   }
   if (lines.length > 0) yield await make()
-}
-
-/** Contacts that were erased since a time, or whose erasure is in progress. */
-export async function erasedSince(tenant: Tenant, since: Date): Promise<string[]> {
-  const rows = await tenant.db
-    .selectFrom('erasures')
-    .select('contact_id')
-    .where(({ eb, or }) => or([eb('status', '=', 'running'), eb('erased_at', '>=', since)]))
-    .orderBy(sql`requested_at`)
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
 }

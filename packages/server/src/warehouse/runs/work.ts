@@ -1,3 +1,4 @@
+import { erasedSince } from '../../erasure/erasures.ts'
 import { cutOfJournal } from '../../journal/cut.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -22,7 +23,7 @@ import {
 } from './claim.ts'
 import type { TableName } from './columns.ts'
 import { manifestOf, manifestPath, nameOfRun } from './manifest.ts'
-import { type Cursor, erasedSince, type Part, partsOf } from './parts.ts'
+import { type Cursor, type Part, partsOf } from './parts.ts'
 
 export interface RunDependencies extends StorageDependencies {
   jobs: Pick<Jobs, 'send'>

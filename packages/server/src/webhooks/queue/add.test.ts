@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { addDelivery, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
 import { newId } from '../../platform/ids.ts'
-import { WORK_CHANNEL } from '../../platform/postgres/invalidation.ts'
 import { resendDelivery, resendFailed, sendTest } from '../resend.ts'
 import { pauseSubscription, resumeSubscription } from '../subscriptions.ts'
-import { addDeliveries, type NewDelivery } from './add.ts'
+import { addDeliveries, type NewDelivery, WORK_CHANNEL } from './add.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant

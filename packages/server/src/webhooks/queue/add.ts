@@ -1,9 +1,10 @@
 import { CompiledQuery, sql } from 'kysely'
-import { WORK_CHANNEL } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 /** Deliveries of one subscription that share a queue row. */
 const BATCH = 64
+/** The channel of PostgreSQL that is notified when deliveries may have become due. */
+export const WORK_CHANNEL = 'cds_webhook_work'
 /** Wakes the workers of all processes when the transaction commits. Equal notifications of a transaction are sent once. */
 export const NOTIFY_WORKERS = `pg_notify('${WORK_CHANNEL}', '')`
 

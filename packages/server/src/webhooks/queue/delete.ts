@@ -1,4 +1,5 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
+import type { Tenant } from '../../platform/tenant.ts'
 
 /** What identifies a delivery among those of all tenants. */
 export interface DeliveryKey {
@@ -45,10 +46,15 @@ export async function deleteDeliveries(
   return rows.length
 }
 
+/** Deletes deliveries of a tenant, as `deleteDeliveries` does. */
+export function deleteDeliveriesById(tx: Tenant, deliveryIds: readonly string[]): Promise<number> {
+  const keys = deliveryIds.map((delivery_id) => ({ tenant_id: tx.id, delivery_id }))
+  return deleteDeliveries(tx.unrestricted, keys)
+}
+
 /** Deletes all deliveries of a subscription, as `deleteDeliveries` does, without reading their ids. */
 export async function deleteDeliveriesOf(
-  transaction: QueryExecutorProvider,
-  tenantId: string,
+  { id: tenantId, unrestricted: transaction }: Tenant,
   subscriptionId: string,
 ): Promise<void> {
   const isTheirs = sql`tenant_id = ${tenantId} AND subscription_id = ${subscriptionId}`

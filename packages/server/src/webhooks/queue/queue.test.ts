@@ -13,7 +13,7 @@ import { resendDelivery } from '../resend.ts'
 import type { WebhookDelivery } from '../schema.ts'
 import { addDeliveries } from './add.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { deleteDeliveries } from './delete.ts'
+import { deleteDeliveriesById } from './delete.ts'
 import { finishAttempts, type Outcome, releaseDeliveries } from './finish.ts'
 import { startDeliveryWorker } from './worker.ts'
 
@@ -45,8 +45,7 @@ async function remove({ handle }: TestTenant, deliveryIds?: readonly string[]): 
   const ids =
     deliveryIds ??
     (await handle.db.selectFrom('webhook_deliveries').select('delivery_id').execute()).map((row) => row.delivery_id)
-  const keys = ids.map((delivery_id) => ({ tenant_id: handle.id, delivery_id }))
-  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveries(tx.unrestricted, keys)))
+  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveriesById(tx, ids)))
 }
 
 function secondWorker() {

@@ -1,0 +1,115 @@
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** Rows per statement: the number of parameters is limited, and a row has four. */
+const ROWS_PER_STATEMENT = 2_000
+
+export interface Membership {
+  segmentId: string
+  contactId: string
+}
+
+/** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
+export function segmentIds(from: ExpressionBuilder<TenantTables, 'contacts'>) {
+  return from
+    .selectFrom('segment_members')
+    .select(
+      sql<string[]>`coalesce(array_agg(segment_members.segment_id ORDER BY segment_members.segment_id), '{}')`.as(
+        'ids',
+      ),
+    )
+    .whereRef('segment_members.contact_id', '=', 'contacts.contact_id')
+    .$asScalar()
+    .$notNull()
+    .as('segment_ids')
+}
+
+/** A column `contact_count` for a query of segments: the number of members, from stored counters. */
+export function memberCount(from: ExpressionBuilder<TenantTables, 'segments'>) {
+  return from
+    .selectFrom('segment_counts')
+    .select(sql<number>`coalesce(sum(segment_counts.contacts), 0)::bigint`.as('contacts'))
+    .whereRef('segment_counts.segment_id', '=', 'segments.segment_id')
+    .$asScalar()
+    .$notNull()
+    .as('contact_count')
+}
+
+/** A query of the ids of a segment's members. */
+export function membersOf({ db }: Tenant, segmentId: string) {
+  return db
+    .selectFrom('segment_members')
+    .select('segment_members.contact_id')
+    .where('segment_members.segment_id', '=', segmentId)
+}
+
+/** @returns the memberships that are new. */
+export function addMembers(tx: Tenant, memberships: readonly Membership[], now: Date): Promise<Membership[]> {
+  return inParts(memberships, async (part) => {
+    const rows = await tx.db
+      .insertInto('segment_members')
+      .values(
+        part.map(({ segmentId, contactId }) => ({ segment_id: segmentId, contact_id: contactId, entered_at: now })),
+      )
+      .onConflict((row) => row.columns(['segment_id', 'contact_id']).doNothing())
+      .returning(['segment_id', 'contact_id'])
+      .execute()
+    return rows.map(toMembership)
+  })
+}
+
+/** @returns the memberships that existed. */
+export function removeMembers(tx: Tenant, memberships: readonly Membership[]): Promise<Membership[]> {
+  return inParts(memberships, async (part) => {
+    const rows = await tx.db
+      .deleteFrom('segment_members')
+      .where((eb) =>
+        eb(
+          eb.refTuple('segment_id', 'contact_id'),
+          'in',
+          part.map(({ segmentId, contactId }) => eb.tuple(segmentId, contactId)),
+        ),
+      )
+      .returning(['segment_id', 'contact_id'])
+      .execute()
+    return rows.map(toMembership)
+  })
+}
+
+/** Removes contacts from every segment. @returns the memberships that existed. */
+export async function removeFromAll(tx: Tenant, contactIds: readonly string[]): Promise<Membership[]> {
+  const rows = await tx.db
+    .deleteFrom('segment_members')
+    .where('contact_id', 'in', contactIds)
+    .returning(['segment_id', 'contact_id'])
+    .execute()
+  return rows.map(toMembership)
+}
+
+/** Deletes the counters of a deleted segment. Its memberships were deleted with it. */
+export async function deleteCounters(tx: Tenant, segmentId: string): Promise<void> {
+  await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
+}
+
+/** How many memberships are deleted with a contact. */
+export async function countMemberships(tenant: Tenant, contactId: string) {
+  const members = tenant.db.selectFrom('segment_members').where('contact_id', '=', contactId)
+  const { count } = await members.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return { segment_memberships: count }
+}
+
+function toMembership(row: { segment_id: string; contact_id: string }): Membership {
+  return { segmentId: row.segment_id, contactId: row.contact_id }
+}
+
+async function inParts(
+  memberships: readonly Membership[],
+  write: (part: readonly Membership[]) => Promise<Membership[]>,
+): Promise<Membership[]> {
+  const written: Membership[] = []
+  for (let from = 0; from < memberships.length; from += ROWS_PER_STATEMENT) {
+    written.push(...(await write(memberships.slice(from, from + ROWS_PER_STATEMENT))))
+  }
+  return written
+}

@@ -1,0 +1,41 @@
+import { ZERO_ID } from '../ids.ts'
+import { SEQUENCE_COLUMN } from './sequence.ts'
+import type { TableDefinition } from './tables.ts'
+
+/** A tenant's events are spread over all shards; those of one owner, and its link, are on one. */
+export const SHARDING_KEY = 'cityHash64(tenant_id, owner_id)'
+
+/**
+ * The contacts of events' owners, for queries of events: a copy of PostgreSQL's table of the same name. The highest version
+ * of a row counts.
+ */
+export const OWNER_LINKS_TABLE: TableDefinition = {
+  name: 'owner_links',
+  elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32', SEQUENCE_COLUMN],
+  orderBy: '(tenant_id, owner_id)',
+  latestBy: 'version',
+  shardingKey: SHARDING_KEY,
+  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1, fsync_part_directory: 1 },
+}
+
+/** The zero UUID in SQL: the contact of an anonymous owner, and the owner of events without a visitor. */
+export const NOBODY = `toUUID('${ZERO_ID}')`
+
+/** The contact of an owner, or `NOBODY`, for rows `found` to which the `links` of their owners are joined. */
+export const CONTACT_OF_OWNER = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
+
+/**
+ * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
+ * collects the links and sends them to all shards, because an event's link may be on another shard than the event.
+ */
+export const IS_IDENTIFIED =
+  'NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE tenant_id = {tenant_id: UUID})'
+
+/**
+ * The owners with their contacts. FINAL would not work: in a cluster to which a shard was added, an older version of a
+ * link may be on another shard.
+ */
+export function linksWhere(condition: string, columns = ''): string {
+  return `SELECT owner_id, argMax(owner_links.contact_id, owner_links.version) AS contact_id${columns} FROM owner_links
+    WHERE ${condition} GROUP BY owner_id`
+}

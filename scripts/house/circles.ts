@@ -1,0 +1,79 @@
+import { folderOf, importsOf, type Sources, serverCode } from './sources.ts'
+
+/** Circles of files that are not resolved yet. */
+const KNOWN_CIRCLES: readonly string[] = [
+  'agents/actions/send-mail.ts, agents/actions/send-social.ts, agents/actions/senders.ts',
+  'companies/group.ts, companies/write.ts',
+  'connectors/client.ts, connectors/connector.ts, connectors/write-back/write-back.ts',
+  'connectors/salesforce/fields.ts, connectors/salesforce/query.ts',
+  'connectors/write-page.ts, connectors/write-profiles.ts',
+  'contacts/apply-write.ts, contacts/late-write.ts',
+  'imports/import-rows.ts, imports/preview.ts, imports/run.ts, imports/undo.ts',
+  'mcp/resources.ts, mcp/server.ts',
+  'webhooks/payload.ts, webhooks/slack/message.ts',
+]
+
+/** Folders import one another in one direction. */
+export function circlesOfFolders(sources: Sources): string[] {
+  const arrows = new Map<string, Map<string, string>>()
+  for (const [file, text] of serverCode(sources)) {
+    for (const imported of importsOf(file, text)) {
+      const [from, to] = [folderOf(file), folderOf(imported)]
+      if (from === '' || to === '' || to === '..' || from === to) continue
+      arrows.set(from, (arrows.get(from) ?? new Map<string, string>()).set(to, `${file} imports ${imported}`))
+    }
+  }
+  const circles: string[] = []
+  const done = new Set<string>()
+  const visit = (folder: string, path: readonly string[]): void => {
+    const start = path.indexOf(folder)
+    if (start >= 0) {
+      const circle = [...path.slice(start), folder]
+      const examples = circle.slice(1).map((next, index) => arrows.get(circle[index] ?? '')?.get(next))
+      circles.push(`a circle of folders, ${circle.join(' → ')}:\n  ${examples.join('\n  ')}`)
+      return
+    }
+    if (done.has(folder)) return
+    for (const next of arrows.get(folder)?.keys() ?? []) visit(next, [...path, folder])
+    done.add(folder)
+  }
+  for (const folder of arrows.keys()) visit(folder, [])
+  return circles
+}
+
+/** So do files, even where they import only types: neither of two that need each other can be understood first. */
+export function circlesOfFiles(sources: Sources, known: readonly string[] = KNOWN_CIRCLES): string[] {
+  const files = new Map(serverCode(sources))
+  const imports = new Map(
+    [...files].map(([file, text]) => [file, importsOf(file, text).filter((each) => files.has(each))] as const),
+  )
+  const reached = new Map([...files.keys()].map((file) => [file, reachedFrom(file, imports)]))
+  const circles = new Set<string>()
+  for (const [file, others] of reached) {
+    if (others.has(file))
+      circles.add(
+        [...others]
+          .filter((each) => reached.get(each)?.has(file))
+          .sort()
+          .join(', '),
+      )
+  }
+  return [
+    ...[...circles].filter((circle) => !known.includes(circle)).map((circle) => `files in a circle: ${circle}`),
+    ...known.filter((circle) => !circles.has(circle)).map((circle) => `no longer a circle of files: ${circle}`),
+  ]
+}
+
+/** The files that a file needs, directly or not: itself only if it is in a circle. */
+function reachedFrom(file: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const reached = new Set<string>()
+  const open = [file]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const imported of imports.get(next) ?? []) {
+      if (reached.has(imported)) continue
+      reached.add(imported)
+      open.push(imported)
+    }
+  }
+  return reached
+}

@@ -1,0 +1,54 @@
+import { dirname, join, normalize } from 'node:path'
+import { CATALOGUE, importsOf, linesOf, type Sources } from './sources.ts'
+
+/** Longer files are noted. A limit that fails would be met by cutting where a file is full, not where a rule ends. */
+const LONG_SOURCE_LINES = 300
+const LONG_TEST_LINES = 500
+/** No file is so long that nobody can judge it. Biome limits the length of functions. */
+const LINES_MAX = 600
+/** A shorter file joins the only file that imports it, unless that is in another folder. */
+const SHORT_LINES = 30
+/** Short files of their own: there is one for each of a kind, or readers see them one by one. */
+const SHORT = [/^examples\//, /\/cli\/[a-z-]+-commands\.ts$/, /\/event-formats\/[a-z]+\.ts$/]
+
+/** Files that nobody can read as a whole. */
+export function tooLong(sources: Sources): string[] {
+  return [...sources]
+    .filter(([file, text]) => isCode(file) && linesOf(text) > LINES_MAX)
+    .map(([file, text]) => `${file}: ${linesOf(text)} lines; at most ${LINES_MAX}. Divide it by rule`)
+}
+
+/** Long files, which people judge. A catalogue of texts is a list. */
+export function longFiles(sources: Sources): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    const isLong = linesOf(text) > (file.endsWith('.test.ts') ? LONG_TEST_LINES : LONG_SOURCE_LINES)
+    if (!isCode(file) || !isLong || CATALOGUE.test(file)) return []
+    return [`${file} has ${linesOf(text)} lines; if it holds two rules, divide it between them`]
+  })
+}
+
+function isCode(file: string): boolean {
+  return /\.tsx?$/.test(file)
+}
+
+/**
+ * A few lines that only one file in the folder needs are easier to read in that file. Files that are loaded when they are
+ * needed, and rules with a test of their own, stay.
+ */
+export function tooShort(sources: Sources): string[] {
+  const importers = new Map<string, string[]>()
+  const loadedLater = new Set<string>()
+  for (const [file, text] of sources) {
+    for (const imported of importsOf(file, text)) importers.set(imported, [...(importers.get(imported) ?? []), file])
+    for (const [, path = ''] of text.matchAll(/import\(\s*'(\.[^']+)'/g))
+      loadedLater.add(normalize(join(dirname(file), path)))
+  }
+  return [...sources].flatMap(([file, text]) => {
+    const [importer, ...others] = importers.get(file) ?? []
+    if (importer === undefined || others.length > 0 || dirname(importer) !== dirname(file)) return []
+    if (loadedLater.has(file) || CATALOGUE.test(file) || SHORT.some((place) => place.test(file))) return []
+    const fits = linesOf(text) + linesOf(sources.get(importer) ?? '') <= LONG_SOURCE_LINES
+    if (linesOf(text) >= SHORT_LINES || !fits) return []
+    return [`${file}: ${linesOf(text)} lines, imported only by ${importer}; join them`]
+  })
+}
