@@ -7,7 +7,7 @@ import { namesOfRuns } from '../agents/runs/read.ts'
 import type { SubjectKinds } from '../audit/subjects.ts'
 import { namesOfCompanies } from '../companies/list.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
-import { namesOfContacts } from '../contacts/read.ts'
+import { fullNamesOfContacts } from '../contacts/read.ts'
 import { namesOfHooks } from '../hooks/hooks.ts'
 import { namesOfIdentities } from '../identities/identities.ts'
 import { namesOfImports } from '../imports/imports.ts'
@@ -23,7 +23,7 @@ export const SUBJECT_KINDS: SubjectKinds = {
   api_key: namesOfKeys,
   company: namesOfCompanies,
   connection: namesOfConnections,
-  contact: namesOfContacts,
+  contact: fullNamesOfContacts,
   domain: namesOfDomains,
   hook: namesOfHooks,
   identity: namesOfIdentities,

@@ -93,8 +93,8 @@ export async function companiesOfContacts(tenant: Tenant, contactIds: readonly s
   return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
 }
 
-/** The names of contacts, for the audit log; of a contact without a name, the email. */
-export function namesOfContacts({ db }: Tenant, contactIds: readonly string[]) {
+/** The full names of contacts, for the audit log; of a contact without a name, the email. */
+export function fullNamesOfContacts({ db }: Tenant, contactIds: readonly string[]) {
   const fullName = sql`concat_ws(' ', nullif(properties ->> 'firstname', ''), nullif(properties ->> 'lastname', ''))`
   const name = sql<string | null>`coalesce(nullif(${fullName}, ''), email)`.as('name')
   return namesIn(
