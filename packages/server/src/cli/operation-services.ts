@@ -9,6 +9,7 @@ import type { AskServices } from '../ask/operations.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
 import { createPurposes } from '../assembly/purposes.ts'
 import { QUEUES } from '../assembly/workers.ts'
+import { keepCompany } from '../companies/write.ts'
 import type { ConnectorServices } from '../connectors/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
@@ -96,7 +97,7 @@ export async function withTenantServices<Answer>(
 }
 
 export function withMergeServices<Answer>(session: Session, use: (services: MergeServices) => Promise<Answer>) {
-  return use({ ...session.writing(), refuseWhileErasing, moveMails })
+  return use({ ...session.writing(), keepCompany, refuseWhileErasing, moveMails })
 }
 
 /** Commands verify what they send, and are no source. */

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/property-catalogue.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -79,6 +80,24 @@ export async function readCompany(tenant: Tenant, companyId: string) {
 export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
   if (companyIds.length === 0) return []
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
+}
+
+/** The properties of the newest companies, most frequent first, with their most common type. */
+export function findCompanyProperties(tenant: Tenant): Promise<FoundProperty[]> {
+  const newest = tenant.db.selectFrom('companies').select('properties').orderBy('created_at', 'desc')
+  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
+}
+
+/** The newest companies whose name or domain contains a text. */
+export function searchCompanies(tenant: Tenant, text: string, limit: number): Promise<CompanyRow[]> {
+  return tenant.heavyRead(() =>
+    matchingCompanies(tenant, {})
+      .select(COMPANY_COLUMNS)
+      .where(contains(sql`companies.search_text`, text))
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute(),
+  )
 }
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */

@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
-import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
+import { NO_NOTES, noteBeginnings, recentNotes, toNotes } from './notes/notes.ts'
 import { segmentIds } from './segment-ids.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
@@ -71,6 +71,19 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
   return contactIds.flatMap((id) => byId.get(id) ?? [])
 }
 
+/**
+ * Contacts by id, with the records of their sources and the beginnings of their newest notes; unknown ids are omitted.
+ */
+export function findProfiles(tenant: Tenant, contactIds: readonly string[], notes: { limit: number; length: number }) {
+  return tenant.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .select(sourceRecords)
+    .select(noteBeginnings(notes.limit, notes.length))
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+}
+
 /** The ids that belong to contacts. */
 export async function knownContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
   const rows = await tenant.db
@@ -79,17 +92,6 @@ export async function knownContacts(tenant: Tenant, contactIds: readonly string[
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
   return new Set(rows.map((row) => row.contact_id))
-}
-
-/** The company of each contact that has one. */
-export async function companiesOfContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select(['contact_id', 'company_id'])
-    .where('contact_id', '=', anyOf(contactIds))
-    .where('company_id', 'is not', null)
-    .execute()
-  return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
 }
 
 /** An array is one parameter; a list would be one per id. */

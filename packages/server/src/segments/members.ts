@@ -1,6 +1,4 @@
-import { toSegmentMember } from '../contacts/contact-object.ts'
-import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
-import { segmentIds } from '../contacts/segment-ids.ts'
+import { findSegmentMembers } from '../contacts/matching.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -15,17 +13,8 @@ export async function listMembers(tenant: Tenant, segmentId: string, page: Page)
     .limit(page.limit)
     .offset(offsetOf(page))
     .execute()
-  if (ids.length === 0) return []
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .select(segmentIds)
-    .where(
-      'contact_id',
-      'in',
-      ids.map((row) => row.contact_id),
-    )
-    .orderBy('contact_id', 'desc')
-    .execute()
-  return rows.map(toSegmentMember)
+  return findSegmentMembers(
+    tenant,
+    ids.map((row) => row.contact_id),
+  )
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Properties } from '../../contacts/properties.ts'
+import { namesOfContacts } from '../../contacts/names.ts'
 import { validationError } from '../../platform/errors.ts'
 import { Id, Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -72,7 +72,6 @@ export async function listWaitingActions(
           .onRef('agent_run_contacts.run_id', '=', 'agent_actions.run_id')
           .onRef('agent_run_contacts.contact_id', '=', 'agent_actions.contact_id'),
       )
-      .leftJoin('contacts', 'contacts.contact_id', 'agent_actions.contact_id')
       // The agent's identity may have been set after the proposal; an approval uses it then.
       .leftJoin('identities', (join) =>
         join.on(({ eb, fn }) =>
@@ -82,7 +81,6 @@ export async function listWaitingActions(
       .leftJoin('email_accounts', 'email_accounts.identity_id', 'identities.identity_id')
       .select(ACTION_COLUMNS.map((column) => `agent_actions.${column}` as const))
       .select(['agents.name as agent_name', 'agent_run_contacts.reasoning'])
-      .select(['contacts.contact_id as known_contact_id', 'contacts.email', 'contacts.properties'])
       .select([
         'identities.identity_id as sender_id',
         'identities.first_name',
@@ -98,12 +96,16 @@ export async function listWaitingActions(
       .execute(),
     waiting.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
+  const contacts = await namesOfContacts(
+    tenant,
+    rows.map((row) => row.contact_id),
+  )
   const guardrails = await Promise.all(rows.map((row) => guardrailsOf(tenant, row, now)))
   const actions = rows.map((row, index) => ({
     ...toActionObject(row),
     guardrails: guardrails[index] ?? [],
     agent: { agent_id: row.agent_id, name: row.agent_name },
-    contact: row.known_contact_id === null ? null : compactContact(row.known_contact_id, row.email, row.properties),
+    contact: contacts.get(row.contact_id) ?? null,
     identity:
       row.sender_id === null
         ? null
@@ -133,19 +135,6 @@ async function guardrailsOf(
   }
   const { guardrails } = await checkGuardrails(tenant, action, 'proposal', now)
   return guardrails
-}
-
-function compactContact(contactId: string, email: string | null, properties: unknown) {
-  const known = properties as Properties
-  const text = (key: string) => (typeof known[key] === 'string' ? known[key] : null)
-  return {
-    contact_id: contactId,
-    email,
-    firstname: text('firstname'),
-    lastname: text('lastname'),
-    company: text('company'),
-    jobtitle: text('jobtitle'),
-  }
 }
 
 function requireWhole(path: string, value: number, min: number, max: number): void {
