@@ -76,13 +76,6 @@ const hasCatalogue = partsOfBiomeOverride()
 /** The tables of other folders that a folder may write, and why. */
 const MAY_WRITE: Record<string, Record<string, string>> = {
   journal: { visitors: 'a flush registers the visitors of its events in its one statement' },
-  seed: {
-    companies: 'loads sample data in bulk',
-    contacts: 'loads sample data in bulk',
-    contact_sources: 'loads sample data in bulk',
-    visitors: 'loads sample data in bulk',
-    identity_links: 'loads sample data in bulk',
-  },
 }
 /** The tables of other folders that a folder may read, because a join is cheaper than a call for each row. */
 const MAY_READ: Record<string, Record<string, string>> = {
@@ -90,21 +83,11 @@ const MAY_READ: Record<string, Record<string, string>> = {
     segment_members: 'a contact is returned with its segments',
     imports: 'a list has the contacts of an import',
     import_changes: 'which says what an import wrote',
-    companies: 'an unmerged contact gets its company back if that still exists',
     owner_links: 'linking visitors depends on what was linked before',
   },
-  identification: {
-    contacts: 'finds the contact of an identification',
-    visitors: 'finds the visitor of a fingerprint',
-  },
-  companies: { contacts: 'deleting a company changes its contacts' },
-  events: { contacts: 'a page of events has their contacts', companies: 'and their companies' },
   sites: {
     tenants: 'a problem is kept only for a tenant that exists',
-    contacts: 'the people of a batch of events are looked up at once',
-    visitors: 'and their visitors',
   },
-  segments: { contacts: 'a segment is a query of contacts', companies: 'values are suggested with names' },
   audit: {
     agents: 'an entry has the name of its subject',
     agent_runs: 'an entry has the name of its subject',
@@ -121,30 +104,19 @@ const MAY_READ: Record<string, Record<string, string>> = {
     warehouse_destinations: 'an entry has the name of its subject',
     webhook_subscriptions: 'an entry has the name of its subject',
   },
-  connectors: { contacts: 'only contacts that still exist are noted to be written back' },
   aggregate: { segments: 'a group is labelled with its name' },
-  overview: { contacts: 'figures of everything', agent_actions: 'figures of everything' },
-  identities: { contacts: 'a mail needs its recipient', agents: 'an identity is shown with the agents that use it' },
+  overview: { agent_actions: 'figures of everything' },
+  identities: { agents: 'an identity is shown with the agents that use it' },
   conversations: {
-    contacts: 'participants are matched with contacts',
-    contact_sources: 'participants are matched with contacts',
-    contact_source_ids: 'participants are matched with contacts',
-    contact_aliases: 'participants are matched with merged contacts',
-    contact_merges: 'participants are matched with merged contacts',
     email_accounts: 'a mailbox is read with its account',
   },
   agents: {
-    contacts: 'an agent evaluates contacts',
-    companies: 'with their companies',
-    notes: 'and notes',
     segments: 'chosen by a segment',
     segment_members: 'chosen by a segment',
     identities: 'an agent sends as an identity',
     email_accounts: 'which has an address',
   },
   warehouse: {
-    contacts: 'all of them are exported',
-    companies: 'all of them are exported',
     erasures: 'a manifest names erased contacts',
   },
   platform: { owner_links: 'queries of ClickHouse resolve owners' },

@@ -6,6 +6,7 @@ import { authRoutes } from '../access/sign-in/auth-routes.ts'
 import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { prepareSignIn } from '../access/sign-in/start.ts'
+import { people } from '../companies/people.ts'
 import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
@@ -80,7 +81,15 @@ export async function createApp(given: AppDependencies): Promise<App> {
   openapiRoute(app)
   operationsRoutes(app, dependencies)
   const authorization = { ...given.providers, purposes: createPurposes(given) }
-  const services = { ...dependencies, authorization, keepCompany, refuseWhileErasing, moveMails, segmentFilters }
+  const services = {
+    ...dependencies,
+    authorization,
+    keepCompany,
+    people,
+    refuseWhileErasing,
+    moveMails,
+    segmentFilters,
+  }
   const { clock, invalidation, stores, secrets } = given
   const operations = OPERATIONS as readonly Operation<object>[]
   const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { namesOfMembers } from '../access/members.ts'
-import { joinedCompanies, joinedContacts } from '../events/join.ts'
+import { namesOfCompanies } from '../companies/list.ts'
+import { namesOfContacts } from '../contacts/names.ts'
 import { AuditLogEntry } from '../operations/audit-list.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -33,7 +34,7 @@ const LOOKUPS: Record<string, (tenant: Tenant, ids: string[], stores: Stores) =>
   contact: contactNames,
   company: async (tenant, ids) =>
     mapOf(
-      [...(await joinedCompanies(tenant, ids)).values()].map(({ _id: id, name, domain }) => ({
+      [...(await namesOfCompanies(tenant, ids)).values()].map(({ _id: id, name, domain }) => ({
         id,
         name: name ?? domain,
       })),
@@ -164,13 +165,12 @@ function nameIn({ details }: AuditLogEntry): string | null {
 }
 
 async function contactNames(tenant: Tenant, ids: string[]): Promise<Named> {
-  const contacts = await joinedContacts(tenant, ids)
+  const contacts = await namesOfContacts(tenant, ids)
   return mapOf(
-    [...contacts.values()].flatMap(({ contact }) => {
-      if (contact === null) return []
-      const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ')
-      return [{ id: contact._id, name: name || contact.email }]
-    }),
+    [...contacts.values()].map(({ contact_id, email, firstname, lastname }) => ({
+      id: contact_id,
+      name: [firstname, lastname].filter(Boolean).join(' ') || email,
+    })),
   )
 }
 

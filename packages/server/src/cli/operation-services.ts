@@ -9,12 +9,14 @@ import type { AskServices } from '../ask/operations.ts'
 import { OPERATIONS } from '../assembly/all-operations.ts'
 import { createPurposes } from '../assembly/purposes.ts'
 import { QUEUES } from '../assembly/workers.ts'
+import { people } from '../companies/people.ts'
 import { keepCompany } from '../companies/write.ts'
 import type { ConnectorServices } from '../connectors/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
+import type { EventServices } from '../events/operations.ts'
 import type { HookBodyServices } from '../hooks/body-operations.ts'
 import type { HookServices } from '../hooks/operations.ts'
 import type { ConnectionServices } from '../identities/connection-operations.ts'
@@ -57,6 +59,10 @@ export function withoutServices<Answer>(
 
 export function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
   return use({ ...session.writing(), config: session.config, segmentFilters })
+}
+
+export function withPeople<Answer>(_session: Session, use: (services: EventServices) => Promise<Answer>) {
+  return use({ people })
 }
 
 export function withConfig<Answer>(
@@ -244,7 +250,7 @@ export async function withAskServices<Answer>(
   const secrets = await openSecretBox(config)
   return withAgentServices(session, (services) => {
     const { toolServices } = openToolServices(OPERATIONS as readonly Operation<object>[], {
-      services: { ...session.writing(), config, segmentFilters },
+      services: { ...session.writing(), config, people, segmentFilters },
       clock: systemClock,
       invalidation: { caughtUp: async () => {} },
       isClosing: () => false,

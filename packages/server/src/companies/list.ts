@@ -100,6 +100,17 @@ export function searchCompanies(tenant: Tenant, text: string, limit: number): Pr
   )
 }
 
+/** The names and domains of companies, by id; unknown ids are absent. */
+export async function namesOfCompanies(tenant: Tenant, companyIds: readonly string[]) {
+  if (companyIds.length === 0) return new Map<string, never>()
+  const rows = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id as _id', 'name', 'domain'])
+    .where('company_id', 'in', companyIds)
+    .execute()
+  return new Map(rows.map((row) => [row._id, row]))
+}
+
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */
 function withReadLimit<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, min_employees, max_employees, created_after, created_before, condition } = filters

@@ -5,6 +5,7 @@ import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { NO_NOTES, noteBeginnings, recentNotes, toNotes } from './notes/notes.ts'
+import type { Properties } from './properties.ts'
 import { segmentIds } from './segment-ids.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
@@ -82,6 +83,20 @@ export function findProfiles(tenant: Tenant, contactIds: readonly string[], note
     .select(noteBeginnings(notes.limit, notes.length))
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
+}
+
+/** The properties of contacts, by id; unknown ids are absent. */
+export async function propertiesOfContacts(
+  tenant: Tenant,
+  contactIds: readonly string[],
+): Promise<Map<string, Properties>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select(['contact_id', 'properties'])
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+  return new Map(rows.map(({ contact_id, properties }) => [contact_id, properties as Properties]))
 }
 
 /** The ids that belong to contacts. */

@@ -1,3 +1,6 @@
+import { loadCompanies } from '../companies/load.ts'
+import { setSeenBefore } from '../contacts/keys.ts'
+import { loadContacts, loadVisitors } from '../contacts/load.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -21,6 +24,7 @@ export interface SeedOptions {
   onProgress: (message: string) => void
 }
 
+const SOURCE = 'import'
 const ROWS_PER_STATEMENT = 500
 const EVENTS_PER_ROW = 5_000
 /** Share of contacts who visited the site; the others were imported or entered by hand. */
@@ -44,36 +48,20 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   return { companies: companies.length, contacts: contactIds.length, events }
 }
 
-type StoredCompany = SampleCompany & { companyId: string }
+type StoredCompany = SampleCompany & { companyId: string | null }
 
 async function seedCompanies(
   tenant: Tenant,
   random: Random,
   { companies, now }: SeedOptions,
 ): Promise<StoredCompany[]> {
-  const created = Array.from({ length: companies }, (_, number) => ({
-    ...sampleCompany(random, number),
-    companyId: newId(),
-  }))
-  for (const chunk of chunks(created, ROWS_PER_STATEMENT)) {
-    const rows = chunk.map(({ companyId, name, domain, properties }) => ({
-      company_id: companyId,
-      name,
-      domain,
-      properties,
-      created_at: now,
-      updated_at: now,
-    }))
-    await tenant.db
-      .insertInto('companies')
-      .values(rows)
-      .onConflict((row) => row.columns(['domain']).doNothing())
-      .execute()
+  const created: StoredCompany[] = []
+  const samples = Array.from({ length: companies }, (_, number) => sampleCompany(random, number))
+  for (const chunk of chunks(samples, ROWS_PER_STATEMENT)) {
+    const idByDomain = await loadCompanies(tenant, chunk, now)
+    created.push(...chunk.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? null })))
   }
-  // An existing domain keeps its company.
-  const stored = await tenant.db.selectFrom('companies').select(['company_id', 'domain']).execute()
-  const idByDomain = new Map(stored.map((row) => [row.domain, row.company_id]))
-  return created.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? company.companyId }))
+  return created
 }
 
 async function seedContacts(
@@ -91,56 +79,9 @@ async function seedContacts(
       const at = new Date(sampleTimestamp(random, now.getTime(), days))
       return { contactId: newId(), email, properties, companyId: company?.companyId ?? null, at }
     })
-    const inserted = await tenant.db
-      .insertInto('contacts')
-      .values(rows.map(toContactRow))
-      .onConflict((row) => row.columns(['email']).doNothing())
-      .returning('contact_id')
-      .execute()
-    const fresh = new Set(inserted.map((row) => row.contact_id))
-    const sources = rows.filter((row) => fresh.has(row.contactId)).map(toSourceRow)
-    if (sources.length > 0) await tenant.db.insertInto('contact_sources').values(sources).execute()
-    ids.push(...fresh)
+    ids.push(...(await loadContacts(tenant, SOURCE, rows)))
   }
   return ids
-}
-
-interface ContactSeed {
-  contactId: string
-  email: string
-  properties: Record<string, unknown>
-  companyId: string | null
-  at: Date
-}
-
-const SOURCE = 'import'
-
-function toContactRow({ contactId, email, properties, companyId, at }: ContactSeed) {
-  const entry = { source: SOURCE, updated_at: at.toISOString() }
-  return {
-    contact_id: contactId,
-    email,
-    properties: JSON.stringify(properties),
-    properties_provenance: Object.fromEntries(['email', ...Object.keys(properties)].map((key) => [key, entry])),
-    company_id: companyId,
-    creation_source: SOURCE,
-    first_seen_at: at,
-    created_at: at,
-    updated_at: at,
-  }
-}
-
-function toSourceRow({ contactId, email, properties, at }: ContactSeed) {
-  const updated_at = at.toISOString()
-  const values = Object.entries({ email, ...properties })
-  return {
-    contact_id: contactId,
-    source: SOURCE,
-    kind: SOURCE,
-    fields: JSON.stringify(Object.fromEntries(values.map(([key, value]) => [key, { value, updated_at }]))),
-    first_seen_at: at,
-    updated_at: at,
-  }
 }
 
 async function seedVisitors(
@@ -154,21 +95,8 @@ async function seedVisitors(
     sampleVisitor(random, null),
   )
   const visitors = [...known, ...anonymous]
-  for (const chunk of chunks(visitors, ROWS_PER_STATEMENT)) {
-    const rows = chunk.map(({ visitorId, contactId }) => ({
-      visitor_id: visitorId,
-      contact_id: contactId,
-      created_at: now,
-    }))
-    await tenant.db.insertInto('visitors').values(rows).execute()
-    const links = chunk.filter(({ contactId }) => contactId !== null).map((visitor) => toLink(visitor, now))
-    if (links.length > 0) await tenant.db.insertInto('identity_links').values(links).execute()
-  }
+  for (const chunk of chunks(visitors, ROWS_PER_STATEMENT)) await loadVisitors(tenant, SOURCE, chunk, now)
   return visitors
-}
-
-function toLink({ visitorId, contactId }: SampleVisitor, now: Date) {
-  return { link_id: newId(), visitor_id: visitorId, contact_id: contactId, source: SOURCE, linked_at: now }
 }
 
 async function seedEvents(
@@ -194,15 +122,7 @@ async function seedEvents(
     waiting = []
     if (created % 100_000 < EVENTS_PER_ROW && created > EVENTS_PER_ROW) onProgress(`${created} of ${events} events`)
   }
-  for (const [contactId, timestamp] of firstSeen) {
-    const first_seen_at = new Date(timestamp)
-    await tenant.db
-      .updateTable('contacts')
-      .set({ first_seen_at })
-      .where('contact_id', '=', contactId)
-      .where('first_seen_at', '>', first_seen_at)
-      .execute()
-  }
+  for (const [contactId, timestamp] of firstSeen) await setSeenBefore(tenant, contactId, new Date(timestamp))
   return created
 }
 

@@ -6,13 +6,13 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { Id } from '../platform/http/responses.ts'
 import { SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
-import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
 import { Segment } from './segment-object.ts'
 import {
   countSegments,
   createSegment,
   deleteSegment,
+  listMembers,
   listSegments,
   readSegment,
   readSegmentSoFar,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { findSegmentMembers } from '../contacts/matching.ts'
 import { hasMoreCharacters } from '../platform/characters.ts'
 import { notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -59,6 +60,23 @@ export async function createSegment(
       .execute()
   })
   return { segmentId, usesEvents }
+}
+
+/** One page of the contacts in a segment, sorted by id, which is usually the order of creation. */
+export async function listMembers(tenant: Tenant, segmentId: string, page: Page) {
+  // The page is selected from the index of members first, so only its contacts are read.
+  const ids = await tenant.db
+    .selectFrom('segment_members')
+    .select('contact_id')
+    .where('segment_id', '=', segmentId)
+    .orderBy('contact_id', 'desc')
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .execute()
+  return findSegmentMembers(
+    tenant,
+    ids.map((row) => row.contact_id),
+  )
 }
 
 /**
