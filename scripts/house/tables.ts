@@ -9,32 +9,7 @@ const MAY_WRITE: Exceptions = {
 }
 
 /** The tables of other folders that a folder may read. A join that saves a call is no reason: the owner exports it. */
-const MAY_READ: Exceptions = {
-  contacts: { companies: 'an unmerged contact gets its company back if that still exists' },
-  identification: {
-    contacts: 'finds the contact of an identification',
-    visitors: 'finds the visitor of a fingerprint',
-  },
-  companies: { contacts: 'deleting a company changes its contacts' },
-  events: { contacts: 'a page of events has their contacts', companies: 'and their companies' },
-  sites: {
-    contacts: 'the people of a batch of events are looked up at once',
-    visitors: 'and their visitors',
-  },
-  segments: { contacts: 'a segment is a query of contacts', companies: 'values are suggested with names' },
-  connectors: { contacts: 'only contacts that still exist are noted to be written back' },
-  overview: { contacts: 'figures of everything' },
-  identities: { contacts: 'a mail needs its recipient' },
-  conversations: {
-    contacts: 'participants are matched with contacts',
-    contact_sources: 'participants are matched with contacts',
-    contact_source_ids: 'participants are matched with contacts',
-    contact_aliases: 'participants are matched with merged contacts',
-    contact_merges: 'participants are matched with merged contacts',
-  },
-  agents: { contacts: 'an agent evaluates contacts', companies: 'with their companies', notes: 'and notes' },
-  warehouse: { contacts: 'all of them are exported', companies: 'all of them are exported' },
-}
+const MAY_READ: Exceptions = {}
 
 /** Files that get the names of tables from elsewhere, so that nothing here shows which ones. */
 const ANY_TABLE: Readonly<Record<string, string>> = {

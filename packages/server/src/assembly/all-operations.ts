@@ -31,7 +31,7 @@ import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
-import { EVENT_OPERATIONS } from '../events/operations.ts'
+import { EVENT_OPERATIONS, type EventServices } from '../events/operations.ts'
 import { HOOK_BODY_OPERATIONS, type HookBodyServices } from '../hooks/body-operations.ts'
 import { HOOK_OPERATIONS, type HookServices } from '../hooks/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
@@ -67,6 +67,7 @@ export type Services = ActionServices &
   ContactServices &
   DomainServices &
   ErasureServices &
+  EventServices &
   ExportServices &
   HookBodyServices &
   HookServices &

@@ -7,6 +7,8 @@ import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { prepareSignIn } from '../access/sign-in/start.ts'
 import { agentsOfIdentity } from '../agents/agents.ts'
+import { people } from '../companies/people.ts'
+import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { docsRoutes } from '../docs/routes.ts'
@@ -84,6 +86,8 @@ export async function createApp(given: AppDependencies): Promise<App> {
   const services = {
     ...dependencies,
     authorization,
+    keepCompany,
+    people,
     refuseWhileErasing,
     moveMails,
     agentsOfIdentity,

@@ -13,11 +13,14 @@ import { createPurposes } from '../assembly/purposes.ts'
 import { SUBJECT_KINDS } from '../assembly/subject-kinds.ts'
 import { QUEUES } from '../assembly/workers.ts'
 import type { AuditServices } from '../audit/subjects.ts'
+import { people } from '../companies/people.ts'
+import { keepCompany } from '../companies/write.ts'
 import type { ConnectorServices } from '../connectors/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { MergeServices } from '../contacts/merging/merge.ts'
 import type { ContactServices } from '../contacts/operations.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
+import type { EventServices } from '../events/operations.ts'
 import type { HookBodyServices } from '../hooks/body-operations.ts'
 import type { HookServices } from '../hooks/operations.ts'
 import type { ConnectionServices } from '../identities/connection-operations.ts'
@@ -59,6 +62,10 @@ export function withoutServices<Answer>(
 
 export function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
   return use({ ...session.writing(), config: session.config, listFilters: LIST_FILTERS })
+}
+
+export function withPeople<Answer>(_session: Session, use: (services: EventServices) => Promise<Answer>) {
+  return use({ people })
 }
 
 export function withConfig<Answer>(
@@ -103,7 +110,7 @@ export async function withTenantServices<Answer>(
 }
 
 export function withMergeServices<Answer>(session: Session, use: (services: MergeServices) => Promise<Answer>) {
-  return use({ ...session.writing(), refuseWhileErasing, moveMails })
+  return use({ ...session.writing(), keepCompany, refuseWhileErasing, moveMails })
 }
 
 /** Commands verify what they send, and are no source. */
@@ -250,7 +257,7 @@ export async function withAskServices<Answer>(
   const secrets = await openSecretBox(config)
   return withAgentServices(session, (services) => {
     const { toolServices } = openToolServices(OPERATIONS as readonly Operation<object>[], {
-      services: { ...session.writing(), config, listFilters: LIST_FILTERS },
+      services: { ...session.writing(), config, people, listFilters: LIST_FILTERS },
       clock: systemClock,
       invalidation: { caughtUp: async () => {} },
       isClosing: () => false,
