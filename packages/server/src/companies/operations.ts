@@ -117,11 +117,10 @@ export const COMPANY_OPERATIONS = [
     async run({ tenant }, { company_id, page = 1, limit = 20, ...rest }) {
       await readCompany(tenant, company_id)
       const filters = await withCompany(tenant, people, { ...rest, company_id })
-      const [events, total] = await Promise.all([
-        listEvents(tenant, filters, { sortBy: 'timestamp', direction: 'desc' }, { page, limit }),
-        countEvents(tenant, filters),
-      ])
-      return { events: await joinContacts(tenant, people, events), pagination: paginationOf({ page, limit }, total) }
+      const newest = { sortBy: 'timestamp', direction: 'desc' } as const
+      const list = async () => joinContacts(tenant, people, await listEvents(tenant, filters, newest, { page, limit }))
+      const [events, total] = await Promise.all([list(), countEvents(tenant, filters)])
+      return { events, pagination: paginationOf({ page, limit }, total) }
     },
   }),
   companyOperation({
