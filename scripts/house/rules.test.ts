@@ -18,7 +18,6 @@ const SCHEMA = {
   'shops/tables.sql': 'CREATE TABLE shops (\n  shop_id uuid PRIMARY KEY\n);\n',
   'goods/tables.sql': 'CREATE TABLE goods (\n  shop_id uuid NOT NULL REFERENCES shops\n);\n',
 }
-const NO_EXCEPTIONS = { mayWrite: {}, mayRead: {} }
 
 test.each([
   ["tenant.db.selectFrom('shops').selectAll()", 'reads'],
@@ -35,10 +34,10 @@ test.each([
   ["const COLUMNS: SealedColumn[] = [{ table: 'shops', column: 'sealed' }]", 'writes'],
 ])('a folder uses only its own tables: %s', (code, verb) => {
   const violation = `goods/list.ts ${verb} shops, which is a table of shops/`
-  expect(foreignTables(server({ ...SCHEMA, 'goods/list.ts': code }), NO_EXCEPTIONS)).toEqual([violation])
-  expect(
-    foreignTables(server({ ...SCHEMA, 'shops/list.ts': code.replaceAll("'goods'", "'shops'") }), NO_EXCEPTIONS),
-  ).toEqual(code.includes('FROM goods') ? ['shops/list.ts reads goods, which is a table of goods/'] : [])
+  expect(foreignTables(server({ ...SCHEMA, 'goods/list.ts': code }))).toEqual([violation])
+  expect(foreignTables(server({ ...SCHEMA, 'shops/list.ts': code.replaceAll("'goods'", "'shops'") }))).toEqual(
+    code.includes('FROM goods') ? ['shops/list.ts reads goods, which is a table of goods/'] : [],
+  )
 })
 
 test.each([
@@ -49,13 +48,13 @@ test.each([
   ['ALTER TABLE goods ADD COLUMN price integer;', 'writes goods'],
 ])('the SQL of a folder uses only its own tables: %s', (statement, violation) => {
   const sources = server({ ...SCHEMA, 'shops/tables.sql': `${SCHEMA['shops/tables.sql']}${statement}\n` })
-  expect(foreignTables(sources, NO_EXCEPTIONS)).toContain(`shops/tables.sql ${violation}, which is a table of goods/`)
+  expect(foreignTables(sources)).toContain(`shops/tables.sql ${violation}, which is a table of goods/`)
 })
 
 test('a foreign key may name any table, and the SQL beside it may read that one', () => {
   const count = 'CREATE FUNCTION f() RETURNS bigint LANGUAGE sql RETURN (SELECT count(*) FROM shops);\n'
   const sources = server({ ...SCHEMA, 'goods/tables.sql': SCHEMA['goods/tables.sql'] + count })
-  expect(foreignTables(sources, NO_EXCEPTIONS)).toEqual([])
+  expect(foreignTables(sources)).toEqual([])
 })
 
 test('tests, comments and words that are no tables use nothing', () => {
@@ -65,7 +64,7 @@ test('tests, comments and words that are no tables use nothing', () => {
     'goods/list.ts': "// FROM shops\nconst text = 'shops'\nBuffer.from('shops')\n",
     'goods/more/tables.sql': '-- UPDATE shops\n',
   })
-  expect(foreignTables(sources, NO_EXCEPTIONS)).toEqual([])
+  expect(foreignTables(sources)).toEqual([])
 })
 
 test('a folder that defines a table of ClickHouse may use its name', () => {
@@ -74,22 +73,7 @@ test('a folder that defines a table of ClickHouse may use its name', () => {
     'goods/copy.ts': "export const COPY: TableDefinition = {\n  name: 'shops',\n}\n",
     'goods/list.ts': 'const rows = `SELECT 1 FROM shops`',
   })
-  expect(foreignTables(sources, NO_EXCEPTIONS)).toEqual([])
-})
-
-test('an exception allows one table to one folder, and must be needed', () => {
-  const code = "db.selectFrom('shops')\ndb.insertInto('shops')\n"
-  const sources = server({ ...SCHEMA, 'goods/list.ts': code })
-  const exceptions = { goods: { shops: 'a reason' } }
-  expect(foreignTables(sources, { mayWrite: exceptions, mayRead: {} })).toEqual([])
-  expect(foreignTables(sources, { mayWrite: {}, mayRead: exceptions })).toEqual([
-    'goods/list.ts writes shops, which is a table of shops/',
-  ])
-  const unneeded = foreignTables(server(SCHEMA), { mayWrite: exceptions, mayRead: exceptions })
-  expect(unneeded).toEqual([
-    expect.stringContaining('goods/ no longer writes shops'),
-    expect.stringContaining('goods/ no longer reads shops'),
-  ])
+  expect(foreignTables(sources)).toEqual([])
 })
 
 test.each([

@@ -1,41 +1,5 @@
 import { folderOf, SERVER, type Sources, serverCode, withoutComments } from './sources.ts'
 
-/** Tables of other folders that a folder uses, each with the reason. */
-type Exceptions = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-/** The tables of other folders that a folder may write. */
-const MAY_WRITE: Exceptions = {
-  journal: { visitors: 'a flush registers the visitors of its events in its one statement' },
-}
-
-/** The tables of other folders that a folder may read. A join that saves a call is no reason: the owner exports it. */
-const MAY_READ: Exceptions = {
-  contacts: { companies: 'an unmerged contact gets its company back if that still exists' },
-  identification: {
-    contacts: 'finds the contact of an identification',
-    visitors: 'finds the visitor of a fingerprint',
-  },
-  companies: { contacts: 'deleting a company changes its contacts' },
-  events: { contacts: 'a page of events has their contacts', companies: 'and their companies' },
-  sites: {
-    contacts: 'the people of a batch of events are looked up at once',
-    visitors: 'and their visitors',
-  },
-  segments: { contacts: 'a segment is a query of contacts', companies: 'values are suggested with names' },
-  connectors: { contacts: 'only contacts that still exist are noted to be written back' },
-  overview: { contacts: 'figures of everything' },
-  identities: { contacts: 'a mail needs its recipient' },
-  conversations: {
-    contacts: 'participants are matched with contacts',
-    contact_sources: 'participants are matched with contacts',
-    contact_source_ids: 'participants are matched with contacts',
-    contact_aliases: 'participants are matched with merged contacts',
-    contact_merges: 'participants are matched with merged contacts',
-  },
-  agents: { contacts: 'an agent evaluates contacts', companies: 'with their companies', notes: 'and notes' },
-  warehouse: { contacts: 'all of them are exported', companies: 'all of them are exported' },
-}
-
 /** Files that get the names of tables from elsewhere, so that nothing here shows which ones. */
 const ANY_TABLE: Readonly<Record<string, string>> = {
   'journal/event-ids.ts': 'its three tables take turns',
@@ -50,31 +14,15 @@ interface Use {
   table: string
 }
 
-/** A folder uses its own tables; it uses others through the functions of their folders. */
-export function foreignTables(sources: Sources, { mayWrite = MAY_WRITE, mayRead = MAY_READ } = {}): string[] {
+/** A folder uses its own tables; it uses others through the functions of their folders. There are no exceptions. */
+export function foreignTables(sources: Sources): string[] {
   const owners = ownersOf(sources)
   const uses = [...sources].flatMap(([path, text]) => usesIn(path, text, owners))
   const foreign = uses.filter(({ folder, table }) => owners.get(table)?.includes(folder) === false)
-  const forbidden = foreign.filter(({ folder, verb, table }) => {
-    const isWritten = Object.hasOwn(mayWrite[folder] ?? {}, table)
-    return !isWritten && (verb === 'writes' || !Object.hasOwn(mayRead[folder] ?? {}, table))
-  })
-  const problems = forbidden.map(
+  const problems = foreign.map(
     ({ file, verb, table }) => `${file} ${verb} ${table}, which is a table of ${owners.get(table)?.[0]}/`,
   )
-  return [...new Set(problems), ...stale('writes', mayWrite, foreign), ...stale('reads', mayRead, foreign)]
-}
-
-function stale(verb: Use['verb'], exceptions: Exceptions, foreign: readonly Use[]): string[] {
-  const isUsed = (folder: string, table: string) =>
-    foreign.some((use) => use.folder === folder && use.table === table && use.verb === verb)
-  return Object.entries(exceptions).flatMap(([folder, tables]) =>
-    Object.keys(tables)
-      .filter((table) => !isUsed(folder, table))
-      .map(
-        (table) => `${folder}/ no longer ${verb} ${table}: remove it from the exceptions in scripts/house/tables.ts`,
-      ),
-  )
+  return [...new Set(problems)]
 }
 
 /** Files whose statements take the name of a table from a parameter or a list must be listed. */

@@ -1,4 +1,4 @@
-import { companiesOfContacts } from '../contacts/read.ts'
+import { companiesOfContacts } from '../contacts/of-companies.ts'
 import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'

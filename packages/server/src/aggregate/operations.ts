@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import { namesOfCompanies } from '../companies/list.ts'
+import { people } from '../companies/people.ts'
 import { JoinedCompany, JoinedContact } from '../events/event-object.ts'
-import { joinedCompanies, joinedContacts } from '../events/join.ts'
 import { operation } from '../operations/declare.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -95,13 +96,13 @@ async function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: 
 }
 
 async function withContacts(tenant: Tenant, summary: EventSummary): Promise<EventSummary> {
-  const contacts = await joinedContacts(tenant, keysOf(summary))
+  const contacts = await people.withCompanies(tenant, keysOf(summary))
   const named = (bucket: Bucket) => ({ ...bucket, contact: contacts.get(String(bucket.key))?.contact ?? null })
   return { ...summary, buckets: summary.buckets.map(named) }
 }
 
 async function withCompanies(tenant: Tenant, summary: EventSummary): Promise<EventSummary> {
-  const companies = await joinedCompanies(tenant, keysOf(summary))
+  const companies = await namesOfCompanies(tenant, keysOf(summary))
   const named = (bucket: Bucket) => ({ ...bucket, company: companies.get(String(bucket.key)) ?? null })
   return { ...summary, buckets: summary.buckets.map(named) }
 }

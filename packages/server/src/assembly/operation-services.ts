@@ -1,4 +1,6 @@
 import { agentsOfIdentity } from '../agents/agents.ts'
+import { people } from '../companies/people.ts'
+import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -41,6 +43,8 @@ export function operationServices<Given extends Parts>(parts: Given) {
     ...parts,
     ...parts.writing,
     authorization,
+    keepCompany,
+    people,
     refuseWhileErasing,
     moveMails,
     agentsOfIdentity,

@@ -2,6 +2,7 @@ import { claimantsOfHost } from '../access/domains.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { startEventIdCleanup } from '../journal/event-ids.ts'
 import { createGroupCommit } from '../journal/group-commit.ts'
@@ -60,6 +61,7 @@ export async function startRecording({
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
+      visitorStatements,
       preparePart: prepareDeliveries(stores, invalidation),
       clock,
       log,
@@ -74,6 +76,7 @@ export async function startRecording({
     const historyCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
+      visitorStatements,
       preparePart: async () => () => null,
       clock,
       log,

@@ -5,9 +5,9 @@ import { namesOfMembers } from '../access/members.ts'
 import { namesOfAgents } from '../agents/agents.ts'
 import { namesOfRuns } from '../agents/runs/read.ts'
 import type { SubjectKinds } from '../audit/subjects.ts'
-import { namesOfCompanies } from '../companies/list.ts'
+import { displayNamesOfCompanies } from '../companies/list.ts'
 import { namesOfConnections } from '../connectors/connections.ts'
-import { namesOfContacts } from '../contacts/read.ts'
+import { fullNamesOfContacts } from '../contacts/names.ts'
 import { namesOfHooks } from '../hooks/hooks.ts'
 import { namesOfIdentities } from '../identities/identities.ts'
 import { namesOfImports } from '../imports/imports.ts'
@@ -21,9 +21,9 @@ import { namesOfSubscriptions } from '../webhooks/subscriptions.ts'
 export const SUBJECT_KINDS: SubjectKinds = {
   agent: namesOfAgents,
   api_key: namesOfKeys,
-  company: namesOfCompanies,
+  company: displayNamesOfCompanies,
   connection: namesOfConnections,
-  contact: namesOfContacts,
+  contact: fullNamesOfContacts,
   domain: namesOfDomains,
   hook: namesOfHooks,
   identity: namesOfIdentities,

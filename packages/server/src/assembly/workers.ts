@@ -1,4 +1,5 @@
 import { AGENT_QUEUES, startAgentWorkers } from '../agents/workers.ts'
+import { people } from '../companies/people.ts'
 import type { Config } from '../config.ts'
 import { CONNECTOR_QUEUES, startConnectorWorkers } from '../connectors/workers.ts'
 import { startConversationWorkers } from '../conversations/workers.ts'
@@ -69,7 +70,7 @@ export async function startWorkers(context: Context) {
   const stop = () => undoAll(cleanup)
   try {
     // Started apart from the others, because tests wake it and stop it.
-    const deliveryWorker = await startWebhookWorkers(context)
+    const deliveryWorker = await startWebhookWorkers({ ...context, people })
     cleanup.push(deliveryWorker.stop)
     for (const start of WORKERS) cleanup.push((await start(context)).stop)
     return { deliveryWorker, stop }

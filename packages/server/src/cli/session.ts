@@ -5,6 +5,7 @@ import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import type { Config } from '../config.ts'
 import { createOutbox } from '../connectors/write-back/outbox.ts'
 import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
+import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { deleteConversations } from '../conversations/delete.ts'
 import { createGroupCommit, type GroupCommit, type PreparePart } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
@@ -88,7 +89,7 @@ export function openGroupCommit(
 ): Pick<GroupCommit, 'record'> {
   const counts = () => ({ waiting: 0, setAside: 0, failures: 0 })
   const metrics = createMetrics(pool, stores.reads, counts)
-  return createGroupCommit({ pool, projector, preparePart, clock: systemClock, log, metrics })
+  return createGroupCommit({ pool, projector, visitorStatements, preparePart, clock: systemClock, log, metrics })
 }
 
 /** An import stages its file on one connection and writes on three. */

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { namesIn } from '../operations/audit.ts'
+import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/property-catalogue.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -82,10 +82,42 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
+/** The properties of the newest companies, most frequent first, with their most common type. */
+export function findCompanyProperties(tenant: Tenant): Promise<FoundProperty[]> {
+  const newest = tenant.db.selectFrom('companies').select('properties').orderBy('created_at', 'desc')
+  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
+}
+
+/** The newest companies whose name or domain contains a text. */
+export function searchCompanies(tenant: Tenant, text: string, limit: number): Promise<CompanyRow[]> {
+  return tenant.heavyRead(() =>
+    matchingCompanies(tenant, {})
+      .select(COMPANY_COLUMNS)
+      .where(contains(sql`companies.search_text`, text))
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute(),
+  )
+}
+
+/** The names and domains of companies, by id; unknown ids are absent. */
+export async function namesOfCompanies(tenant: Tenant, companyIds: readonly string[]) {
+  if (companyIds.length === 0) return new Map<string, never>()
+  const rows = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id as _id', 'name', 'domain'])
+    .where('company_id', 'in', companyIds)
+    .execute()
+  return new Map(rows.map((row) => [row._id, row]))
+}
+
 /** The names of companies, for the audit log; of a company without a name, the domain. */
-export function namesOfCompanies({ db }: Tenant, companyIds: readonly string[]) {
-  const name = sql<string | null>`coalesce(name, domain)`.as('name')
-  return namesIn(db.selectFrom('companies').select(['company_id as id', name]).where('company_id', 'in', companyIds))
+export async function displayNamesOfCompanies(
+  tenant: Tenant,
+  companyIds: readonly string[],
+): Promise<Map<string, string | null>> {
+  const companies = await namesOfCompanies(tenant, companyIds)
+  return new Map([...companies].map(([id, { name, domain }]) => [id, name ?? domain]))
 }
 
 /** Limits how many reads run at once that may scan all companies: broad or unindexed filters, and deep pages. */

@@ -1,28 +1,24 @@
+import { sql } from 'kysely'
+import type { Properties } from '../contacts/properties.ts'
+import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Inserts companies directly, without events: for sample data. Companies whose domain is known are left out. */
+/** Creates companies of sample data, in one statement. @returns the ids of all of them; an existing domain keeps its company. */
 export async function loadCompanies(
   tenant: Tenant,
-  companies: readonly { companyId: string; name: string; domain: string; properties: Record<string, unknown> }[],
+  companies: readonly { name: string; domain: string; properties: Properties }[],
   now: Date,
-): Promise<void> {
-  const rows = companies.map(({ companyId, name, domain, properties }) => ({
-    company_id: companyId,
-    name,
-    domain,
-    properties: JSON.stringify(properties),
-    created_at: now,
-    updated_at: now,
-  }))
+): Promise<Map<string, string>> {
+  const rows = companies.map((company) => ({ ...company, company_id: newId(), created_at: now, updated_at: now }))
   await tenant.db
     .insertInto('companies')
     .values(rows)
     .onConflict((row) => row.columns(['domain']).doNothing())
     .execute()
-}
-
-/** The ids of all companies, by domain. */
-export async function companiesOfDomains(tenant: Tenant): Promise<Map<string | null, string>> {
-  const rows = await tenant.db.selectFrom('companies').select(['company_id', 'domain']).execute()
-  return new Map(rows.map((row) => [row.domain, row.company_id]))
+  const stored = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id', 'domain'])
+    .where('domain', '=', sql<string>`any(${companies.map(({ domain }) => domain)})`)
+    .execute()
+  return new Map(stored.map(({ company_id, domain }) => [domain ?? '', company_id]))
 }

@@ -3,13 +3,15 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ProjectedContact } from '../contacts/contact-object.ts'
 import { countContacts, listContacts } from '../contacts/list.ts'
 import { EnrichedEvent } from '../events/event-object.ts'
-import { eventFilterSchemas } from '../events/filters.ts'
+import { eventFilterSchemas, withCompany } from '../events/filters.ts'
 import { countEvents, listEvents } from '../events/list.ts'
+import { joinContacts } from '../events/people.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
+import { people } from './people.ts'
 import { COMPANY_FIELDS, companyFiltersOf, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
 import { createCompany, deleteCompany, updateCompany } from './write.ts'
 
@@ -114,11 +116,10 @@ export const COMPANY_OPERATIONS = [
     output: { events: Type.Array(EnrichedEvent), pagination: Pagination },
     async run({ tenant }, { company_id, page = 1, limit = 20, ...rest }) {
       await readCompany(tenant, company_id)
-      const filters = { ...rest, company_id }
-      const [events, total] = await Promise.all([
-        listEvents(tenant, filters, { sortBy: 'timestamp', direction: 'desc' }, { page, limit }),
-        countEvents(tenant, filters),
-      ])
+      const filters = await withCompany(tenant, people, { ...rest, company_id })
+      const newest = { sortBy: 'timestamp', direction: 'desc' } as const
+      const list = async () => joinContacts(tenant, people, await listEvents(tenant, filters, newest, { page, limit }))
+      const [events, total] = await Promise.all([list(), countEvents(tenant, filters)])
       return { events, pagination: paginationOf({ page, limit }, total) }
     },
   }),

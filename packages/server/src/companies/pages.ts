@@ -6,14 +6,18 @@ import { type CompanyFilters, matchingCompanies } from './list.ts'
 
 const ROWS_PER_PAGE = 1_000
 
-/** All matching companies in pages, sorted by id. */
-export function companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
+/** All matching companies in pages, sorted by id. @param companyId only those with higher ids. */
+export function companyPages(
+  tenant: Tenant,
+  filters: CompanyFilters,
+  companyId: string | null = null,
+): AsyncGenerator<CompanyRow[]> {
   return pagesOf<CompanyRow>(ROWS_PER_PAGE, (limit, after) =>
     tenant.heavyRead(
       () =>
         matchingCompanies(tenant, filters)
           .select(COMPANY_COLUMNS)
-          .where('companies.company_id', '>', after?.company_id ?? ZERO_ID)
+          .where('companies.company_id', '>', after?.company_id ?? companyId ?? ZERO_ID)
           .orderBy('companies.company_id')
           .limit(limit)
           .execute(),

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { lockContactsOfCompany } from '../contacts/locks.ts'
+import { companiesWithContacts } from '../contacts/of-companies.ts'
 import { mergeProperties, type Properties } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision, repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
 import type { CompanyOfGroup } from './group.ts'
@@ -61,13 +62,7 @@ export async function deleteCompany(
   requireMatch: (etag: string) => void,
 ): Promise<void> {
   await changeContacts(tenant, dependencies, async (tx, log) => {
-    const contacts = await tx.db
-      .selectFrom('contacts')
-      .select('contact_id')
-      .where('company_id', '=', companyId)
-      .orderBy('contact_id')
-      .forUpdate()
-      .execute()
+    const contactIds = await lockContactsOfCompany(tx, companyId)
     const deleted = await tx.db
       .deleteFrom('companies')
       .where('company_id', '=', companyId)
@@ -75,10 +70,9 @@ export async function deleteCompany(
       .executeTakeFirst()
     if (!deleted) throw notFound('company')
     requireMatch(etagOfCompany(deleted))
-    const ids = contacts.map(({ contact_id }) => contact_id)
     // For a large company, segments are updated in the background, within seconds, to keep the transaction short.
-    if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
-    else for (const id of ids) log.noteChange(id, ['company_id'])
+    if (contactIds.length > FOLLOWED_AT_ONCE) await dependencies.segments.followLater(tx, contactIds)
+    else for (const id of contactIds) log.noteChange(id, ['company_id'])
   })
 }
 
@@ -174,18 +168,23 @@ export async function deleteUnusedCompanies(tx: Tenant, companyIds: readonly str
     .forUpdate()
     .execute()
   const ids = unchanged.map(({ company_id }) => company_id)
+  const used = await companiesWithContacts(tx, ids)
   const { numDeletedRows } = await tx.db
     .deleteFrom('companies')
-    .where('company_id', '=', sql<string>`any(${ids}::uuid[])`)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('contacts').select('contact_id').whereRef('contacts.company_id', '=', 'companies.company_id'),
-        ),
-      ),
-    )
+    .where('company_id', '=', sql<string>`any(${ids.filter((id) => !used.has(id))}::uuid[])`)
     .executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+/** Keeps a company from being deleted until the transaction ends. @returns whether it exists. */
+export async function keepCompany(tx: Tenant, companyId: string): Promise<boolean> {
+  const company = await tx.db
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', companyId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return company !== undefined
 }
 
 async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<string, string>> {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { keepCompany } from '../companies/write.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { refuseWhileErasing } from '../erasure/erasures.ts'
@@ -70,6 +71,7 @@ export async function startConnectorWorkers({
   const pulling: PullServices = {
     ...connecting,
     ...writing,
+    keepCompany,
     refuseWhileErasing,
     moveMails,
     recordCalls,

@@ -33,6 +33,8 @@ export interface SegmentFollower {
    * @returns the events of contacts that enter or leave a segment.
    */
   follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
+  /** Has the segments of many changed contacts evaluated in the background, within seconds. */
+  followLater(tx: Tenant, contactIds: readonly string[]): Promise<void>
   /** Removes contacts that are about to be deleted from their segments. @returns the events. */
   leave(tx: Tenant, contactIds: readonly string[]): Promise<SystemEvent[]>
 }

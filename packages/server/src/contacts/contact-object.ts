@@ -42,6 +42,7 @@ export const SegmentMember = Type.Object(
   },
   { title: 'SegmentMember' },
 )
+export type SegmentMember = Type.Static<typeof SegmentMember>
 /** A contact with the requested fields. */
 export const ProjectedContact = Type.Partial(Contact)
 
@@ -99,7 +100,7 @@ export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'p
 }
 
 /** A contact as the list of a segment's members shows it. */
-export function toSegmentMember(row: ContactRowInSegments): Type.Static<typeof SegmentMember> {
+export function toSegmentMember(row: ContactRowInSegments): SegmentMember {
   const properties = Object.entries(propertiesOf(row)).filter(([key]) => SUMMARY_PROPERTIES.includes(key))
   return {
     contact_id: row.contact_id,

@@ -1,19 +1,20 @@
+import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Properties } from './properties.ts'
 
-/** A contact of a bulk load, as its source knows it. */
+/*
+ * Loading of sample data, many rows a statement. Unlike a write, it records no events, and updates no segments.
+ */
+
 export interface LoadedContact {
   contactId: string
   email: string
-  properties: Record<string, unknown>
+  properties: Properties
   companyId: string | null
-  /** When the contact was created. */
   at: Date
 }
 
-/**
- * Inserts contacts directly, without events or segments: for sample data. Contacts whose email is known are left out.
- * @returns the ids of the others.
- */
+/** Creates contacts with their source's records. @returns the ids of those whose email no contact had. */
 export async function loadContacts(
   tenant: Tenant,
   source: string,
@@ -25,10 +26,10 @@ export async function loadContacts(
     .onConflict((row) => row.columns(['email']).doNothing())
     .returning('contact_id')
     .execute()
-  const fresh = new Set(inserted.map((row) => row.contact_id))
-  const records = contacts.filter(({ contactId }) => fresh.has(contactId)).map((contact) => toRecord(source, contact))
+  const created = new Set(inserted.map(({ contact_id }) => contact_id))
+  const records = contacts.filter(({ contactId }) => created.has(contactId)).map((each) => toRecord(source, each))
   if (records.length > 0) await tenant.db.insertInto('contact_sources').values(records).execute()
-  return fresh
+  return created
 }
 
 function toContactRow(source: string, { contactId, email, properties, companyId, at }: LoadedContact) {
@@ -59,12 +60,22 @@ function toRecord(source: string, { contactId, email, properties, at }: LoadedCo
   }
 }
 
-/** Moves the time when a contact was first seen, if it is later than this. */
-export async function seenSince(tenant: Tenant, contactId: string, at: Date): Promise<void> {
+/** Creates visitors, some of them linked to contacts. */
+export async function loadVisitors(
+  tenant: Tenant,
+  source: string,
+  visitors: readonly { visitorId: string; contactId: string | null }[],
+  now: Date,
+): Promise<void> {
+  const rows = visitors.map(({ visitorId, contactId }) => ({ visitor_id: visitorId, contact_id: contactId }))
   await tenant.db
-    .updateTable('contacts')
-    .set({ first_seen_at: at })
-    .where('contact_id', '=', contactId)
-    .where('first_seen_at', '>', at)
+    .insertInto('visitors')
+    .values(rows.map((row) => ({ ...row, created_at: now })))
+    .execute()
+  const linked = rows.filter(({ contact_id }) => contact_id !== null)
+  if (linked.length === 0) return
+  await tenant.db
+    .insertInto('identity_links')
+    .values(linked.map((row) => ({ ...row, link_id: newId(), source, linked_at: now })))
     .execute()
 }

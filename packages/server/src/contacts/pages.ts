@@ -3,8 +3,10 @@ import { pagesOf } from '../platform/answer-size.ts'
 import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
-import { CONTACT_COLUMNS } from './contact-row.ts'
+import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
+import { contactsAmong } from './matching.ts'
+import { ALL_CONTACTS } from './ranges.ts'
 
 const ROWS_PER_PAGE = 1_000
 
@@ -23,6 +25,15 @@ export function contactPages(tenant: Tenant, filters: ContactFilters): AsyncGene
       'postgres_export',
     ),
   )
+}
+
+/** All contacts with higher ids, in pages, as they are stored when their page is read. */
+export function contactsAfter(tenant: Tenant, contactId: string | null): AsyncGenerator<ContactRow[]> {
+  return pagesOf<ContactRow>(ROWS_PER_PAGE, (limit, last) => {
+    const after = last?.contact_id ?? contactId ?? ZERO_ID
+    const query = contactsAmong(tenant, { ...ALL_CONTACTS, after }).select(CONTACT_COLUMNS)
+    return tenant.heavyRead(() => query.orderBy('contact_id').limit(limit).execute(), 'postgres_export')
+  })
 }
 
 /** The ids of the next matching contacts, sorted. */

@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type AliasedExpression, sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The number of newest records to collect properties from: few enough to be fast for any tenant. */
-const RECORDS_READ = 1_000
+export const NEWEST_RECORDS = 1_000
 const PROPERTIES_MAX = 500
 
 export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'
@@ -24,14 +24,17 @@ interface Row {
   numeric_texts: number
 }
 
-/** The properties of a tenant's newest records, most frequent first, with their most common type. */
-export async function findProperties(tenant: Tenant, table: 'contacts' | 'companies'): Promise<FoundProperty[]> {
-  const newest = tenant.db
-    .selectFrom(table)
-    .select('properties')
-    .orderBy('created_at', 'desc')
-    .limit(RECORDS_READ)
-    .as('newest')
+/** The properties of a tenant's newest contacts, most frequent first, with their most common type. */
+export function findContactProperties(tenant: Tenant): Promise<FoundProperty[]> {
+  const newest = tenant.db.selectFrom('contacts').select('properties').orderBy('created_at', 'desc')
+  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
+}
+
+/** The properties of some records, most frequent first, with their most common type. */
+export async function findProperties(
+  tenant: Tenant,
+  newest: AliasedExpression<{ properties: unknown }, 'newest'>,
+): Promise<FoundProperty[]> {
   const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
   const kind = sql`jsonb_typeof((pairs.pair).value)`
   const text = sql`(pairs.pair).value #>> '{}'`

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
 import { segmentIds } from '../memberships/memberships.ts'
-import { namesIn } from '../operations/audit.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
-import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
+import { NO_NOTES, noteBeginnings, recentNotes, toNotes } from './notes/notes.ts'
+import type { Properties } from './properties.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
 
@@ -72,6 +72,33 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
   return contactIds.flatMap((id) => byId.get(id) ?? [])
 }
 
+/**
+ * Contacts by id, with the records of their sources and the beginnings of their newest notes; unknown ids are omitted.
+ */
+export function findProfiles(tenant: Tenant, contactIds: readonly string[], notes: { limit: number; length: number }) {
+  return tenant.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .select(sourceRecords)
+    .select(noteBeginnings(notes.limit, notes.length))
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+}
+
+/** The properties of contacts, by id; unknown ids are absent. */
+export async function propertiesOfContacts(
+  tenant: Tenant,
+  contactIds: readonly string[],
+): Promise<Map<string, Properties>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select(['contact_id', 'properties'])
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+  return new Map(rows.map(({ contact_id, properties }) => [contact_id, properties as Properties]))
+}
+
 /** The ids that belong to contacts. */
 export async function knownContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
   const rows = await tenant.db
@@ -80,26 +107,6 @@ export async function knownContacts(tenant: Tenant, contactIds: readonly string[
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
   return new Set(rows.map((row) => row.contact_id))
-}
-
-/** The company of each contact that has one. */
-export async function companiesOfContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select(['contact_id', 'company_id'])
-    .where('contact_id', '=', anyOf(contactIds))
-    .where('company_id', 'is not', null)
-    .execute()
-  return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
-}
-
-/** The names of contacts, for the audit log; of a contact without a name, the email. */
-export function namesOfContacts({ db }: Tenant, contactIds: readonly string[]) {
-  const fullName = sql`concat_ws(' ', nullif(properties ->> 'firstname', ''), nullif(properties ->> 'lastname', ''))`
-  const name = sql<string | null>`coalesce(nullif(${fullName}, ''), email)`.as('name')
-  return namesIn(
-    db.selectFrom('contacts').select(['contact_id as id', name]).where('contact_id', '=', anyOf(contactIds)),
-  )
 }
 
 /** An array is one parameter; a list would be one per id. */

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
+import { contactsLedToBy } from '../contacts/identifiers.ts'
 import { ownAddresses } from '../identities/email-accounts.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -6,6 +7,10 @@ import { EMAIL_DIRECTORY } from './clean.ts'
 import { keysOfContact } from './participants.ts'
 import { hasParticipant } from './read.ts'
 import { lockConversations } from './threads.ts'
+
+const IS_EMAIL = sql`other.directory = ${EMAIL_DIRECTORY}`
+const EMAIL = sql<string | null>`CASE WHEN ${IS_EMAIL} THEN other.key END`
+const EXTERNAL_ID = sql<string | null>`CASE WHEN NOT ${IS_EMAIL} THEN other.key END`
 
 /**
  * Deletes the conversations in which no other contact takes part. Call it in the transaction that deletes the contact
@@ -17,6 +22,11 @@ export async function deleteConversations(tx: Tenant, contactId: string): Promis
   await lockConversations(tx)
   // The tenant's own people may be contacts too. They do not count as other participants.
   const own = [...(await ownAddresses(tx))]
+  const contacts = contactsLedToBy(tx, {
+    email: EMAIL,
+    source: sql<string>`other.directory`,
+    externalId: EXTERNAL_ID,
+  })
   await tx.db
     .deleteFrom('conversation_threads')
     .where((from) => hasParticipant(from as ExpressionBuilder<TenantTables, 'conversation_threads'>, keys))
@@ -24,59 +34,10 @@ export async function deleteConversations(tx: Tenant, contactId: string): Promis
       not(
         exists(
           selectFrom('conversation_participants as other')
-            .innerJoin('contacts', 'contacts.email', 'other.key')
-            .select('contacts.contact_id')
+            .select('other.key')
             .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
-            .where('other.directory', '=', EMAIL_DIRECTORY)
-            .where(sql<boolean>`other.key <> all(${own}::text[])`)
-            .where('contacts.contact_id', '<>', contactId),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('conversation_participants as other')
-            .innerJoin('contact_sources', (join) =>
-              join
-                .onRef('contact_sources.source', '=', 'other.directory')
-                .onRef('contact_sources.external_id', '=', 'other.key'),
-            )
-            .select('contact_sources.contact_id')
-            .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
-            .where('other.directory', '<>', EMAIL_DIRECTORY)
-            .where('contact_sources.contact_id', '<>', contactId),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('conversation_participants as other')
-            .innerJoin('contact_source_ids', (join) =>
-              join
-                .onRef('contact_source_ids.source', '=', 'other.directory')
-                .onRef('contact_source_ids.external_id', '=', 'other.key'),
-            )
-            .select('contact_source_ids.contact_id')
-            .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
-            .where('other.directory', '<>', EMAIL_DIRECTORY)
-            .where('contact_source_ids.contact_id', '<>', contactId),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('conversation_participants as other')
-            .innerJoin('contact_aliases', 'contact_aliases.key', 'other.key')
-            .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
-            .select('contact_merges.survivor_id')
-            .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
-            .where(sql<boolean>`other.directory = CASE contact_aliases.kind
-              WHEN 'email' THEN ${EMAIL_DIRECTORY} WHEN 'source' THEN contact_aliases.source END`)
-            .where(sql<boolean>`other.key <> all(${own}::text[])`)
-            .where('contact_merges.survivor_id', '<>', contactId),
+            .where(sql<boolean>`(NOT ${IS_EMAIL} OR other.key <> all(${own}::text[]))`)
+            .where(sql<boolean>`${contactId}::uuid <> any ${contacts}`),
         ),
       ),
     )

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
-import { type Alias, aliasesOf, EMAIL, idOfSource, survivorsOf } from '../contacts/aliases.ts'
-import { contactsOfFurtherIds, furtherIdsOfContact } from '../contacts/source-ids.ts'
+import type { Alias } from '../contacts/aliases.ts'
+import { findContactsByKeys } from '../contacts/bulk.ts'
+import { type Identifiers, identifiersOf } from '../contacts/identifiers.ts'
+import { keepContacts } from '../contacts/locks.ts'
+import { namesOfContacts } from '../contacts/names.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
@@ -39,67 +42,35 @@ export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]
   }
   if (found.size === 0) return found
   const contactIds = [...new Set(found.values())]
-  const locked = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', sql<string>`any(${contactIds})`)
-    .orderBy('contact_id')
-    .forKeyShare()
-    .execute()
+  const locked = await keepContacts(tx, contactIds)
   // While waiting for the locks, one was merged or deleted, so its keys now lead to its survivor, or to nobody.
   if (locked.length < contactIds.length) throw new Collision()
   return found
 }
 
-async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Promise<[string, string][]> {
-  if (directory === EMAIL_DIRECTORY) {
-    const rows = await tx.db
-      .selectFrom('contacts')
-      .select(['email', 'contact_id'])
-      .where('email', '=', sql<string>`any(${keys})`)
-      .execute()
-    const survivors = await survivorsOf(tx, EMAIL, keys)
-    return [...survivors, ...rows.map(({ email, contact_id }): [string, string] => [email ?? '', contact_id])]
-  }
-  const rows = await tx.db
-    .selectFrom('contact_sources')
-    .select(['external_id', 'contact_id'])
-    .where('source', '=', directory)
-    .where('external_id', '=', sql<string>`any(${keys})`)
-    .execute()
-  const survivors = await survivorsOf(tx, idOfSource(directory), keys)
-  const further = await contactsOfFurtherIds(tx, directory, keys)
-  return [
-    ...survivors,
-    ...further,
-    ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id]),
-  ]
+async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Promise<Map<string, string>> {
+  return directory === EMAIL_DIRECTORY
+    ? (await findContactsByKeys(tx, '', [], keys)).byEmail
+    : (await findContactsByKeys(tx, directory, keys, [])).byExternalId
 }
 
-/** The keys of a contact and of those merged into it: email addresses, and ids in connected systems. */
+/**
+ * The keys of a contact and of those merged into it: email addresses, and ids in connected systems. None if there is no such
+ * contact.
+ */
 export async function keysOfContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
-  const contact = await tenant.db
-    .selectFrom('contacts')
-    .select('email')
-    .where('contact_id', '=', contactId)
-    .executeTakeFirst()
-  const sources = await tenant.db
-    .selectFrom('contact_sources')
-    .select(['source', 'external_id'])
-    .where('contact_id', '=', contactId)
-    .where('external_id', 'is not', null)
-    .execute()
-  const email = contact?.email ?? null
-  const own = [
-    ...(email === null ? [] : [{ directory: EMAIL_DIRECTORY, key: email }]),
-    ...[...sources, ...(await furtherIdsOfContact(tenant, contactId))].flatMap(({ source, external_id }) =>
-      // The directory `email` is reserved for addresses, so a source of that name has no ids there.
-      external_id === null || source === EMAIL_DIRECTORY ? [] : [{ directory: source, key: external_id }],
-    ),
+  const identifiers = await identifiersOf(tenant, contactId)
+  return identifiers === null ? [] : keysIn(identifiers)
+}
+
+export function keysIn({ emails, sourceIds }: Identifiers): ParticipantKey[] {
+  return [
+    ...emails.map((key) => ({ directory: EMAIL_DIRECTORY, key })),
+    // The directory `email` is reserved for addresses, so a source of that name has no ids there.
+    ...sourceIds
+      .filter(({ source }) => source !== EMAIL_DIRECTORY)
+      .map(({ source, external_id }) => ({ directory: source, key: external_id })),
   ]
-  const known = new Set(own.map(keyText))
-  const merged = (await aliasesOf(tenant, contactId)).flatMap(keysOfAlias)
-  return [...own, ...merged.filter((key) => !known.has(keyText(key)))]
 }
 
 /** Converts the key of a merged contact to participant keys. */
@@ -111,13 +82,14 @@ export function keysOfAlias({ kind, source, key }: Alias): ParticipantKey[] {
 /** Of these contacts, those whose address takes part in a conversation. */
 export async function contactsInConversations(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
   if (contactIds.length === 0) return new Set()
+  const names = [...(await namesOfContacts(tenant, contactIds)).values()]
   const rows = await tenant.db
-    .selectFrom('contacts')
-    .innerJoin('conversation_participants', 'conversation_participants.key', 'contacts.email')
-    .select('contacts.contact_id')
+    .selectFrom('conversation_participants')
+    .select('key')
     .distinct()
-    .where('contacts.contact_id', 'in', contactIds)
-    .where('conversation_participants.directory', '=', EMAIL_DIRECTORY)
+    .where('directory', '=', EMAIL_DIRECTORY)
+    .where('key', '=', sql<string>`any(${names.flatMap(({ email }) => email ?? [])}::text[])`)
     .execute()
-  return new Set(rows.map(({ contact_id }) => contact_id))
+  const taking = new Set<string | null>(rows.map(({ key }) => key))
+  return new Set(names.flatMap(({ email, contact_id }) => (taking.has(email) ? contact_id : [])))
 }

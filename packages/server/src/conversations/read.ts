@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { missingContact } from '../contacts/aliases.ts'
+import { identifiersOf } from '../contacts/identifiers.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -7,7 +8,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { ParticipantKey } from './clean.ts'
 import type { ConversationObject, EmailThreadObject } from './conversation-object.ts'
 import { newestMessages } from './messages.ts'
-import { keysOfContact } from './participants.ts'
+import { keysIn, keysOfContact } from './participants.ts'
 
 const THREAD_COLUMNS = [
   'thread_id',
@@ -189,11 +190,7 @@ async function countThreads(tenant: Tenant, keys: readonly ParticipantKey[], cha
 }
 
 async function keysOfExistingContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
-  const contact = await tenant.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', contactId)
-    .executeTakeFirst()
-  if (!contact) throw await missingContact(tenant, contactId)
-  return keysOfContact(tenant, contactId)
+  const identifiers = await identifiersOf(tenant, contactId)
+  if (identifiers === null) throw await missingContact(tenant, contactId)
+  return keysIn(identifiers)
 }

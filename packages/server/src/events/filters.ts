@@ -8,6 +8,7 @@ import { isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
 import { filterText, flag, searchText, timestampBound, wordsOf } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { People } from './people.ts'
 
 /** Event names per filter. */
 const EVENT_TYPES_MAX = 100
@@ -123,12 +124,33 @@ export const EVENT_FILTERS = {
 
 export type EventFilterName = keyof typeof EVENT_FILTERS
 
-/** Filters of events; all must match. */
-export type EventFilters = {
+/** Filters as they are sent. */
+export type SentFilters = {
   [Name in EventFilterName]?: Type.Static<(typeof EVENT_FILTERS)[Name]['schema']>
 } & {
   /** Whether to include system events. */
   includeSystem?: boolean
+}
+
+/** Filters of events; all must match. */
+export type EventFilters = Omit<SentFilters, 'company_id'> & {
+  /** `withCompany` replaces it by the company's contacts. */
+  company_id?: never
+  contacts_of_company?: readonly string[]
+}
+
+/** Limits the cost of querying their events. */
+const COMPANY_CONTACTS_MAX = 1_000
+
+/** Filters as they are sent, with the newest 1,000 contacts of the company in its place. */
+export async function withCompany(
+  tenant: Tenant,
+  people: Pick<People, 'newestOfCompany'>,
+  { company_id, ...filters }: SentFilters,
+): Promise<EventFilters> {
+  if (company_id === undefined) return filters
+  const contacts = isUuid(company_id) ? await people.newestOfCompany(tenant, company_id, COMPANY_CONTACTS_MAX) : []
+  return { ...filters, contacts_of_company: contacts }
 }
 
 /** The schemas of some filters, as properties of a request. */
@@ -143,7 +165,7 @@ const LATEST_MS = Date.UTC(2250, 0)
 type FilterValue = string | boolean | Date | readonly string[]
 
 /** Filters by contact: PostgreSQL has the owners of their events. */
-const CONTACT_FILTERS = ['contact_id', 'contact_ids', 'company_id'] as const
+const CONTACT_FILTERS = ['contact_id', 'contact_ids', 'contacts_of_company'] as const
 
 export interface EventConditions {
   where: string[]
@@ -152,13 +174,13 @@ export interface EventConditions {
 
 /** Conditions in ClickHouse SQL with the values of their placeholders. */
 export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promise<EventConditions> {
-  const { contact_id, contact_ids, company_id, ...others } = filters
+  const { contact_id, contact_ids, contacts_of_company, ...others } = filters
   const { where, parameters } = eventConditions(others)
   for (const name of CONTACT_FILTERS) {
     const named = filters[name]
     if (named === undefined) continue
     const ids = [named].flat().filter(isContactId).map(lowered)
-    const owners = await ownersOf(tenant, name === 'company_id' ? await latestContactsOf(tenant, ids) : ids)
+    const owners = await ownersOf(tenant, ids)
     where.push(owners.length > 0 ? isOwnedBy(name) : '0')
     if (owners.length > 0) parameters[name] = owners
   }
@@ -196,7 +218,7 @@ export function isIndexed(filters: EventFilters): boolean {
 /** Whether finding matching events may read all events of the tenant. */
 export function readsEverything(filters: EventFilters): boolean {
   if (isIndexed(filters)) return false
-  const { contact_id, contact_ids, company_id, date_after, date_before, created_after, ...others } = filters
+  const { contact_id, contact_ids, contacts_of_company, date_after, date_before, created_after, ...others } = filters
   // Events are sorted by the time they happened, so only that bounds what is read.
   if (created_after !== undefined && date_after === undefined) return true
   return eventConditions({ ...others, includeSystem: true }).where.length > 0
@@ -265,21 +287,4 @@ export function storableTime(time: Date): string {
 
 function timestampParameter(name: string): string {
   return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
-}
-
-/** Limits the cost of querying their events. */
-const CONTACTS_MAX = 1_000
-
-/** The ids of the newest contacts of companies, at most 1,000. */
-async function latestContactsOf(tenant: Tenant, companyIds: readonly string[]): Promise<string[]> {
-  if (companyIds.length === 0) return []
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('company_id', 'in', companyIds)
-    .orderBy('created_at', 'desc')
-    .orderBy('contact_id', 'desc')
-    .limit(CONTACTS_MAX)
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
 }

@@ -4,7 +4,6 @@ import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_SELECT, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, readsEverything } from './filters.ts'
-import { joinContacts } from './join.ts'
 import { rollupConditions } from './rollups.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
@@ -17,13 +16,13 @@ const EVENT_BYTES = 'byteSize(data, url, url_path, title, referrer, text, class,
 const EVENT_BYTES_BESIDE_TEXTS = 1_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
 
-/** One page of the matching events, each with its contact and company. */
+/** One page of the matching events. */
 export async function listEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_SELECT)
-  return joinContacts(tenant, await toEventObjects(tenant, rows))
+  return toEventObjects(tenant, rows)
 }
 
-/** One page of the matching events in compact form, without contact and company. */
+/** One page of the matching events in compact form. */
 export async function listEventSummaries(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, owner_id, is_anonymous'
   type Row = Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'owner_id' | 'is_anonymous'>
@@ -39,7 +38,7 @@ export async function listEventSummaries(tenant: Tenant, filters: EventFilters, 
 }
 
 /**
- * The first matching events, without contact and company: at most `limit`, and as many as fit into `bytesMax` of JSON.
+ * The first matching events: at most `limit`, and as many as fit into `bytesMax` of JSON.
  */
 export async function findEvents(
   tenant: Tenant,

@@ -1,10 +1,11 @@
 import Type from 'typebox'
-import { idInPath, operation } from '../operations/declare.ts'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { EnrichedEvent, SummaryEvent } from './event-object.ts'
-import { eventFilterSchemas } from './filters.ts'
+import { eventFilterSchemas, withCompany } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
+import { joinContacts, type People } from './people.ts'
 import { listEventTypes, readEvent } from './read.ts'
 import { includeSystem, ListEventsQuery, VISIT_FILTERS } from './requests.ts'
 import { eventStatistics, STATISTICS } from './stats.ts'
@@ -36,9 +37,15 @@ const EventStats = Type.Object({
 const RANGE =
   'Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed.'
 
+export interface EventServices {
+  people: People
+}
+
+const eventOperation = operationsWith<EventServices>()
+
 /** Reads of events. */
 export const EVENT_OPERATIONS = [
-  operation({
+  eventOperation({
     name: 'listEvents',
     tag,
     http: 'GET /v1/events',
@@ -51,13 +58,17 @@ export const EVENT_OPERATIONS = [
       pagination: Type.Optional(Pagination),
       count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
     },
-    async run({ tenant }, { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest }) {
-      const filters = { ...rest, includeSystem: includesSystem(include) }
+    async run({ tenant, people }, { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest }) {
+      const filters = await withCompany(tenant, people, { ...rest, includeSystem: includesSystem(include) })
       const counting = countEvents(tenant, filters)
       if (count_only) return { count: await counting }
       const order = { sortBy: sort_by ?? 'timestamp', direction: sort_dir ?? 'desc' } as const
-      const list = fields === 'summary' ? listEventSummaries : listEvents
-      const [events, total] = await Promise.all([list(tenant, filters, order, { page, limit }), counting])
+      const window = { page, limit }
+      const list = async () =>
+        fields === 'summary'
+          ? listEventSummaries(tenant, filters, order, window)
+          : joinContacts(tenant, people, await listEvents(tenant, filters, order, window))
+      const [events, total] = await Promise.all([list(), counting])
       return { events, pagination: paginationOf({ page, limit }, total) }
     },
   }),
@@ -93,7 +104,7 @@ export const EVENT_OPERATIONS = [
       return { stats: await eventStatistics(tenant, filters, group_by ? [group_by] : STATISTICS) }
     },
   }),
-  operation({
+  eventOperation({
     name: 'getEvent',
     tag,
     http: 'GET /v1/events/:event_id',
@@ -102,9 +113,9 @@ export const EVENT_OPERATIONS = [
     summary: 'Get one event with its contact and company',
     input: { event_id: idInPath('event') },
     output: { event: EnrichedEvent },
-    run: async ({ tenant }, { event_id }) => ({ event: await readEvent(tenant, event_id) }),
+    run: async ({ tenant, people }, { event_id }) => ({ event: await readEvent(tenant, people, event_id) }),
   }),
-  operation({
+  eventOperation({
     name: 'getVisitor',
     tag,
     http: 'GET /v1/visitors/:visitor_id',
@@ -115,9 +126,9 @@ export const EVENT_OPERATIONS = [
     input: { visitor_id: Type.String({ description: 'The visitor, as its tracker or its sender named it.' }) },
     output: { visitor: Visitor },
     errors: ['404 not_found'],
-    run: async ({ tenant }, { visitor_id }) => ({ visitor: await readVisitor(tenant, visitor_id) }),
+    run: async ({ tenant, people }, { visitor_id }) => ({ visitor: await readVisitor(tenant, people, visitor_id) }),
   }),
-  operation({
+  eventOperation({
     name: 'listVisits',
     tag,
     http: 'GET /v1/visits',
@@ -127,12 +138,13 @@ export const EVENT_OPERATIONS = [
     description: `A visit has the events of one session of a visitor. The dates are those of its first event. ${RANGE}`,
     input: { ...pageParameters(20, 100), ...VISIT_FILTERS },
     output: { visits: Type.Array(Visit), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 20, ...filters }) {
-      const { visits, total } = await listVisits(tenant, filters, { page, limit }, now)
+    async run({ tenant, people, now }, { page = 1, limit = 20, ...rest }) {
+      const filters = await withCompany(tenant, people, rest)
+      const { visits, total } = await listVisits(tenant, people, filters, { page, limit }, now)
       return { visits, pagination: paginationOf({ page, limit }, total) }
     },
   }),
-  operation({
+  eventOperation({
     name: 'getTimeline',
     tag,
     http: 'GET /v1/timeline',
@@ -142,9 +154,9 @@ export const EVENT_OPERATIONS = [
     description: `The events outside visits are those without a session and, with \`include=system\`, system events. ${RANGE}`,
     input: { ...pageParameters(20, 100), ...VISIT_FILTERS, include: includeSystem },
     output: { items: Type.Array(TimelineItem), pagination: Pagination },
-    async run({ tenant, now }, { page = 1, limit = 20, include, ...rest }) {
-      const filters = { ...rest, includeSystem: includesSystem(include) }
-      const { items, total } = await listTimeline(tenant, filters, { page, limit }, now)
+    async run({ tenant, people, now }, { page = 1, limit = 20, include, ...rest }) {
+      const filters = await withCompany(tenant, people, { ...rest, includeSystem: includesSystem(include) })
+      const { items, total } = await listTimeline(tenant, people, filters, { page, limit }, now)
       return { items, pagination: paginationOf({ page, limit }, total) }
     },
   }),

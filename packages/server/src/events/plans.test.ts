@@ -3,8 +3,10 @@ import { createTestTenant, startTestService, type TestService } from '../../test
 import { summariseEvents } from '../agents/reasoning/events-summary.ts'
 import { EVENT_DIMENSIONS } from '../aggregate/event-dimensions.ts'
 import { aggregateEvents } from '../aggregate/events.ts'
+import { people } from '../companies/people.ts'
 import { readContactEvents } from '../contacts/contact-events.ts'
 import { readFigures } from '../overview/figures.ts'
+import { suggestValues } from '../overview/suggestions.ts'
 import type { QueryBounds } from '../platform/clickhouse/connect.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { rangeBefore } from '../platform/http/days.ts'
@@ -12,7 +14,6 @@ import { newId } from '../platform/ids.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { queryEvents } from '../segments/events.ts'
-import { suggestValues } from '../segments/suggestions.ts'
 import { eventRows } from '../tenant-export/rows.ts'
 import { activityOfContacts } from './activity.ts'
 import { dataKeys } from './data-keys.ts'
@@ -234,8 +235,8 @@ test.each<[string, number, () => Promise<unknown>]>([
     () => eventStatistics(tenant, { date_after: day(5.5), date_before: day(6) }, ['type']),
   ],
   ['pages', ALL, () => aggregateEvents(tenant, {}, EVENT_DIMENSIONS.url_path, COUNT, 5)],
-  ['one by a random id', OF_A_BLOOM, () => readEvent(tenant, '00000000-0000-4000-8000-000000010006')],
-  ['one by an id with a time', 2, () => readEvent(tenant, timedId(77))],
+  ['one by a random id', OF_A_BLOOM, () => readEvent(tenant, people, '00000000-0000-4000-8000-000000010006')],
+  ['one by an id with a time', 2, () => readEvent(tenant, people, timedId(77))],
   ['the keys of data', 9, () => dataKeys(tenant, day(480))],
   ['the first and the last', ALL, () => firstAndLastEvent(tenant)],
   ['a page of an export', 2, () => Array.fromAsync(eventPages(tenant, { date_after: day(5), date_before: day(6) }))],
@@ -256,7 +257,7 @@ test.each<[string, number, () => Promise<unknown>]>([
 
 test("a contact's visits are read from the projection by owner", async () => {
   for (const list of [listVisits, listTimeline]) {
-    for (const { granules } of await plansOf(() => list(tenant, { contact_id }, page, day(500)))) {
+    for (const { granules } of await plansOf(() => list(tenant, people, { contact_id }, page, day(500)))) {
       expect(granules.by_owner).toBeGreaterThan(0)
       expect(granules.by_owner).toBeLessThanOrEqual(2 * contacts.length)
     }
@@ -264,7 +265,7 @@ test("a contact's visits are read from the projection by owner", async () => {
 })
 
 test("the tenant's visits are read for some days only, and those of a page for their time only", async () => {
-  const plans = await plansOf(() => listVisits(tenant, {}, page, day(450)))
+  const plans = await plansOf(() => listVisits(tenant, people, {}, page, day(450)))
   expect(plans).toMatchObject([{ name: 'events.visits' }, { name: 'events.visit_figures' }])
   const [ofAll, ofPage] = plans.map(({ granules }) => granules.events ?? 0)
   expect(ofAll).toBeLessThanOrEqual(Math.ceil((79 * 40) / 1_024) + FRESH_PARTS + 1)

@@ -6,7 +6,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { timeOfId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_SELECT, type EventRow, toEventObjects } from './event-object.ts'
-import { joinContacts } from './join.ts'
+import { joinContacts, type People } from './people.ts'
 
 const ID_MS = "fromUnixTimestamp64Milli({id_ms: Int64}, 'UTC')"
 /** The first two sort columns of the table. */
@@ -16,7 +16,7 @@ const NEAR = [
 ]
 
 /** One event with its contact and company. @throws ServiceError 404. */
-export async function readEvent(tenant: Tenant, eventId: string) {
+export async function readEvent(tenant: Tenant, people: Pick<People, 'withCompanies'>, eventId: string) {
   const find = (where: string[], parameters: QueryParameters) =>
     tenant.events.select<EventRow>({
       name: 'events.read',
@@ -32,7 +32,7 @@ export async function readEvent(tenant: Tenant, eventId: string) {
   const moment = timeOfId(eventId)
   const near = moment === null ? [] : await find(NEAR, { id_ms: moment })
   const rows = near.length > 0 ? near : await find([], {})
-  const [event] = await joinContacts(tenant, await toEventObjects(tenant, rows))
+  const [event] = await joinContacts(tenant, people, await toEventObjects(tenant, rows))
   if (!event) throw notFound('event')
   return event
 }

@@ -11,7 +11,9 @@ const ALWAYS: readonly string[] = ['is_bot', DAY]
  * @returns null for any other query.
  */
 export function rollupConditions(filters: EventFilters, groupedBy: readonly string[]): EventConditions | null {
-  const { date_after, date_before, includeSystem, identified_only, ...rest } = filters
+  const { contact_id, contact_ids, contacts_of_company, ...plain } = filters
+  if (contact_id !== undefined || contact_ids !== undefined || contacts_of_company !== undefined) return null
+  const { date_after, date_before, includeSystem, identified_only, ...rest } = plain
   // The default is false, which does not filter.
   const others = identified_only ? { ...rest, identified_only } : rest
   const names = Object.keys(others).filter((name) => others[name as keyof typeof others] !== undefined)
@@ -22,7 +24,6 @@ export function rollupConditions(filters: EventFilters, groupedBy: readonly stri
   if (![by_day, devices].some(has)) return null
   if (date_after && date_after.getTime() % DAY_MS !== 0) return null
   if (date_before && (date_before.getTime() + 1) % DAY_MS !== 0) return null
-  const { contact_id: _, contact_ids: __, company_id: ___, ...plain } = filters
   return dayConditions(plain)
 }
 

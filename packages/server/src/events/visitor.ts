@@ -6,7 +6,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isoOf, JoinedContact, textOrNull } from './event-object.ts'
-import { findJoinedContact } from './join.ts'
+import type { People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 const ID_LENGTH_MAX = 200
@@ -45,17 +45,22 @@ interface Row {
 }
 
 /** Summarizes the events of a visitor. @throws ServiceError 404 for a visitor without events. */
-export async function readVisitor(tenant: Tenant, visitorId: string): Promise<Visitor> {
+export async function readVisitor(
+  tenant: Tenant,
+  people: Pick<People, 'withCompanies'>,
+  visitorId: string,
+): Promise<Visitor> {
   const isId = visitorId !== '' && !hasMoreCharacters(visitorId, ID_LENGTH_MAX) && isStorableText(visitorId)
   const [row] = isId ? await selectVisitor(tenant, visitorId) : []
   if (!row || Number(row.events) === 0) throw notFound('visitor')
   const [ownerId, isAnonymous] = row.owner
-  const contacts = await contactsOf(tenant, [{ owner_id: ownerId, is_anonymous: isAnonymous }])
+  const contactId = (await contactsOf(tenant, [{ owner_id: ownerId, is_anonymous: isAnonymous }])).get(ownerId)
+  const found = contactId && (await people.withCompanies(tenant, [contactId])).get(contactId)
   const [firstUrl, firstReferrer] = row.first_page
   const [browser, os, deviceType, screen] = row.device
   return {
     visitor_id: visitorId,
-    contact: await findJoinedContact(tenant, contacts.get(ownerId) ?? null),
+    contact: found ? found.contact : null,
     first_seen_at: isoOf(row.first_ms),
     last_seen_at: isoOf(row.last_ms),
     events: Number(row.events),

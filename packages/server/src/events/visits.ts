@@ -7,7 +7,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { EVENT_SELECT, type EventRow, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, isIndexed, storableTime } from './filters.ts'
-import { joinContacts } from './join.ts'
+import { joinContacts, type People } from './people.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 import { type TimelineItem, toVisit, type VisitRow } from './visit-object.ts'
 
@@ -18,6 +18,8 @@ const MARGIN_MS = DAY_MS
 
 const OF_VISIT = "is_system = 0 AND session_id != ''"
 const SINGLE = `if(${OF_VISIT}, toUUID('${NOBODY}'), event_id)`
+
+type Joining = Pick<People, 'withCompanies'>
 
 /** A line of a timeline: a visit, or a single event, whose `session` is empty. */
 interface Line {
@@ -33,17 +35,20 @@ interface Line {
  * One page of the visits that began in the range, newest first, and their total. Only the narrow columns of the key are
  * grouped for all visits; the rest is read for those of the page.
  */
-export async function listVisits(tenant: Tenant, filters: EventFilters, page: Page, now: Date) {
+export async function listVisits(tenant: Tenant, people: Joining, filters: EventFilters, page: Page, now: Date) {
   const range = rangeOf(filters, now)
   const { lines, total } = await listLines(tenant, filters, range, page, [OF_VISIT])
-  return { visits: await readVisits(tenant, filters, lines), total }
+  return { visits: await readVisits(tenant, people, filters, lines), total }
 }
 
 /** One page of the visits and the events outside visits, newest first, and their total. */
-export async function listTimeline(tenant: Tenant, filters: EventFilters, page: Page, now: Date) {
+export async function listTimeline(tenant: Tenant, people: Joining, filters: EventFilters, page: Page, now: Date) {
   const range = rangeOf(filters, now)
   const { lines, total } = await listLines(tenant, filters, range, page, [])
-  const [visits, events] = await Promise.all([readVisits(tenant, filters, lines), readSingles(tenant, filters, lines)])
+  const [visits, events] = await Promise.all([
+    readVisits(tenant, people, filters, lines),
+    readSingles(tenant, people, filters, lines),
+  ])
   const visitOf = new Map(visits.map((visit) => [keyOf(visit.visitor_id ?? '', visit.session_id), visit]))
   const eventOf = new Map(events.map((event) => [event.event_id, event]))
   const items = lines.flatMap(({ visitor, session, single }): Type.Static<typeof TimelineItem>[] => {
@@ -121,7 +126,7 @@ const MOMENT = `(timestamp, ${EVENT_ID_ORDER})`
 const ENTRY = `(event != 'page_view', timestamp, ${EVENT_ID_ORDER})`
 
 /** The figures of the visits among some lines, newest first, each with its contact and company. */
-async function readVisits(tenant: Tenant, filters: EventFilters, lines: readonly Line[]) {
+async function readVisits(tenant: Tenant, people: Joining, filters: EventFilters, lines: readonly Line[]) {
   const wanted = lines.filter(({ session }) => session !== '')
   if (wanted.length === 0) return []
   const { where, parameters } = await conditionsOf(tenant, { ...filters, ...spanOf(wanted) })
@@ -144,11 +149,11 @@ async function readVisits(tenant: Tenant, filters: EventFilters, lines: readonly
     ordered.map(({ owner, anonymous }) => ({ owner_id: owner, is_anonymous: anonymous })),
   )
   const visits = ordered.map((row) => toVisit(row, contacts.get(row.owner) ?? null))
-  return joinContacts(tenant, visits)
+  return joinContacts(tenant, people, visits)
 }
 
 /** The events among some lines. */
-async function readSingles(tenant: Tenant, filters: EventFilters, lines: readonly Line[]) {
+async function readSingles(tenant: Tenant, people: Joining, filters: EventFilters, lines: readonly Line[]) {
   const wanted = lines.filter(({ session }) => session === '')
   if (wanted.length === 0) return []
   const { where, parameters } = await conditionsOf(tenant, { ...filters, ...spanOf(wanted) })
@@ -160,7 +165,7 @@ async function readSingles(tenant: Tenant, filters: EventFilters, lines: readonl
     parameters: { ...parameters, ids: wanted.map(({ single }) => single) },
     orderBy: 'timestamp',
   })
-  return joinContacts(tenant, await toEventObjects(tenant, rows))
+  return joinContacts(tenant, people, await toEventObjects(tenant, rows))
 }
 
 /** The time of some lines, so that reading them uses the table's order. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { belongsToContact } from '../contacts/visitors/identified.ts'
 import { createConcurrencyLimit } from '../platform/concurrency-limit.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -40,14 +41,8 @@ export async function recoverVisitor(
       .returning(['visitor_id', sql<boolean>`(xmax = 0)`.as('is_new')])
       .executeTakeFirstOrThrow()
     const checkedId = known ?? candidate
-    const visitor = await tx.db
-      .selectFrom('visitors')
-      .select(['contact_id', 'external_contact_id'])
-      .where('visitor_id', '=', checkedId)
-      .executeTakeFirst()
+    const isIdentified = await belongsToContact(tx, checkedId)
     const wasSeenHere = await seenNetworks.wasSeenFrom(tx, checkedId, address)
-    // A visitor with an unresolved claim will belong to that contact once it exists.
-    const isIdentified = (visitor?.contact_id ?? visitor?.external_contact_id ?? null) !== null
     const isRecovered = known !== null && (!isIdentified || wasSeenHere)
     const storedId = isRecovered || known === candidate ? known : null
     await tx.db.updateTable('fingerprints').set({ visitor_id: storedId }).where('fingerprint', '=', bytes).execute()

@@ -1,22 +1,15 @@
-import { EMAIL, EXTERNAL_ID, lockSurvivor, survivorOf } from '../contacts/aliases.ts'
 import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contacts/contact-row.ts'
+import { type ContactRow, changedKeys } from '../contacts/contact-row.ts'
 import { removeEmail, removeExternalId, setExternalId } from '../contacts/keys.ts'
+import { type KeyedContact, lockByKey } from '../contacts/lock-by-key.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { linkClaimants, lockExternalId } from '../contacts/visitors/external-id.ts'
 import { linkVisitors, registerVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import {
-  type Candidate,
-  type Claim,
-  type Known,
-  type Resolution,
-  resolveContact,
-  type Trust,
-} from './resolve-contact.ts'
+import { type Claim, type Known, type Resolution, resolveContact, type Trust } from './resolve-contact.ts'
 
 /** A request to identify visitors; at least one of userId and email is set. */
 export interface Identification extends Claim {
@@ -68,9 +61,9 @@ function asOne({ byEmail, byUserId }: Known): Known {
 
 async function findResolution(tx: Tenant, identification: Identification): Promise<Resolution> {
   const { email, userId, isProofRequired } = identification
-  const byUserId = userId === null ? undefined : await lockBy(tx, 'external_id', userId)
+  const byUserId = userId === null ? undefined : await lockByKey(tx, 'external_id', userId)
   const isSame = byUserId !== undefined && byUserId.email === email
-  const byEmail = isSame ? byUserId : email === null ? undefined : await lockBy(tx, 'email', email)
+  const byEmail = isSame ? byUserId : email === null ? undefined : await lockByKey(tx, 'email', email)
   const resolution = resolveContact(identification, asOne({ byEmail, byUserId }))
   if (isProofRequired && resolution.trust === 'unverified') {
     const message =
@@ -131,7 +124,7 @@ async function writeResolution(
 async function setUserId(
   tx: Tenant,
   log: ChangeLog,
-  contact: Candidate,
+  contact: KeyedContact,
   userId: string,
   resolution: Resolution,
   now: Date,
@@ -146,12 +139,12 @@ async function setUserId(
   return linkClaimants(tx, log, userId, { from: resolution.loser?.contact_id ?? null, to: row }, now)
 }
 
-function removeUserId(tx: Tenant, contact: Candidate): Promise<void> {
+function removeUserId(tx: Tenant, contact: KeyedContact): Promise<void> {
   return removeExternalId(tx, contact, ['tracker', 'identify'])
 }
 
 /** Removes a contact's email, also from the records of pages. */
-async function dropEmail(tx: Tenant, log: ChangeLog, before: Candidate, source: string, now: Date): Promise<void> {
+async function dropEmail(tx: Tenant, log: ChangeLog, before: KeyedContact, source: string, now: Date): Promise<void> {
   const row = await removeEmail(tx, before.contact_id, ['tracker', 'form'], now)
   log.noteChange(before.contact_id, changedKeys(before, row))
   log.events.push(...changedEvents(before, row, ['email'], source, now))
@@ -163,37 +156,10 @@ function sourceOf(trust: Trust) {
     : ({ source: 'identify', kind: 'identify' } as const)
 }
 
-/** The contact with the key, else the survivor of the contact that had it. */
-async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Candidate | undefined> {
-  const candidates = tx.db
-    .selectFrom('contacts')
-    .select([...CONTACT_COLUMNS, 'external_id_provisional'])
-    .forUpdate()
-  const candidate = await candidates.where(key, '=', value).executeTakeFirst()
-  if (candidate) return candidate
-  const alias = { ...(key === 'email' ? EMAIL : EXTERNAL_ID), key: value }
-  const survivorId = await lockSurvivor(tx, () => survivorOf(tx, alias))
-  if (survivorId === null) return undefined
-  const stored = await candidates.where('contact_id', '=', survivorId).executeTakeFirstOrThrow()
-  return throughMerge(stored, key, value)
-}
-
-/** The survivor with the keys of a merged contact. People merged the two, so these keys count as verified. */
-function throughMerge(stored: Candidate, key: 'email' | 'external_id', value: string): Candidate {
-  const provenance = stored.properties_provenance as Record<string, unknown>
-  return {
-    ...stored,
-    [key]: value,
-    ...(key === 'external_id' ? { external_id_provisional: false } : {}),
-    properties_provenance: { ...provenance, email: { source: 'manual', updated_at: '' } },
-    stored,
-  }
-}
-
-function keysOfUserId({ external_id, external_id_provisional }: Candidate) {
+function keysOfUserId({ external_id, external_id_provisional }: KeyedContact) {
   return { external_id, external_id_provisional }
 }
 
-function isAliasOf({ stored }: Candidate, userId: string): boolean {
+function isAliasOf({ stored }: KeyedContact, userId: string): boolean {
   return stored !== undefined && stored.external_id !== userId
 }

@@ -1,4 +1,4 @@
-import type { ContactRow } from '../contacts/contact-row.ts'
+import type { KeyedContact } from '../contacts/lock-by-key.ts'
 import { isUnverified } from '../contacts/source-trust.ts'
 
 /**
@@ -8,14 +8,6 @@ import { isUnverified } from '../contacts/source-trust.ts'
  */
 export type Trust = 'verified' | 'signed' | 'unverified'
 
-/** A candidate contact for an identification. */
-export interface Candidate extends ContactRow {
-  /** Only a page has claimed the external id for this contact. */
-  external_id_provisional: boolean
-  /** The keys in its row, if the claim names a key of a contact that was merged into it. */
-  stored?: ContactRow
-}
-
 export interface Claim {
   email: string | null
   userId: string | null
@@ -24,20 +16,20 @@ export interface Claim {
 
 /** The contacts with the claim's email and with its user id; they may be the same. */
 export interface Known {
-  byEmail: Candidate | undefined
-  byUserId: Candidate | undefined
+  byEmail: KeyedContact | undefined
+  byUserId: KeyedContact | undefined
 }
 
 /** The result of an identification. */
 export interface Resolution {
   /** null: a new contact. */
-  contact: Candidate | null
+  contact: KeyedContact | null
   /** Whether the contact gets or keeps the user id permanently (`firm`) or until a verified claim (`provisional`). */
   userId: 'unchanged' | 'provisional' | 'firm'
   /** The contact that loses the user id, which only a page had claimed for it. */
-  loser: Candidate | null
+  loser: KeyedContact | null
   /** The contact that loses the claim's email, which only a page had set. */
-  emailLoser: Candidate | null
+  emailLoser: KeyedContact | null
   /** The email to set on a contact without one, or to confirm. */
   email: string | null
   /** Whether only a page has sent the email, even if the user id is verified. */
@@ -119,7 +111,7 @@ function resolveSigned(claim: Claim & { userId: string; email: string }, known: 
 }
 
 /** Whether only a page has linked a contact's user id and email. */
-function isUnconfirmed(candidate: Candidate): boolean {
+function isUnconfirmed(candidate: KeyedContact): boolean {
   return candidate.external_id_provisional || isEmailFromPage(candidate)
 }
 
@@ -127,11 +119,11 @@ function isUnconfirmed(candidate: Candidate): boolean {
  * Whether only a page has set the email of a contact that the tenant's systems know by its user id. A contact
  * identified only by pages keeps its email: a server that sends the email identifies that contact.
  */
-function isEmailProvisional(candidate: Candidate): boolean {
+function isEmailProvisional(candidate: KeyedContact): boolean {
   return candidate.external_id !== null && !candidate.external_id_provisional && isEmailFromPage(candidate)
 }
 
-function isEmailFromPage({ email, properties_provenance }: Candidate): boolean {
+function isEmailFromPage({ email, properties_provenance }: KeyedContact): boolean {
   const provenance = properties_provenance as Record<string, { source: string }>
   return email !== null && isUnverified(provenance.email?.source)
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { changeContact, lockContact } from '../contacts/change.ts'
+import { changeContact, lockContactOfEmail } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { type Actor, audit } from '../operations/audit.ts'
 import { parseEmail } from '../platform/email.ts'
@@ -121,8 +121,7 @@ async function resubscribe(
   address: string,
   now: Date,
 ): Promise<void> {
-  const found = await tx.db.selectFrom('contacts').select('contact_id').where('email', '=', address).executeTakeFirst()
-  const contact = found && (await lockContact(tx, found.contact_id))
+  const contact = await lockContactOfEmail(tx, address)
   if (!contact) return
   const write = { source: 'email', kind: 'email', properties: { unsubscribed: false } } as const
   await changeContact(tx, log, contact, write, now)

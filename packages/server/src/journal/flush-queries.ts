@@ -36,45 +36,38 @@ export interface Flush {
   now: Date
 }
 
+/**
+ * The SQL about visitors, which contacts/ owns: it knows the journal, not the other way round. A flush executes it in its one
+ * statement. There, `sent` has its visitors: `tenant_id`, `visitor_id`, the `contact_id` and `episode` that its events
+ * record as their owner, `sent_at`, and the beginning of the episode: `first_seen_at`, `first_page_at`, `first_url`,
+ * `first_referrer`.
+ */
+export interface VisitorStatements {
+  /** Adds those of `sent` that are unknown, and returns a row for each. */
+  add: string
+  /** Moves the beginnings of episodes back. */
+  begin: string
+  /** Selects those of `sent` that were known and still have the recorded owner. */
+  unchanged: string
+  /** Selects visitors by their tenants, $1, and ids, $2, before a flush that could not guess their owners. */
+  read: string
+}
+
 /** The visitors of the groups, with the beginnings of their episodes. */
-const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integer[], $9::timestamptz[], $10::timestamptz[],
+const SENT = `SELECT *, $6::timestamptz AS sent_at FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integer[], $9::timestamptz[], $10::timestamptz[],
   $11::text[], $12::text[])
   AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
-
-/**
- * ON CONFLICT waits for any transaction that is changing the existing row, so known visitors must be excluded. A visitor
- * that another process is adding is neither inserted nor known here, so the flush is repeated and sees its row.
- */
-const ADD_VISITORS = `INSERT INTO visitors
-  (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
-  SELECT tenant_id, visitor_id, $6::timestamptz, first_seen_at, first_page_at, first_url, first_referrer FROM sent
-  WHERE NOT EXISTS (SELECT FROM visitors AS known
-    WHERE known.tenant_id = sent.tenant_id AND known.visitor_id = sent.visitor_id)
-  ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING 1`
-
-/**
- * An event that arrives late may be the earliest. Skips visitors that are being identified: a flush must not wait for
- * one tenant's transaction.
- */
-const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_seen_at, earlier.first_seen_at),
-    first_page_at = CASE WHEN earlier.has_page THEN earlier.first_page_at ELSE visitors.first_page_at END,
-    first_url = CASE WHEN earlier.has_page THEN earlier.first_url ELSE visitors.first_url END,
-    first_referrer = CASE WHEN earlier.has_page THEN earlier.first_referrer ELSE visitors.first_referrer END
-  FROM (
-    SELECT sent.*, sent.first_page_at < coalesce(visitor.first_page_at, 'infinity') AS has_page
-    FROM sent JOIN visitors AS visitor ON visitor.tenant_id = sent.tenant_id AND visitor.visitor_id = sent.visitor_id
-    WHERE visitor.contact_id IS NULL AND (sent.first_seen_at < coalesce(visitor.first_seen_at, 'infinity')
-      OR sent.first_page_at < coalesce(visitor.first_page_at, 'infinity'))
-    FOR NO KEY UPDATE OF visitor SKIP LOCKED
-  ) AS earlier
-  WHERE visitors.tenant_id = earlier.tenant_id AND visitors.visitor_id = earlier.visitor_id`
 
 /**
  * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new
  * and every visitor is new or still has the owner recorded in its events.
  * @returns false if not; then nothing is written.
  */
-export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
+export async function writeAtOnce(
+  client: pg.PoolClient,
+  statements: VisitorStatements,
+  flush: Flush,
+): Promise<boolean> {
   const { visitors, part } = flush
   const values = [
     ...idParameters(flush.groups),
@@ -95,14 +88,12 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
   try {
     await client.query({
       name: `journal.flush.${eventIdTables(flush.now).today.table}${part ? `.${part.name}` : ''}`,
-      text: `WITH remembered AS (${rememberIds(flush.now)}), sent AS (${SENT}), added AS (${ADD_VISITORS}),
-        begun AS (${BEGIN_EARLIER}),
+      text: `WITH remembered AS (${rememberIds(flush.now)}), sent AS (${SENT}), added AS (${statements.add}),
+        begun AS (${statements.begin}), unchanged AS (${statements.unchanged}),
         ${part ? `${part.sql(values.length + 1)},` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[])
-            AND (SELECT count(*) FROM added) + count(*) = cardinality($5::text[]) AS is_valid
-          FROM sent JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
-            AND visitors.contact_id IS NOT DISTINCT FROM sent.contact_id AND visitors.episode = sent.episode
+            AND (SELECT count(*) FROM added) + (SELECT count(*) FROM unchanged) = cardinality($5::text[]) AS is_valid
         )
         INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
         SELECT $13, $16::uuid[], $14, $15 FROM checked WHERE 1 / is_valid::integer = 1`,
@@ -121,7 +112,11 @@ function dateOf(milliseconds: number | undefined): Date | null {
 }
 
 /** The visitors of some groups as PostgreSQL has them; unknown ones are anonymous. */
-export async function readVisitors(client: pg.PoolClient, groups: readonly EventGroup[]): Promise<FlushVisitor[]> {
+export async function readVisitors(
+  client: pg.PoolClient,
+  { read }: Pick<VisitorStatements, 'read'>,
+  groups: readonly EventGroup[],
+): Promise<FlushVisitor[]> {
   const visitors = distinctVisitors(groups)
   const { rows } = await client.query<{
     tenant_id: string
@@ -129,8 +124,7 @@ export async function readVisitors(client: pg.PoolClient, groups: readonly Event
     contact_id: string | null
     episode: number
   }>({
-    text: `SELECT tenant_id, visitor_id, contact_id, episode FROM visitors
-      WHERE (tenant_id, visitor_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
+    text: read,
     values: [visitors.map(({ tenantId }) => tenantId), visitors.map(({ visitorId }) => visitorId)],
   })
   const known = new Map(rows.map((row) => [visitorKey(row.tenant_id, row.visitor_id), row]))

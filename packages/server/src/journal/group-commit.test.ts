@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { visitorStatements } from '../contacts/visitors/flush.ts'
 import { newId } from '../platform/ids.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { systemClock } from '../platform/time.ts'
@@ -22,7 +23,8 @@ function groupCommit() {
   const noting = { ...projector, add: (row: JournalRow) => void rows.push(row) }
   const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
   const preparePart = async () => () => null
-  const parts = { pool: postgres.pool, projector: noting, preparePart, clock: systemClock, log, metrics }
+  const writing = { pool: postgres.pool, projector: noting, visitorStatements, preparePart }
+  const parts = { ...writing, clock: systemClock, log, metrics }
   return { rows, ...createGroupCommit(parts) }
 }
 

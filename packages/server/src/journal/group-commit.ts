@@ -13,6 +13,7 @@ import {
   type FlushPart,
   type FlushVisitor,
   readVisitors,
+  type VisitorStatements,
   visitorKey,
   withBeginnings,
   writeAtOnce,
@@ -76,6 +77,7 @@ interface Waiting {
 export function createGroupCommit({
   pool,
   projector,
+  visitorStatements,
   preparePart,
   clock,
   log,
@@ -84,6 +86,7 @@ export function createGroupCommit({
 }: {
   pool: pg.Pool
   projector: Pick<Projector, 'add'>
+  visitorStatements: VisitorStatements
   preparePart: PreparePart
   clock: Clock
   log: Logger
@@ -176,7 +179,12 @@ export function createGroupCommit({
     const events = groups.flatMap((group) => group.events)
     const row = rowOf(events)
     const what = { visitors: withBeginnings(visitors, groups), groups, part: makePart(events) }
-    const written = await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now: clock() })
+    const written = await writeAtOnce(client, visitorStatements, {
+      ...row,
+      ...what,
+      eventCount: events.length,
+      now: clock(),
+    })
     if (!written) return null
     metrics.eventsAccepted.inc(events.length)
     return row
@@ -191,14 +199,15 @@ export function createGroupCommit({
     const now = clock()
     await client.query('BEGIN')
     const events = await removeRepeated(client, groups, now)
-    const visitors = await readVisitors(client, groups)
+    const visitors = await readVisitors(client, visitorStatements, groups)
     assignOwners(groups, visitors)
     const row = rowOf(events)
     // The ids are stored and the visitors were just read; only the rest remains to be written.
     const rest = groups.map((group) => ({ ...group, sentIds: [] }))
     const what = { visitors: withBeginnings(visitors, groups), groups: rest, part: makePart(events) }
     const written =
-      events.length === 0 || (await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now }))
+      events.length === 0 ||
+      (await writeAtOnce(client, visitorStatements, { ...row, ...what, eventCount: events.length, now }))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
     if (!written) return commitChecked(client, groups, makePart)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { CompanyRow } from '../companies/company-object.ts'
 import { companyPages } from '../companies/pages.ts'
+import { people } from '../companies/people.ts'
 import { companyFiltersOf, ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
 import type { ContactRowInSegments } from '../contacts/contact-object.ts'
@@ -10,8 +11,9 @@ import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/
 import { contactPages } from '../contacts/pages.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import type { EventWithContact } from '../events/event-object.ts'
-import { joinContacts } from '../events/join.ts'
+import { withCompany } from '../events/filters.ts'
 import { eventPages } from '../events/pages.ts'
+import { joinContacts } from '../events/people.ts'
 import { ListEventsQuery } from '../events/requests.ts'
 import { audit } from '../operations/audit.ts'
 import { requireScopeOf } from '../operations/scopes.ts'
@@ -163,7 +165,8 @@ export function csvRoutes(
     },
     async (request, reply) => {
       const { columns: asked, include, ...rest } = withoutOrder(request.query)
-      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const sent = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const filters = await withCompany(request.tenant, people, sent)
       const names = columnsOf(asked, EVENT_USUAL)
       const cellsOf = ({ contact, company, ...event }: EventWithContact) => {
         const fields: Record<string, unknown> = {
@@ -183,7 +186,7 @@ export function csvRoutes(
 }
 
 async function* enriched(tenant: Tenant, filters: Parameters<typeof eventPages>[1]) {
-  for await (const events of eventPages(tenant, filters)) yield await joinContacts(tenant, events)
+  for await (const events of eventPages(tenant, filters)) yield await joinContacts(tenant, people, events)
 }
 
 async function* nothing(): AsyncGenerator<never[]> {}

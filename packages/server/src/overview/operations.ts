@@ -6,6 +6,13 @@ import { oneOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { Overview, readOverview } from './overview.ts'
 import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
+import { suggestValues } from './suggestions.ts'
+
+const Suggestion = Type.Object({
+  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
+  label: Nullable(Type.String()),
+  count: Type.Integer({ description: 'The number of contacts or events with this value.' }),
+})
 
 const OWN_SCOPE = 'Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.'
 const EntityParameter = oneOf(ENTITIES, 'The kind of record that has the properties.', 'contacts')
@@ -74,5 +81,29 @@ export const OVERVIEW_OPERATIONS = [
       if (!property) throw notFound('property')
       return { property }
     },
+  }),
+  operation({
+    name: 'suggestSegmentValues',
+    tag: 'Segments',
+    http: 'GET /v1/segments/suggestions',
+    command: 'segment suggestions',
+    scope: 'segments:read',
+    summary: 'List the most frequent values of a property, to choose from in a filter',
+    input: {
+      property: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'A property of contacts, or a field of their events, such as `event.type`.',
+        examples: ['country'],
+      }),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that begin with this.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    },
+    output: { property: Type.String(), values: Type.Array(Suggestion) },
+    example: { property: 'country' },
+    run: async ({ tenant, now }, { property, q = '', limit = 20 }) => ({
+      property,
+      values: await suggestValues(tenant, property, q, limit, now),
+    }),
   }),
 ]

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import { countWaitingActions } from '../agents/actions/waiting.ts'
+import { type ContactFilters, countContacts } from '../contacts/list.ts'
 import { eventConditions } from '../events/filters.ts'
 import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { Nullable } from '../platform/http/responses.ts'
-import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 
@@ -42,8 +42,8 @@ export async function readOverview(tenant: Tenant, range: Range): Promise<Overvi
     identifiedContacts(tenant, range, before),
     topPages(tenant, range),
     topSources(tenant, range),
-    contactsCreated(tenant, range),
-    contactsCreated(tenant, before),
+    countContacts(tenant, createdIn(range)),
+    countContacts(tenant, createdIn(before)),
     countWaitingActions(tenant),
   ])
   return {
@@ -103,12 +103,6 @@ async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview
   return rows.map(({ source, visitors }) => ({ source: source === '' ? null : source, visitors: Number(visitors) }))
 }
 
-async function contactsCreated(tenant: Tenant, { from, to }: Range): Promise<number> {
-  const { count } = await tenant.db
-    .selectFrom('contacts')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('created_at', '>=', from)
-    .where('created_at', '<=', endOfMillisecond(to) as unknown as Date)
-    .executeTakeFirstOrThrow()
-  return count
+function createdIn({ from, to }: Range): ContactFilters {
+  return { created_after: from, created_before: to }
 }

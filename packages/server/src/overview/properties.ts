@@ -1,6 +1,7 @@
+import { findCompanyProperties } from '../companies/list.ts'
 import { FIRST_TOUCH_KEYS } from '../contacts/first-touch-keys.ts'
 import { LIFECYCLE_STAGES } from '../contacts/properties.ts'
-import { findProperties, type PropertyType } from '../contacts/property-catalogue.ts'
+import { findContactProperties, type PropertyType } from '../contacts/property-catalogue.ts'
 import { isConsent } from '../contacts/protected-properties.ts'
 import { dataKeys } from '../events/data-keys.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -120,7 +121,8 @@ async function customProperties(
   entity: Entity,
   now: Date,
 ): Promise<(Omit<Listed, 'label'> & { records: number | null })[]> {
-  if (entity !== 'events') return findProperties(tenant, entity)
+  if (entity === 'contacts') return findContactProperties(tenant)
+  if (entity === 'companies') return findCompanyProperties(tenant)
   const keys = await dataKeys(tenant, now)
   return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const, records: null }))
 }

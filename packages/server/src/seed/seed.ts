@@ -1,6 +1,6 @@
-import { companiesOfDomains, loadCompanies } from '../companies/load.ts'
-import { loadContacts, seenSince } from '../contacts/load.ts'
-import { loadVisitors } from '../contacts/visitors/load.ts'
+import { loadCompanies } from '../companies/load.ts'
+import { setSeenBefore } from '../contacts/keys.ts'
+import { loadContacts, loadVisitors } from '../contacts/load.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -24,7 +24,6 @@ export interface SeedOptions {
   onProgress: (message: string) => void
 }
 
-/** The source of sample contacts. */
 const SOURCE = 'import'
 const ROWS_PER_STATEMENT = 500
 const EVENTS_PER_ROW = 5_000
@@ -49,23 +48,20 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   return { companies: companies.length, contacts: contactIds.length, events }
 }
 
-type StoredCompany = SampleCompany & { companyId: string }
+type StoredCompany = SampleCompany & { companyId: string | null }
 
 async function seedCompanies(
   tenant: Tenant,
   random: Random,
   { companies, now }: SeedOptions,
 ): Promise<StoredCompany[]> {
-  const created = Array.from({ length: companies }, (_, number) => ({
-    ...sampleCompany(random, number),
-    companyId: newId(),
-  }))
-  for (const chunk of chunks(created, ROWS_PER_STATEMENT)) {
-    await loadCompanies(tenant, chunk, now)
+  const created: StoredCompany[] = []
+  const samples = Array.from({ length: companies }, (_, number) => sampleCompany(random, number))
+  for (const chunk of chunks(samples, ROWS_PER_STATEMENT)) {
+    const idByDomain = await loadCompanies(tenant, chunk, now)
+    created.push(...chunk.map((company) => ({ ...company, companyId: idByDomain.get(company.domain) ?? null })))
   }
-  // An existing domain keeps its company.
-  const known = await companiesOfDomains(tenant)
-  return created.map((company) => ({ ...company, companyId: known.get(company.domain) ?? company.companyId }))
+  return created
 }
 
 async function seedContacts(
@@ -99,9 +95,7 @@ async function seedVisitors(
     sampleVisitor(random, null),
   )
   const visitors = [...known, ...anonymous]
-  for (const chunk of chunks(visitors, ROWS_PER_STATEMENT)) {
-    await loadVisitors(tenant, chunk, SOURCE, now)
-  }
+  for (const chunk of chunks(visitors, ROWS_PER_STATEMENT)) await loadVisitors(tenant, SOURCE, chunk, now)
   return visitors
 }
 
@@ -128,9 +122,7 @@ async function seedEvents(
     waiting = []
     if (created % 100_000 < EVENTS_PER_ROW && created > EVENTS_PER_ROW) onProgress(`${created} of ${events} events`)
   }
-  for (const [contactId, timestamp] of firstSeen) {
-    await seenSince(tenant, contactId, new Date(timestamp))
-  }
+  for (const [contactId, timestamp] of firstSeen) await setSeenBefore(tenant, contactId, new Date(timestamp))
   return created
 }
 

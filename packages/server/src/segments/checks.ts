@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { lockUnlessBusy } from '../contacts/locks.ts'
 import { toRecords } from '../journal/append.ts'
 import type { EventGroup } from '../journal/event-record.ts'
 import { every } from '../platform/every.ts'
@@ -103,7 +104,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       // Before the contacts are locked, so that a write to one does not wait for ClickHouse. A write that gives a contact
       // other events queues its check, and waits for the row that this check has locked: the results stay current.
       const results = await queryConditions(tx, known, due, clock())
-      const { locked, busy } = await lockContacts(tx, due)
+      // Contacts that are being changed are left for later, so that a check never waits while it has locks.
+      const { locked, busy } = await lockUnlessBusy(tx, due)
       const evaluating = await isEvaluating(tx)
       const events = await followEvents(tx, known, locked, results, clock())
       await appendRecords(tx, toRecords(tx.id, events))
@@ -150,17 +152,6 @@ async function lockDue(tx: Tenant): Promise<string[]> {
     .skipLocked()
     .execute()
   return rows.map((row) => row.contact_id)
-}
-
-/** Contacts that are being changed are left for later, so that a check never waits while it has locks. */
-async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<{ locked: string[]; busy: string[] }> {
-  if (contactIds.length === 0) return { locked: [], busy: [] }
-  const query = tx.db.selectFrom('contacts').select('contact_id').where('contact_id', 'in', contactIds)
-  const rows = await query.orderBy('contact_id').forNoKeyUpdate().skipLocked().execute()
-  const locked = new Set(rows.map((row) => row.contact_id))
-  if (locked.size === contactIds.length) return { locked: [...locked], busy: [] }
-  const existing = await query.execute()
-  return { locked: [...locked], busy: existing.map((row) => row.contact_id).filter((id) => !locked.has(id)) }
 }
 
 /**

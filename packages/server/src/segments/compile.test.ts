@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { toRecord } from '../journal/append.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
-import { ALL_CONTACTS } from './contact-ranges.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { type ConditionResult, inGroups, queryEvents, streamResults } from './events.ts'
 import {

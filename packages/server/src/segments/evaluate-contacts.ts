@@ -35,9 +35,8 @@ export async function evaluateContacts(
       // Unknown: the other conditions may still decide, as in SQL's three-valued logic.
       compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? isMet : () => sql`NULL::boolean` }),
     )
-    const rows = await contactsWithMetConditions(tx)
+    const rows = await contactsWithMetConditions(tx, { contactIds })
       .select(['contact_id', segmentIds, sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`.as('belongs')])
-      .where('contact_id', 'in', contactIds)
       .execute()
     for (const row of rows) {
       const evaluation = evaluations.get(row.contact_id) ?? {

@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { lockUnlessBusy } from '../contacts/locks.ts'
+import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import { toRecords } from '../journal/append.ts'
 import { membersOf } from '../memberships/memberships.ts'
 import { whileClaimed } from '../platform/postgres/lease.ts'
@@ -8,7 +10,6 @@ import { appendRecords } from '../webhooks/append.ts'
 import { possibleTransitions, queueChecks, queueChecksAfter } from './check-queue.ts'
 import { type ClaimedSegment, finishSegment, releaseSegment, whereClaimed } from './claim.ts'
 import { compileFilter } from './conditions.ts'
-import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { evaluateContacts } from './evaluate-contacts.ts'
 import { applyEvaluations } from './membership.ts'
@@ -83,10 +84,8 @@ async function evaluateRange(
   const now = dependencies.clock()
   const { filter, segmentId } = definition
   const condition = compileFilter(filter, { now, hasEvents: isMet })
-  const rows = await contactsWithMetConditions(tenant)
+  const rows = await contactsWithMetConditions(tenant, range)
     .select('contact_id')
-    .where('contact_id', '>', range.after)
-    .where('contact_id', '<=', range.upTo)
     .where((eb) => sql<boolean>`${condition} <> ${eb.exists(memberRow(tenant, segmentId))}`)
     .execute()
   const ids = rows.map((row) => row.contact_id)
@@ -115,21 +114,8 @@ async function correctMemberships(
     const known = await definitions.of(tx)
     const isCurrent = known.some((each) => each.segmentId === segmentId && each.revision === revision)
     if (!isCurrent) return false
-    const rows = await tx.db
-      .selectFrom('contacts')
-      .select('contact_id')
-      .where('contact_id', 'in', contactIds)
-      .orderBy('contact_id')
-      .forNoKeyUpdate()
-      .skipLocked()
-      .execute()
-    const locked = rows.map((row) => row.contact_id)
-    // Contacts locked by another transaction are checked later.
-    const lockedIds = new Set(locked)
-    await queueChecks(
-      tx,
-      contactIds.filter((contactId) => !lockedIds.has(contactId)),
-    )
+    const { locked, busy } = await lockUnlessBusy(tx, contactIds)
+    await queueChecks(tx, busy)
     if (!silent) await queueChecksAfter(tx, known, possibleTransitions(locked))
     const evaluations = locked.length > 0 ? await evaluateContacts(tx, [definition], locked, now) : []
     const events = await applyEvaluations(tx, [definition], evaluations, now)

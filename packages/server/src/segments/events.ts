@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type ContactRange, type ContactSet, isLast } from '../contacts/ranges.ts'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { queryableGroups } from '../owners/owners.ts'
@@ -8,7 +9,6 @@ import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 
 /** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
@@ -24,9 +24,6 @@ const EXCEEDED = [159, 160, 241, 307]
 export function isBeyondBounds(error: unknown): boolean {
   return error instanceof TooManyContacts || EXCEEDED.includes(refusalCode(error) ?? 0)
 }
-
-/** The contacts to query: a list or a range of ids. */
-export type ContactSet = { contactIds: readonly string[] } | ContactRange
 
 /** For each event condition, the contacts that meet it. */
 export class EventResults {

@@ -30,6 +30,7 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(usesEvents ? linked : [])])
       return applyEvaluations(tx, affected, evaluations, now)
     },
+    followLater: queueChecks,
     leave: async (tx, contactIds) => {
       await deleteMetConditionsOf(tx, contactIds)
       return leaveAll(tx, contactIds, clock())

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { toSegmentMember } from '../contacts/contact-object.ts'
-import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
-import { membersOf, segmentIds } from '../memberships/memberships.ts'
+import { findSegmentMembers } from '../contacts/matching.ts'
+import { membersOf } from '../memberships/memberships.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
@@ -15,19 +14,10 @@ export async function listMembers(tenant: Tenant, segmentId: string, page: Page)
     .limit(page.limit)
     .offset(offsetOf(page))
     .execute()
-  if (ids.length === 0) return []
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .select(segmentIds)
-    .where(
-      'contact_id',
-      'in',
-      ids.map((row) => row.contact_id),
-    )
-    .orderBy('contact_id', 'desc')
-    .execute()
-  return rows.map(toSegmentMember)
+  return findSegmentMembers(
+    tenant,
+    ids.map((row) => row.contact_id),
+  )
 }
 
 /** The ids of all members, the newest first. */

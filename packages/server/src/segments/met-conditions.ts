@@ -1,8 +1,9 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { contactExists, contactsAmong } from '../contacts/matching.ts'
+import type { ContactRange, ContactSet } from '../contacts/ranges.ts'
 import { ZERO_ID } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { ContactRange } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import type { EventResults } from './events.ts'
 import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
@@ -15,9 +16,9 @@ export function keysOf(definitions: readonly Definition[]): string[] {
   return [...new Set(definitions.flatMap(({ matches }) => matches.map(keyOf)))]
 }
 
-/** Contacts, each with `met.keys`: the keys of the event conditions that it is known to meet. */
-export function contactsWithMetConditions(tenant: Tenant) {
-  return tenant.db.selectFrom('contacts').leftJoinLateral(
+/** A query of some contacts, each with `met.keys`: the keys of the event conditions that it is known to meet. */
+export function contactsWithMetConditions(tenant: Tenant, contactSet: ContactSet) {
+  return contactsAmong(tenant, contactSet).leftJoinLateral(
     // Aggregated, so that it is read once per contact, however many conditions use it.
     (eb) =>
       eb
@@ -138,7 +139,7 @@ export async function storeResultsOfRange(
   // Contacts are read only for these rows, and usually there are none.
   const missing = tx.db
     .selectFrom(met.except(known).as('missing'))
-    .innerJoin('contacts', 'contacts.contact_id', 'missing.contact_id')
+    .where(contactExists(tx, sql`missing.contact_id`))
     .select(['missing.contact_id', 'missing.match_key'])
     .where(({ not, exists }) => not(exists(checkOf(tx, 'missing.contact_id', queriedAt))))
     .orderBy('missing.contact_id')

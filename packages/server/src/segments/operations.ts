@@ -3,7 +3,7 @@ import { SegmentMember } from '../contacts/contact-object.ts'
 import { idInPath, operation } from '../operations/declare.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Id } from '../platform/http/responses.ts'
 import { SegmentFilterSchema } from './filter.ts'
 import { SegmentDay, segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
@@ -18,7 +18,6 @@ import {
   readSegmentSoFar,
   updateSegment,
 } from './segments.ts'
-import { suggestValues } from './suggestions.ts'
 
 const tag = 'Segments'
 const SegmentPath = { segment_id: idInPath('segment') }
@@ -32,12 +31,6 @@ const Description = Type.Optional(
 // The filter's parser reports every invalid place in it.
 const Filter = { 'x-record': SegmentFilterSchema }
 const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'France' }] }
-
-const Suggestion = Type.Object({
-  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
-  label: Nullable(Type.String()),
-  count: Type.Integer({ description: 'The number of contacts or events with this value.' }),
-})
 
 function entryOf(action: string, segmentId: string, details: Record<string, unknown> = {}) {
   return { action, subjectKind: 'segment', subjectId: segmentId, details }
@@ -95,30 +88,6 @@ export const SEGMENT_OPERATIONS = [
       const preview = await previewSegment(tenant, filter, now)
       return { ...preview, took_ms: Math.round(performance.now() - startedAt) }
     },
-  }),
-  operation({
-    name: 'suggestSegmentValues',
-    tag,
-    http: 'GET /v1/segments/suggestions',
-    command: 'segment suggestions',
-    scope: 'segments:read',
-    summary: 'List the most frequent values of a property, to choose from in a filter',
-    input: {
-      property: Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'A property of contacts, or a field of their events, such as `event.type`.',
-        examples: ['country'],
-      }),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only values that begin with this.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-    },
-    output: { property: Type.String(), values: Type.Array(Suggestion) },
-    example: { property: 'country' },
-    run: async ({ tenant, now }, { property, q = '', limit = 20 }) => ({
-      property,
-      values: await suggestValues(tenant, property, q, limit, now),
-    }),
   }),
   operation({
     name: 'getSegment',

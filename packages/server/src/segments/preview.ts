@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
-import { toSegmentMember } from '../contacts/contact-object.ts'
-import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
-import { segmentIds } from '../memberships/memberships.ts'
+import { countWithSample } from '../contacts/matching.ts'
+import { ALL_CONTACTS } from '../contacts/ranges.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
-import { ALL_CONTACTS } from './contact-ranges.ts'
 import { EventResults, isBeyondBounds, queryEvents } from './events.ts'
 import { eventsOf } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
@@ -32,15 +30,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
         set_config('transaction_read_only', 'on', true)`.execute(tx.db)
-        const matching = tx.db.selectFrom('contacts').where(sql<boolean>`${condition}`)
-        const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-        const rows = await matching
-          .select(CONTACT_COLUMNS)
-          .select(segmentIds)
-          .orderBy('created_at', 'desc')
-          .limit(SAMPLE_SIZE)
-          .execute()
-        return { count, sample: rows.map(toSegmentMember) }
+        return countWithSample(tx, condition, SAMPLE_SIZE)
       }),
     )
   } catch (error) {

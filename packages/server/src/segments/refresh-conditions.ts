@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { type ContactRange, rangesOfContacts } from '../contacts/ranges.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { type ConditionResult, inGroups, streamResults } from './events.ts'
 import type { EventMatch } from './filter.ts'

@@ -1,5 +1,5 @@
 import { type EventRow, type EventWithContact, toEventObject, toEventObjects } from '../events/event-object.ts'
-import { joinContacts, propertiesOfContacts } from '../events/join.ts'
+import { joinContacts, type People } from '../events/people.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { defaultText } from './default-texts.ts'
@@ -27,13 +27,13 @@ interface Payload {
 }
 
 /** The bodies of deliveries of one tenant, in the same order, with contacts and companies as they are now. */
-export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<Payload[]> {
+export async function buildPayloads(tenant: Tenant, people: People, deliveries: readonly ToSend[]): Promise<Payload[]> {
   const rows = deliveries.map(({ record }) => toRow(record))
-  const events = await joinContacts(tenant, await toEventObjects(tenant, rows))
+  const events = await joinContacts(tenant, people, await toEventObjects(tenant, rows))
   const inMessages = deliveries.flatMap(({ recipient }, index) =>
     recipient.format === 'slack' ? (events[index]?.internal_contact_id ?? []) : [],
   )
-  const properties = await propertiesOfContacts(tenant, [...new Set(inMessages)])
+  const properties = await people.propertiesOf(tenant, [...new Set(inMessages)])
   return deliveries.flatMap(({ recipient, record }, index) => {
     const event = events[index]
     if (!event) return []

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, attempted, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { people } from '../companies/people.ts'
 import { claimDeliveries } from './queue/claim.ts'
 import { resendDelivery } from './resend.ts'
 
@@ -99,7 +100,7 @@ test('of many workers that claim it while others bring it forward, one gets it',
   const queue = () => tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()
   const claim = async (at: Date) => {
     const capacity = { slots: 1_000, perSubscription: 64, free: new Map<string, number>(), fullTenants: [] }
-    const { deliveries } = await claimDeliveries(stores, capacity, at)
+    const { deliveries } = await claimDeliveries({ stores, people }, capacity, at)
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }
   for (let round = 0; round < 20; round++) {

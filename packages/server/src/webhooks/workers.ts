@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { People } from '../events/people.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -13,6 +14,7 @@ import { type DeliveryWorker, startDeliveryWorker } from './queue/worker.ts'
 /** Sends deliveries, and deletes old ones. `queue/worker.ts` tells the life of a delivery. */
 export async function startWebhookWorkers(context: {
   stores: Stores
+  people: People
   outbound: Outbound
   secrets: SecretBox
   clock: Clock

@@ -1,4 +1,5 @@
 import { survivorOfContact } from '../../contacts/aliases.ts'
+import { findContact } from '../../contacts/change.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -56,11 +57,7 @@ async function findingsOf(
   checked: Guardrail['checked'],
   now: Date,
 ): Promise<Finding[]> {
-  const contact = await tenant.db
-    .selectFrom('contacts')
-    .select(['email', 'properties'])
-    .where('contact_id', '=', action.contactId)
-    .executeTakeFirst()
+  const contact = await findContact(tenant, action.contactId)
   if (!contact) return [await contactIsGone(tenant, action.contactId)]
   if (!isOutbound(action.type)) return []
   const properties = contact.properties as Properties

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { Properties } from '../../contacts/properties.ts'
+import { namesOfContacts } from '../../contacts/names.ts'
 import { findSenders, type IdentityOfSender } from '../../identities/identities.ts'
 import { validationError } from '../../platform/errors.ts'
 import { Id, Nullable } from '../../platform/http/responses.ts'
@@ -73,10 +73,8 @@ export async function listWaitingActions(
           .onRef('agent_run_contacts.run_id', '=', 'agent_actions.run_id')
           .onRef('agent_run_contacts.contact_id', '=', 'agent_actions.contact_id'),
       )
-      .leftJoin('contacts', 'contacts.contact_id', 'agent_actions.contact_id')
       .select(ACTION_COLUMNS.map((column) => `agent_actions.${column}` as const))
       .select(['agents.name as agent_name', 'agent_run_contacts.reasoning'])
-      .select(['contacts.contact_id as known_contact_id', 'contacts.email', 'contacts.properties'])
       // The agent's identity may have been set after the proposal; an approval uses it then.
       .select(({ fn }) => fn.coalesce('agent_actions.identity_id', 'agents.identity_id').as('sender_id'))
       .orderBy('agent_actions.created_at', 'desc')
@@ -88,7 +86,11 @@ export async function listWaitingActions(
       .execute(),
     waiting.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
   ])
-  const [senders, guardrails] = await Promise.all([
+  const [contacts, senders, guardrails] = await Promise.all([
+    namesOfContacts(
+      tenant,
+      rows.map((row) => row.contact_id),
+    ),
     findSenders(
       tenant,
       rows.flatMap(({ sender_id }) => sender_id ?? []),
@@ -99,7 +101,7 @@ export async function listWaitingActions(
     ...toActionObject(row),
     guardrails: guardrails[index] ?? [],
     agent: { agent_id: row.agent_id, name: row.agent_name },
-    contact: row.known_contact_id === null ? null : compactContact(row.known_contact_id, row.email, row.properties),
+    contact: contacts.get(row.contact_id) ?? null,
     identity: identityOf(senders.get(row.sender_id ?? '')),
     reasoning: row.reasoning,
   }))
@@ -134,19 +136,6 @@ async function guardrailsOf(
   }
   const { guardrails } = await checkGuardrails(tenant, action, 'proposal', now)
   return guardrails
-}
-
-function compactContact(contactId: string, email: string | null, properties: unknown) {
-  const known = properties as Properties
-  const text = (key: string) => (typeof known[key] === 'string' ? known[key] : null)
-  return {
-    contact_id: contactId,
-    email,
-    firstname: text('firstname'),
-    lastname: text('lastname'),
-    company: text('company'),
-    jobtitle: text('jobtitle'),
-  }
 }
 
 function requireWhole(path: string, value: number, min: number, max: number): void {

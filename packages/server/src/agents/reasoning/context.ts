@@ -1,16 +1,17 @@
-import { type ExpressionBuilder, sql } from 'kysely'
-import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import { CONTACT_COLUMNS, propertiesOf } from '../../contacts/contact-row.ts'
+import { sql } from 'kysely'
+import type { CompanyRow } from '../../companies/company-object.ts'
+import { findCompanies } from '../../companies/list.ts'
+import { propertiesOf } from '../../contacts/contact-row.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { findProfiles } from '../../contacts/read.ts'
 import { summaryOf } from '../../contacts/summary.ts'
-import { sourceRecords, unifiedProfileOf } from '../../contacts/unified-profile.ts'
-import type { TenantTables } from '../../platform/postgres/database.ts'
+import { unifiedProfileOf } from '../../contacts/unified-profile.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type EventsSummary, NO_EVENTS, summariseEvents } from './events-summary.ts'
 
 const NOTES = 5
 const ACTIONS = 10
-const TEXT_LENGTH_MAX = 1_000
+const NOTE_LENGTH_MAX = 1_000
 
 /** An action that an earlier run of any agent proposed for the contact. */
 export interface RecentAction {
@@ -41,73 +42,80 @@ export async function readContexts(
   tenant: Tenant,
   contactIds: readonly string[],
 ): Promise<Map<string, ContactContext>> {
-  const [rows, events] = await Promise.all([
-    tenant.db
-      .selectFrom('contacts')
-      .leftJoin('companies', 'companies.company_id', 'contacts.company_id')
-      .select(CONTACT_COLUMNS.map((column) => `contacts.${column}` as const))
-      .select(['companies.name as company_name', 'companies.domain as company_domain'])
-      .select('companies.properties as company_properties')
-      .select(shortNotes)
-      .select(sourceRecords)
-      .select(recentActions)
-      .where('contacts.contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
-      .execute(),
+  const [rows, actions, events] = await Promise.all([
+    findProfiles(tenant, contactIds, { limit: NOTES, length: NOTE_LENGTH_MAX }),
+    recentActions(tenant, contactIds),
     summariseEvents(tenant, contactIds),
   ])
+  const companyIds = rows.flatMap(({ company_id }) => company_id ?? [])
+  const companies = new Map((await findCompanies(tenant, companyIds)).map((row) => [row.company_id, row]))
   const contexts = rows.map((row): [string, ContactContext] => {
     const properties = propertiesOf(row)
     const profile = unifiedProfileOf(row, row.source_records, false)
-    const { company_id, company_name: name, company_domain: domain, company_properties } = row
+    const company = companies.get(row.company_id ?? '')
     return [
       row.contact_id,
       {
         contactId: row.contact_id,
         summary: summaryOf(properties),
         properties,
-        company: company_id === null ? null : { name, domain, properties: company_properties as Properties },
+        company: company ? toCompanyContext(company) : null,
         events: events.get(row.contact_id) ?? NO_EVENTS,
         unified_profile: { sources: Object.keys(profile.sources), conflicts: conflictsOf(profile.profile) },
-        recent_actions: row.recent_actions.map((action) => ({
-          type: action.type,
-          status: action.status,
-          at: isoOf(action.created_at),
-          executed_at: action.executed_at === null ? null : isoOf(action.executed_at),
-          subject: action.subject,
+        recent_actions: actions.get(row.contact_id) ?? [],
+        // JSON has no dates, so dates in a JSON column arrive as texts.
+        notes: row.note_beginnings.map(({ content, created_at }) => ({
+          content,
+          at: new Date(created_at).toISOString(),
         })),
-        notes: row.notes.map(({ content, created_at }) => ({ content, at: isoOf(created_at) })),
       },
     ]
   })
   return new Map(contexts)
 }
 
-/** A column for a query over contacts: the beginnings of the newest notes of each. */
-function shortNotes(from: ExpressionBuilder<TenantTables, 'contacts'>) {
-  return jsonArrayFrom(
-    from
-      .selectFrom('notes')
-      .select('notes.created_at')
-      .select(sql<string>`left(notes.content, ${sql.lit(TEXT_LENGTH_MAX)})`.as('content'))
-      .whereRef('notes.contact_id', '=', 'contacts.contact_id')
-      .orderBy('notes.created_at', 'desc')
-      .orderBy('notes.note_id', 'desc')
-      .limit(NOTES),
-  ).as('notes')
+function toCompanyContext({ name, domain, properties }: CompanyRow): ContactContext['company'] {
+  return { name, domain, properties: properties as Properties }
 }
 
-/** A column for a query over contacts: the newest actions of each. */
-function recentActions(from: ExpressionBuilder<TenantTables, 'contacts'>) {
-  return jsonArrayFrom(
-    from
-      .selectFrom('agent_actions')
-      .select(['agent_actions.type', 'agent_actions.status', 'agent_actions.created_at', 'agent_actions.executed_at'])
-      .select(sql<string | null>`agent_actions.params ->> 'subject'`.as('subject'))
-      .whereRef('agent_actions.contact_id', '=', 'contacts.contact_id')
-      .orderBy('agent_actions.created_at', 'desc')
-      .orderBy('agent_actions.action_index')
-      .limit(ACTIONS),
-  ).as('recent_actions')
+/** The newest actions of each contact. */
+async function recentActions(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, RecentAction[]>> {
+  const rows = await tenant.db
+    .selectFrom(sql<{ contact_id: string }>`unnest(${contactIds}::uuid[])`.as<'wanted'>(sql`wanted (contact_id)`))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('agent_actions')
+          .select(['type', 'status', 'created_at', 'executed_at'])
+          .select(sql<string | null>`agent_actions.params ->> 'subject'`.as('subject'))
+          .whereRef('agent_actions.contact_id', '=', 'wanted.contact_id')
+          .orderBy('agent_actions.created_at', 'desc')
+          .orderBy('agent_actions.action_index')
+          .limit(ACTIONS)
+          .as('recent'),
+      (join) => join.onTrue(),
+    )
+    .select(['wanted.contact_id', 'recent.type', 'recent.status', 'recent.created_at', 'recent.executed_at'])
+    .select('recent.subject')
+    .execute()
+  const byContact = Map.groupBy(rows, ({ contact_id }) => contact_id)
+  return new Map([...byContact].map(([contactId, actions]) => [contactId, actions.map(toRecentAction)]))
+}
+
+function toRecentAction(row: {
+  type: string
+  status: string
+  created_at: Date
+  executed_at: Date | null
+  subject: string | null
+}): RecentAction {
+  return {
+    type: row.type,
+    status: row.status,
+    at: row.created_at.toISOString(),
+    executed_at: row.executed_at?.toISOString() ?? null,
+    subject: row.subject,
+  }
 }
 
 /** The properties have the winning values; the profile adds the values on which sources disagree. */
@@ -119,9 +127,4 @@ function conflictsOf(profile: ReturnType<typeof unifiedProfileOf>['profile']): R
       unique_values.map(({ value, sources }) => ({ value, sources: sources.map(({ source }) => source) })),
     ]),
   )
-}
-
-/** JSON has no dates, so dates in a JSON column arrive as texts. */
-function isoOf(moment: string | Date): string {
-  return new Date(moment).toISOString()
 }

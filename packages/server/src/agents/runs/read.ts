@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type ContactName, namesOfContacts } from '../../contacts/names.ts'
 import { namesIn } from '../../operations/audit.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -116,48 +117,34 @@ async function pendingOf(tenant: Tenant, runIds: readonly string[]): Promise<Map
 }
 
 async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Window): Promise<ContactResultObject[]> {
-  const property = (key: string) => sql<string | null>`contacts.properties ->> ${key}::text`
   const rows = await tenant.db
     .selectFrom('agent_run_contacts')
-    .leftJoin('contacts', 'contacts.contact_id', 'agent_run_contacts.contact_id')
-    .select(['agent_run_contacts.contact_id', 'agent_run_contacts.status', 'agent_run_contacts.reasoning'])
-    .select([
-      'agent_run_contacts.error',
-      'agent_run_contacts.skipped_actions',
-      'contacts.contact_id as known_id',
-      'contacts.email',
-    ])
-    .select([property('firstname').as('firstname'), property('lastname').as('lastname')])
-    .select(property('company').as('company'))
-    .where('agent_run_contacts.run_id', '=', runId)
-    .orderBy('agent_run_contacts.position')
+    .select(['contact_id', 'status', 'reasoning', 'error', 'skipped_actions'])
+    .where('run_id', '=', runId)
+    .orderBy('position')
     .limit(limit)
     .offset(offset)
     .execute()
-  const actions = await actionsOf(
-    tenant,
-    runId,
-    rows.map((row) => row.contact_id),
-  )
+  const contactIds = rows.map((row) => row.contact_id)
+  const [names, actions] = await Promise.all([
+    namesOfContacts(tenant, contactIds),
+    actionsOf(tenant, runId, contactIds),
+  ])
   return rows.map((row) => ({
     contact_id: row.contact_id,
-    contact:
-      row.known_id === null
-        ? null
-        : {
-            contact_id: row.known_id,
-            _id: row.known_id,
-            email: row.email,
-            firstname: row.firstname,
-            lastname: row.lastname,
-            company: row.company,
-          },
+    contact: toRunContact(names.get(row.contact_id)),
     status: row.status as ContactResultObject['status'],
     reasoning: row.reasoning,
     error: row.error,
     proposed_actions: actions.filter((action) => action.contact_id === row.contact_id),
     skipped_actions: row.skipped_actions as unknown as SkippedAction[],
   }))
+}
+
+function toRunContact(name: ContactName | undefined): ContactResultObject['contact'] {
+  if (!name) return null
+  const { jobtitle: _, ...shown } = name
+  return { ...shown, _id: name.contact_id }
 }
 
 async function actionsOf(tenant: Tenant, runId: string, contactIds: readonly string[]): Promise<ActionObject[]> {

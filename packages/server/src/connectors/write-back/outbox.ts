@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ContactChanges, Outbox } from '../../contacts/change-log.ts'
+import { knownContacts } from '../../contacts/read.ts'
 import type { Invalidation } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { settingsOf } from './write-back.ts'
@@ -73,13 +74,8 @@ function contactsWith(changes: ContactChanges, keys: ReadonlySet<string>): strin
 /** The caller's transaction has locked the contacts. Contacts that it deletes are left out. */
 async function note(tx: Tenant, connectionId: string, changed: readonly string[], now: Date): Promise<void> {
   if (changed.length === 0) return
-  const contacts = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', sql<string>`any(${changed}::uuid[])`)
-    .orderBy('contact_id')
-    .execute()
-  if (contacts.length === 0) return
+  const contactIds = [...(await knownContacts(tx, changed))].sort()
+  if (contactIds.length === 0) return
   // The connection may have been deleted since it was cached. Its key is locked, so it exists until the commit.
   const connection = await tx.db
     .selectFrom('connections')
@@ -91,7 +87,7 @@ async function note(tx: Tenant, connectionId: string, changed: readonly string[]
   if (!connection) return
   await tx.db
     .insertInto('connection_outbox')
-    .values(contacts.map(({ contact_id }) => ({ connection_id: connectionId, contact_id, next_try_at: now })))
+    .values(contactIds.map((contact_id) => ({ connection_id: connectionId, contact_id, next_try_at: now })))
     .onConflict((row) =>
       row.columns(['connection_id', 'contact_id']).doUpdateSet({
         version: sql<number>`connection_outbox.version + 1`,

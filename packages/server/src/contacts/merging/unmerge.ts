@@ -45,10 +45,10 @@ export async function unmergeContact(
 
     const merged = revived(merge.merged)
     const undone = contentWithoutMerge(current, revived(merge.survivor_before), revived(merge.survivor_after), now)
-    const survivor = await withCompany(tx, undone)
+    const survivor = await withCompany(tx, dependencies, undone)
     const survivorRow = await storeContent(tx, survivor)
     await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
-    const row = await restore(tx, await withCompany(tx, merged), now)
+    const row = await restore(tx, await withCompany(tx, dependencies, merged), now)
     await moveBack(tx, log, dependencies, merge, now)
 
     const created = createdEvent(row, UNMERGE, now)
@@ -106,16 +106,14 @@ function laterFirst(contactId: string) {
 }
 
 /** The contact, without its company if that has been deleted since. */
-async function withCompany(tx: Tenant, content: ContactContent): Promise<ContactContent> {
+async function withCompany(
+  tx: Tenant,
+  { keepCompany }: Pick<MergeServices, 'keepCompany'>,
+  content: ContactContent,
+): Promise<ContactContent> {
   const { company_id } = content.row
-  if (company_id === null) return content
-  const company = await tx.db
-    .selectFrom('companies')
-    .select('company_id')
-    .where('company_id', '=', company_id)
-    .forKeyShare()
-    .executeTakeFirst()
-  return company ? content : { ...content, row: { ...content.row, company_id: null } }
+  if (company_id === null || (await keepCompany(tx, company_id))) return content
+  return { ...content, row: { ...content.row, company_id: null } }
 }
 
 async function restore(tx: Tenant, { row, records }: ContactContent, now: Date): Promise<ContactRow> {

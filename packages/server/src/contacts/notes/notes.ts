@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { missingContact } from '../aliases.ts'
+import { keepContacts } from '../locks.ts'
 import type { NoteObject } from './schema.ts'
 import {
   bytesSoFar,
@@ -87,6 +88,20 @@ export function recentNotes(limit: number, contacts: number) {
   }
 }
 
+/** A column `note_beginnings` for a query of contacts: the beginnings of the newest notes of each. */
+export function noteBeginnings(limit: number, length: number) {
+  return (from: ExpressionBuilder<TenantTables, 'contacts'>) =>
+    jsonArrayFrom(
+      from
+        .selectFrom('notes')
+        .select('notes.created_at')
+        .select(sql<string>`left(notes.content, ${sql.lit(length)})`.as('content'))
+        .whereRef('notes.contact_id', '=', 'contacts.contact_id')
+        .orderBy(NEWEST_FIRST)
+        .limit(limit),
+    ).as('note_beginnings')
+}
+
 /** The newest notes of a contact. */
 export interface RecentNotes {
   notes: NoteObject[]
@@ -134,14 +149,8 @@ export async function createNote(tenant: Tenant, contactId: string, content: str
 
 /** Creates a note in the caller's transaction. @throws ServiceError 404 for an unknown contact. */
 export async function insertNote(tx: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
-  // Locked, so that the contact cannot be deleted before the insertion.
-  const contact = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', contactId)
-    .forKeyShare()
-    .executeTakeFirst()
-  if (!contact) throw await missingContact(tx, contactId)
+  const [kept] = await keepContacts(tx, [contactId])
+  if (kept === undefined) throw await missingContact(tx, contactId)
   const row = await tx.db
     .insertInto('notes')
     .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })

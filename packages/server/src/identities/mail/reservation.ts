@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
+import { keepContacts } from '../../contacts/locks.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { leaseEnd, leaseLeftMs } from '../../platform/postgres/lease.ts'
@@ -47,14 +48,15 @@ export async function reserveSend(
     const suppression = await suppressionOf(tx, mail.to)
     if (suppression) throw recipientSuppressed(suppression)
     await requireLimits(tx, account, now)
-    await requireContact(tx, mail.contactId)
+    const [contactId] = await keepContacts(tx, [mail.contactId])
+    if (contactId === undefined) throw notFound('contact')
     await deleteOldSends(tx, account.identityId, now)
     await tx.db
       .insertInto('mail_sends')
       .values({
         message_id: mail.messageId,
         identity_id: account.identityId,
-        contact_id: mail.contactId,
+        contact_id: contactId,
         recipient: mail.to,
         status: 'sending',
         reserved_at: now,
@@ -113,16 +115,6 @@ async function deleteOldSends(tx: Tenant, identityId: string, now: Date): Promis
     .where('identity_id', '=', identityId)
     .where('reserved_at', '<', new Date(now.getTime() - RETENTION_MS))
     .execute()
-}
-
-async function requireContact(tx: Tenant, contactId: string): Promise<void> {
-  const contact = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', contactId)
-    .forKeyShare()
-    .executeTakeFirst()
-  if (!contact) throw notFound('contact')
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sharedService } from '../../../test/service.ts'
 import { announceChange, listenForChanges } from './invalidation.ts'
@@ -48,4 +49,25 @@ test('a process that cannot hear of changes does not wait for them', async () =>
   const invalidation = await listenForChanges(postgres.address, log)
   await invalidation.close()
   await invalidation.caughtUp()
+})
+
+test('a process is woken after its connection was lost, and then by its channels only', async () => {
+  const { postgres, stores, log } = await sharedService()
+  const invalidation = await listenForChanges(postgres.address, log)
+  let woken = 0
+  const notify = (channel: string) => sql`SELECT pg_notify(${channel}, '')`.execute(stores.database)
+  try {
+    await invalidation.onNotified('cds_test_work', () => woken++)
+    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE query = 'LISTEN cds_test_work' AND datname = current_database()`.execute(stores.database)
+    await expect.poll(() => woken).toBe(1)
+    await notify('cds_test_other')
+    await invalidation.caughtUp()
+    expect(woken).toBe(1)
+    await notify('cds_test_work')
+    await invalidation.caughtUp()
+    expect(woken).toBe(2)
+  } finally {
+    await invalidation.close()
+  }
 })

@@ -1,8 +1,7 @@
+import { companyPages } from '../../companies/pages.ts'
 import { propertiesOf } from '../../contacts/contact-row.ts'
-import { pagesOf } from '../../platform/answer-size.ts'
+import { contactsAfter } from '../../contacts/pages.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-
-const ROWS_PER_PAGE = 500
 
 /** A row with a field for each of its table's columns. Times are milliseconds since 1970. */
 interface RecordRow {
@@ -11,17 +10,9 @@ interface RecordRow {
 }
 
 /** All contacts with higher ids, page by page, in their state when the page is read. */
-export function contactRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
-  return pagesOf<RecordRow>(ROWS_PER_PAGE, async (limit, last) => {
-    let query = tenant.db
-      .selectFrom('contacts')
-      .select(['contact_id', 'email', 'external_id', 'company_id', 'creation_source', 'properties'])
-      .select(['first_seen_at', 'created_at', 'updated_at'])
-    const after = last?.id ?? afterId
-    if (after !== null) query = query.where('contact_id', '>', after)
-    const read = () => query.orderBy('contact_id').limit(limit).execute()
-    const rows = await tenant.heavyRead(read, 'postgres_export')
-    return rows.map((row) => ({
+export async function* contactRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
+  for await (const rows of contactsAfter(tenant, afterId)) {
+    yield rows.map((row) => ({
       id: row.contact_id,
       row: {
         contact_id: row.contact_id,
@@ -35,20 +26,13 @@ export function contactRows(tenant: Tenant, afterId: string | null): AsyncGenera
         properties: JSON.stringify(propertiesOf(row)),
       },
     }))
-  })
+  }
 }
 
 /** All companies with higher ids, page by page. */
-export function companyRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
-  return pagesOf<RecordRow>(ROWS_PER_PAGE, async (limit, last) => {
-    let query = tenant.db
-      .selectFrom('companies')
-      .select(['company_id', 'name', 'domain', 'external_id', 'properties', 'created_at', 'updated_at'])
-    const after = last?.id ?? afterId
-    if (after !== null) query = query.where('company_id', '>', after)
-    const read = () => query.orderBy('company_id').limit(limit).execute()
-    const rows = await tenant.heavyRead(read, 'postgres_export')
-    return rows.map((row) => ({
+export async function* companyRows(tenant: Tenant, afterId: string | null): AsyncGenerator<RecordRow[]> {
+  for await (const rows of companyPages(tenant, {}, afterId)) {
+    yield rows.map((row) => ({
       id: row.company_id,
       row: {
         company_id: row.company_id,
@@ -60,5 +44,5 @@ export function companyRows(tenant: Tenant, afterId: string | null): AsyncGenera
         properties: JSON.stringify(row.properties),
       },
     }))
-  })
+  }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { People } from '../../events/people.ts'
 import type { EventRecord } from '../../journal/event-record.ts'
 import { leaseMs } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
@@ -97,7 +98,11 @@ const BATCH = 64
  * queue delays another. Deliveries without a payload get theirs before they are sent, so that every attempt of every
  * process sends the same bytes.
  */
-export async function claimDeliveries(stores: Stores, capacity: Capacity, now: Date): Promise<Claims> {
+export async function claimDeliveries(
+  { stores, people }: { stores: Stores; people: People },
+  capacity: Capacity,
+  now: Date,
+): Promise<Claims> {
   const subscriptions = await dueSubscriptions(stores, capacity, now)
   if (subscriptions.length === 0) return { deliveries: [], wereDue: false }
   const claimedUntil = new Date(now.getTime() + leaseMs('webhook_batch'))
@@ -117,7 +122,7 @@ export async function claimDeliveries(stores: Stores, capacity: Capacity, now: D
     const batch = batchOf(row)
     return batch ? [{ row, batch }] : []
   })
-  const payloads = await storePayloads(stores, claimed)
+  const payloads = await storePayloads(stores, people, claimed)
   const deliveries = claimed.flatMap(({ row, batch }) => {
     const { delivery_id: deliveryId, event_id: eventId, event, attempts_before: attemptsBefore } = row
     const payload = row.payload ?? payloads.get(deliveryId)
@@ -232,6 +237,7 @@ async function claimRows(
  */
 async function storePayloads(
   stores: Stores,
+  people: People,
   claimed: readonly { row: ClaimedRow; batch: Batch }[],
 ): Promise<Map<string, string>> {
   const missing = claimed.filter(({ row }) => row.payload === null)
@@ -241,6 +247,7 @@ async function storePayloads(
   for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
       openTenant(stores, tenantId),
+      people,
       entries.map(({ row, batch: { subscriptionId, target } }) => ({
         recipient: { subscriptionId, format: target.format, template: target.template },
         record: JSON.parse(row.record ?? '{}') as EventRecord,

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { arrived, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
+import { people } from '../../companies/people.ts'
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
@@ -52,6 +53,7 @@ function secondWorker() {
   const { stores, postgres, projector, secrets, outbound, log } = bench.service
   return startDeliveryWorker({
     stores,
+    people,
     outbound,
     secrets,
     clock: bench.now,
@@ -159,7 +161,7 @@ test('after a lease has ended, only the process that claimed the delivery again 
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
   /** Other tests may have left deliveries in the queue. */
   const claim = async (at: Date) =>
-    (await claimDeliveries(stores, capacity, at)).deliveries.filter(
+    (await claimDeliveries({ stores, people }, capacity, at)).deliveries.filter(
       ({ batch }) => batch.subscriptionId === subscriptionId,
     )
   const [first] = await claim(start)
@@ -198,7 +200,7 @@ async function claimer(tenant: TestTenant, event: string, count: number) {
   const at = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
   const claim = async (seconds: number, most = 1_000) => {
     const free = new Map([[subscriptionId, most]])
-    const { deliveries } = await claimDeliveries(stores, { ...capacity, free }, at(seconds))
+    const { deliveries } = await claimDeliveries({ stores, people }, { ...capacity, free }, at(seconds))
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }
   const answer = (deliveries: readonly Claimed[], more: Partial<Outcome> = {}) => {
@@ -334,7 +336,11 @@ test('a delivery that is claimed while it is deleted leaves the queue too, and i
     })
   const [claimed, erased] = await database.transaction().execute(async (tx) => {
     const free = new Map([[subscriptionId, 1_000]])
-    const { deliveries } = await claimDeliveries({ ...stores, database: tx }, { ...capacity, free }, at(0))
+    const { deliveries } = await claimDeliveries(
+      { stores: { ...stores, database: tx }, people },
+      { ...capacity, free },
+      at(0),
+    )
     const deletion = remove(tenant)
     await waitForLock()
     return [deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId), { deletion }] as const
@@ -385,7 +391,7 @@ test('an event without a contact gets its body at once; a pending delivery that 
   const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({ event: 'erased', data: { contact: null } })
   await remove(tenant)
-  const { deliveries } = await claimDeliveries(stores, capacity, bench.now())
+  const { deliveries } = await claimDeliveries({ stores, people }, capacity, bench.now())
   expect(deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)).toEqual([])
   expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
 })

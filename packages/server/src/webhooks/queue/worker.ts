@@ -24,6 +24,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { People } from '../../events/people.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { every } from '../../platform/every.ts'
 import type { Logger } from '../../platform/log.ts'
@@ -58,6 +59,7 @@ export interface DeliveryWorker {
 /** Starts sending deliveries. Any number of processes may: they share the queue. */
 export function startDeliveryWorker(dependencies: {
   stores: Stores
+  people: People
   outbound: Outbound
   secrets: SecretBox
   clock: Clock
@@ -108,7 +110,7 @@ export function startDeliveryWorker(dependencies: {
         const capacity = slots.capacity(isNextPollShort)
         isNextPollShort = true
         if (capacity.slots <= 0) return
-        const { deliveries, wereDue } = await claimDeliveries(stores, capacity, clock())
+        const { deliveries, wereDue } = await claimDeliveries(dependencies, capacity, clock())
         for (const delivery of deliveries) start(delivery)
         // More may be due than one claim's share, or another process was about to claim the same ones.
         if (wereDue) wakeSoon()

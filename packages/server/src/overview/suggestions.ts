@@ -1,13 +1,11 @@
-import { sql } from 'kysely'
+import { searchCompanies } from '../companies/list.ts'
+import { frequentValues } from '../contacts/property-values.ts'
 import { eventConditions } from '../events/filters.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
-import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { CONTACTS } from './filter.ts'
+import { CONTACTS } from '../segments/filter.ts'
 
-/** The number of newest contacts to search for values, so that every keystroke is answered at once. */
-const CONTACTS_READ = 10_000
 const EVENT_DAYS_READ = 90
 
 export interface Suggestion {
@@ -44,54 +42,13 @@ export async function suggestValues(
   if (column !== undefined) return suggestOfEvents(tenant, column, typed, limit, now)
   if (CONTACTS.timeColumns.includes(property)) return []
   if (property === 'company_id') return suggestCompanies(tenant, typed, limit)
-  return suggestOfContacts(tenant, property, typed, limit)
-}
-
-async function suggestOfContacts(tenant: Tenant, property: string, typed: string, limit: number) {
-  const value =
-    property === 'email' || property === 'creation_source'
-      ? sql`to_jsonb(${sql.ref(`contacts.${property}`)})`
-      : sql`contacts.properties -> ${property}::text`
-  const newest = tenant.db
-    .selectFrom('contacts')
-    .select(value.as('value'))
-    .orderBy('created_at', 'desc')
-    .limit(CONTACTS_READ)
-    .as('newest')
-  // A list counts as each of its elements.
-  const values = tenant.db
-    .selectFrom(newest)
-    .select(
-      sql`jsonb_array_elements(CASE WHEN jsonb_typeof(newest.value) = 'array' THEN newest.value
-        ELSE jsonb_build_array(newest.value) END)`.as('value'),
-    )
-    .where(sql<boolean>`newest.value IS NOT NULL`)
-    .as('every')
-  const text = sql`every.value #>> '{}'`
-  const rows = await tenant.heavyRead(() =>
-    tenant.db
-      .selectFrom(values)
-      .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
-      .where(sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND ${contains(sql`fold_text(${text})`, typed)}`)
-      .groupBy(sql`every.value`)
-      .orderBy(sql`count(*) DESC, ${text}`)
-      .limit(limit)
-      .execute(),
-  )
-  return rows.map((row) => ({ value: row.value, label: null, count: row.count }))
+  const values = await frequentValues(tenant, property, typed, limit)
+  return values.map((each) => ({ ...each, label: null }))
 }
 
 async function suggestCompanies(tenant: Tenant, typed: string, limit: number): Promise<Suggestion[]> {
-  const rows = await tenant.heavyRead(() =>
-    tenant.db
-      .selectFrom('companies')
-      .select(['company_id', 'name', 'domain'])
-      .where(contains(sql`companies.search_text`, typed))
-      .orderBy('created_at', 'desc')
-      .limit(limit)
-      .execute(),
-  )
-  return rows.map(({ company_id, name, domain }) => ({ value: company_id, label: name ?? domain, count: 1 }))
+  const companies = await searchCompanies(tenant, typed, limit)
+  return companies.map(({ company_id, name, domain }) => ({ value: company_id, label: name ?? domain, count: 1 }))
 }
 
 async function suggestOfEvents(tenant: Tenant, column: string, typed: string, limit: number, now: Date) {

@@ -2,13 +2,16 @@ import { ZERO_ID } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** The greatest possible id. */
-export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** The contacts with ids above one bound, up to and including the other. */
 export interface ContactRange {
   after: string
   upTo: string
 }
+
+/** Some contacts: a range, or a list. */
+export type ContactSet = ContactRange | { contactIds: readonly string[] }
 
 export const ALL_CONTACTS: ContactRange = { after: ZERO_ID, upTo: LAST_ID }
 
@@ -31,5 +34,22 @@ export async function* rangesOfContacts(tenant: Tenant, size: number): AsyncGene
     const range = { after, upTo: last?.contact_id ?? LAST_ID }
     yield range
     after = range.upTo
+  }
+}
+
+/** All contacts in consecutive ranges of ids, the newest first. */
+export async function* newestRanges(tenant: Tenant, size: number): AsyncGenerator<ContactRange> {
+  for (let upTo = LAST_ID; upTo !== ZERO_ID; ) {
+    const before = await tenant.db
+      .selectFrom('contacts')
+      .select('contact_id')
+      .where('contact_id', '<=', upTo)
+      .orderBy('contact_id', 'desc')
+      .offset(size)
+      .limit(1)
+      .executeTakeFirst()
+    const range = { after: before?.contact_id ?? ZERO_ID, upTo }
+    yield range
+    upTo = range.after
   }
 }

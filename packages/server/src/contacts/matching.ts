@@ -1,0 +1,64 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { segmentIds } from '../memberships/memberships.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type SegmentMember, toSegmentMember } from './contact-object.ts'
+import { CONTACT_COLUMNS } from './contact-row.ts'
+import type { ContactSet } from './ranges.ts'
+
+/*
+ * Contacts by a condition on their row that a feature above compiles, such as the filter of a segment.
+ */
+
+/** A query of some contacts; a caller adds its condition, and joins what the condition needs. */
+export function contactsAmong(tenant: Tenant, contactSet: ContactSet) {
+  const contacts = tenant.db.selectFrom('contacts')
+  return 'contactIds' in contactSet
+    ? contacts.where('contacts.contact_id', '=', sql<string>`any(${contactSet.contactIds}::uuid[])`)
+    : contacts.where('contacts.contact_id', '>', contactSet.after).where('contacts.contact_id', '<=', contactSet.upTo)
+}
+
+/** The ids of those of some contacts that match a condition, newest first. */
+export async function idsMatching(
+  tenant: Tenant,
+  contactSet: ContactSet,
+  condition: RawBuilder<SqlBool>,
+): Promise<string[]> {
+  const rows = await contactsAmong(tenant, contactSet)
+    .select('contacts.contact_id')
+    .where(condition)
+    .orderBy('contacts.contact_id', 'desc')
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
+}
+
+/** How many contacts match a condition, and the newest of them. */
+export async function countWithSample(
+  tenant: Tenant,
+  condition: RawBuilder<SqlBool>,
+  sampleSize: number,
+): Promise<{ count: number; sample: SegmentMember[] }> {
+  const matching = tenant.db.selectFrom('contacts').where(condition)
+  const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await matching
+    .select(CONTACT_COLUMNS)
+    .select(segmentIds)
+    .orderBy('created_at', 'desc')
+    .limit(sampleSize)
+    .execute()
+  return { count, sample: rows.map(toSegmentMember) }
+}
+
+/** Contacts by id as the list of a segment's members shows them, newest first. */
+export async function findSegmentMembers(tenant: Tenant, contactIds: readonly string[]): Promise<SegmentMember[]> {
+  const rows = await contactsAmong(tenant, { contactIds })
+    .select(CONTACT_COLUMNS)
+    .select(segmentIds)
+    .orderBy('contact_id', 'desc')
+    .execute()
+  return rows.map(toSegmentMember)
+}
+
+/** A condition of another query: the contact whose id a column has still exists. */
+export function contactExists(tenant: Tenant, column: RawBuilder<string>): RawBuilder<SqlBool> {
+  return sql`EXISTS ${tenant.db.selectFrom('contacts').select('contact_id').where('contact_id', '=', column)}`
+}
