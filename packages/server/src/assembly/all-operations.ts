@@ -5,6 +5,7 @@ import { MEMBER_OPERATIONS } from '../access/member-operations.ts'
 import { CONNECTED_APP_OPERATIONS } from '../access/oauth/connected-app-operations.ts'
 import { LIMIT_OPERATIONS, TENANT_OPERATIONS, TRACKER_OPERATIONS } from '../access/settings-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
+import { AGENT_SETTINGS_OPERATIONS } from '../agents/actions/settings-operations.ts'
 import { AGENT_OPERATIONS } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
@@ -79,6 +80,7 @@ const FEATURES = [
   AGENT_OPERATIONS,
   RUN_OPERATIONS,
   ACTION_OPERATIONS,
+  AGENT_SETTINGS_OPERATIONS,
   PLAYBOOK_OPERATIONS,
   ASK_OPERATIONS,
   SEGMENT_OPERATIONS,

@@ -1,6 +1,7 @@
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { createLog } from '../platform/log.ts'
+import { explain, keepFilesPrivate } from './process.ts'
 import { type Service, startService } from './service.ts'
 
 /** Ctrl-C, a supervisor, or a closed terminal. */
@@ -63,13 +64,6 @@ function outliveTerminal(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/**
- * Everything that the service or an embedded database writes may contain customer data: no other user may read it.
- */
-export function keepFilesPrivate(): void {
-  process.umask(0o077)
-}
-
 async function announce(service: Service): Promise<void> {
   console.error(`The Customer Data Service is running at ${service.url} (documentation: ${service.url}/docs)`)
   try {
@@ -79,16 +73,4 @@ async function announce(service: Service): Promise<void> {
     // The API works without accounts.
     console.error(`The first account cannot be created in the dashboard. ${(error as Error).message}`)
   }
-}
-
-/** A sentence that says what to do about a failed start. */
-export function explain(error: unknown): string {
-  if (error instanceof ConfigError) return error.message
-  const { code, message, port } = error as Error & { code?: string; port?: number }
-  if (code === 'EADDRINUSE') {
-    return `Port ${port} is in use by another program. Choose another with PORT, e.g. PORT=8090 npm start`
-  }
-  if (code === 'EACCES' && port !== undefined)
-    return `Port ${port} requires elevated privileges. Choose another with PORT.`
-  return `The service could not start: ${message}`
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { FILE_OPTION, listOfFile, secretsOf } from '../operations/command-line.ts'
 import type { Declaration } from '../operations/declare.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { BODY_BYTES_MAX } from '../platform/http/server.ts'
+import { BODY_BYTES_MAX } from '../platform/http/json-body.ts'
 import type { Values } from './command.ts'
 import { askWithoutEcho } from './password-input.ts'
 

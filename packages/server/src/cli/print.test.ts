@@ -22,7 +22,20 @@ Page 1 of 3, 5 in total. Use --page to see more.`.trimStart(),
 
 test('columns that do not fit are listed', () => {
   expect(printed({ segments: ROWS.slice(0, 1) }, 20)).toBe(
-    'segment_id  name\na           Leads\n\nNot shown: scopes, last, filter. Use --json to see everything.',
+    'segment_id  name\na           Leads\n\nNot shown: scopes, filter. Use --json to see everything.',
+  )
+})
+
+test('a table starts with the id and what tells most, has a column for each property, and none that is empty', () => {
+  const contacts = [
+    { contact_id: 'a', company_id: null, created_at: '2026', properties: { city: 'Paris', email: 'ada@example.com' } },
+    { contact_id: 'b', company_id: null, created_at: '2025', properties: { firstname: 'Bob', created_at: 'x' } },
+  ]
+  expect(printed({ contacts })).toBe(
+    `
+contact_id  email            firstname  created_at  city
+a           ada@example.com             2026        Paris
+b                            Bob        2025`.trimStart(),
   )
 })
 
@@ -32,7 +45,26 @@ test('an empty list has a message', () => {
 
 test('an object is printed with one line per field', () => {
   expect(printed({ segment: { segment_id: 'a', _id: 'a', filter: { match: 'all' }, ids: ['x', 'y'] } })).toBe(
-    'segment_id  a\nfilter      {\n  "match": "all"\n}\nids         x, y',
+    'segment_id    a\nfilter.match  all\nids           x, y',
   )
   expect(printed({ deleted: true, segment_id: 'a' })).toBe('deleted     true\nsegment_id  a')
+})
+
+test('the lists of an object are tables, and a list of words has one on each line', () => {
+  const steps = [
+    { name: 'one', done: true },
+    { name: 'two', done: false },
+  ]
+  expect(printed({ import: { state: 'mapped', steps, counts: { rows: 2 } } })).toBe(
+    `
+state        mapped
+counts.rows  2
+
+steps:
+
+name  done
+one   true
+two   false`.trimStart(),
+  )
+  expect(printed({ scopes: ['contacts:read', 'events:read'] })).toBe('contacts:read\nevents:read')
 })

@@ -5,8 +5,11 @@ const CELL_MAX = 40
 const WIDTH_DEFAULT = 120
 const GAP = '  '
 
+/** The columns that tell people most, after the id. */
+const FIRST = ['email', 'name', 'firstname', 'lastname', 'company', 'jobtitle']
+
 /**
- * Formats a result for people: a list as a table, anything else with one line per field.
+ * Formats a result for people: a list as a table, anything else with one line per field and tables of its lists.
  * @param width in characters; a table shows as many columns as fit.
  */
 export function printed(answer: Row, width = WIDTH_DEFAULT): string {
@@ -15,7 +18,8 @@ export function printed(answer: Row, width = WIDTH_DEFAULT): string {
   if (list && others.length === 0) return printedList(list as [string, Row[]], answer, width)
   // Unwraps `{segment: {…}}`.
   const [only, ...more] = Object.values(answer)
-  return fields(more.length === 0 && isObject(only) ? only : answer)
+  if (more.length === 0 && Array.isArray(only)) return only.map(text).join('\n')
+  return fields(more.length === 0 && isObject(only) ? only : answer, width)
 }
 
 /** An empty array may be a list of rows, where the answer has nothing else to list. */
@@ -30,7 +34,7 @@ function isObject(value: unknown): value is Row {
 function printedList([name, rows]: [string, Row[]], answer: Row, width: number): string {
   const { [name]: _, pagination, ...rest } = answer
   const parts = [rows.length === 0 ? `No ${name.replaceAll('_', ' ')}.` : table(rows, width)]
-  if (Object.keys(rest).length > 0) parts.push(fields(rest))
+  if (Object.keys(rest).length > 0) parts.push(fields(rest, width))
   if (isObject(pagination) && Number(pagination.total_pages) > 1) {
     parts.push(
       `Page ${pagination.page} of ${pagination.total_pages}, ${pagination.total_items} in total. Use --page to see more.`,
@@ -39,10 +43,12 @@ function printedList([name, rows]: [string, Row[]], answer: Row, width: number):
   return parts.join('\n\n')
 }
 
-function table(rows: readonly Row[], width: number): string {
-  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== '_id')
-  // Objects are long, so they come last.
-  const names = all.toSorted((one, other) => Number(hasObject(rows, one)) - Number(hasObject(rows, other)))
+function table(given: readonly Row[], width: number): string {
+  const rows = given.map(withProperties)
+  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const filled = all.filter((name) => rows.some((row) => text(row[name]) !== ''))
+  const [id = ''] = all
+  const names = filled.toSorted((one, other) => rankOf(rows, one, id) - rankOf(rows, other, id))
   const columns = names.map((name) => {
     const cells = [name, ...rows.map((row) => cut(text(row[name])))]
     return { cells, width: Math.max(...cells.map((cell) => cell.length)) }
@@ -63,20 +69,36 @@ function table(rows: readonly Row[], width: number): string {
   return lines.join('\n')
 }
 
-function hasObject(rows: readonly Row[], name: string): boolean {
-  return rows.some((row) => isObject(row[name]))
+/** A row with a column for each property, unless it has a column of that name. */
+function withProperties({ _id, properties, ...row }: Row): Row {
+  if (properties === undefined) return row
+  return isObject(properties) ? { ...row, ...properties, ...row } : { ...row, properties }
 }
 
-function fields(row: Row): string {
-  const entries = Object.entries(row).filter(([name]) => name !== '_id')
-  const width = Math.max(...entries.map(([name]) => name.length))
-  return entries
-    .map(([name, value]) => {
-      const isFlat = !Array.isArray(value) || !value.some((each) => typeof each === 'object')
-      const shown = isFlat && !isObject(value) ? text(value) : JSON.stringify(value, null, 2)
-      return `${name.padEnd(width)}${GAP}${shown}`.trimEnd()
-    })
-    .join('\n')
+/** The place of a column: the id, what tells most, what fits into a cell, objects. */
+function rankOf(rows: readonly Row[], name: string, id: string): number {
+  if (name === id) return -1
+  if (FIRST.includes(name)) return FIRST.indexOf(name)
+  return FIRST.length + Number(rows.some((row) => isObject(row[name]) || isRows(row[name], false)))
+}
+
+function fields(row: Row, width: number): string {
+  const leaves = leavesOf(row)
+  const lists = leaves.filter((leaf): leaf is [string, Row[]] => isRows(leaf[1], false))
+  const others = leaves.filter(([, value]) => !isRows(value, false))
+  const nameWidth = Math.max(...others.map(([name]) => name.length))
+  const lines = others.map(([name, value]) => `${name.padEnd(nameWidth)}${GAP}${text(value)}`.trimEnd())
+  const tables = lists.map(([name, rows]) => `${name}:\n\n${table(rows, width)}`)
+  return [...(lines.length > 0 ? [lines.join('\n')] : []), ...tables].join('\n\n')
+}
+
+/** The fields of an object and, by names like `filter.match`, of the objects in it. */
+function leavesOf(row: Row, prefix = ''): [string, unknown][] {
+  return Object.entries(row).flatMap(([name, value]): [string, unknown][] => {
+    if (name === '_id') return []
+    const isNested = isObject(value) && Object.keys(value).length > 0
+    return isNested ? leavesOf(value, `${prefix}${name}.`) : [[prefix + name, value]]
+  })
 }
 
 function text(value: unknown): string {

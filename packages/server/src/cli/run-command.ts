@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { explain, keepFilesPrivate } from '../assembly/run.ts'
+import { explain, keepFilesPrivate } from '../assembly/process.ts'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
 import { VERSION } from '../platform/version.ts'

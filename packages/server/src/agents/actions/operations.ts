@@ -4,15 +4,12 @@ import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterText, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
-import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_TYPES } from '../action-types.ts'
-import { costOfMonth } from '../runs/costs.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { approveAction, type Decided, decideMany, rejectAction } from './decide.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
 import { listActions, readAction } from './read.ts'
-import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
 const tag = 'Agents'
@@ -52,11 +49,6 @@ const Decision = Type.Object(
   { title: 'Decision' },
 )
 export type Decision = Type.Static<typeof Decision>
-
-const SettingsOutput = {
-  settings: AgentSettingsObject,
-  cost_this_month_usd: Type.Number({ description: 'The cost of models in the current calendar month (UTC).' }),
-}
 
 const actionOperation = operationsWith<ActionServices>()
 
@@ -231,49 +223,7 @@ export const ACTION_OPERATIONS = [
     // Each decision is a transaction of its own, with its own entry.
     audit: 'own',
   }),
-  actionOperation({
-    name: 'getAgentSettings',
-    tag,
-    http: 'GET /v1/agent-settings',
-    command: 'agent-settings get',
-    scope: 'agents:read',
-    summary: "Get the tenant's rules for all its agents",
-    input: {},
-    output: SettingsOutput,
-    run: ({ tenant, now }) => settingsAndCost(tenant, now),
-  }),
-  actionOperation({
-    name: 'updateAgentSettings',
-    tag,
-    http: 'PATCH /v1/agent-settings',
-    command: 'agent-settings update',
-    scope: 'agents:write',
-    summary: "Change the tenant's rules for all its agents; omitted fields keep their values",
-    input: AGENT_SETTINGS_FIELDS,
-    output: SettingsOutput,
-    forAudit: { changed: Type.Boolean() },
-    example: { reply_pause_days: 90 },
-    options: { quiet_hours: { name: 'quiet-hours', hint: 'HH:MM-HH:MM', read: readQuietHours } },
-    async run({ tenant, now }, changes) {
-      const changed = await setAgentSettings(tenant, changes, now)
-      return { ...(await settingsAndCost(tenant, now)), changed }
-    },
-    audit: ({ changed }, changes) =>
-      changed
-        ? { action: 'agent_settings.updated', subjectKind: 'agent_settings', subjectId: null, details: changes }
-        : null,
-  }),
 ]
-
-async function settingsAndCost(tenant: Tenant, now: Date) {
-  return { settings: await getAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
-}
-
-/** Parses `20:00-08:00`; anything else is returned unchanged, for the schema to reject. */
-function readQuietHours(text: string): unknown {
-  const [from, to, ...rest] = text.split('-')
-  return to === undefined || rest.length > 0 ? text : { from, to }
-}
 
 interface Place {
   run_id: string

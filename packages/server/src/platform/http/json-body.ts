@@ -1,5 +1,8 @@
 import { ServiceError, validationError } from '../errors.ts'
 
+/** The size limit of a body, unless a route has another. */
+export const BODY_BYTES_MAX = 1024 * 1024
+
 /** Deeper than any legitimate body; the limit protects every recursive function. */
 const MAX_DEPTH = 32
 

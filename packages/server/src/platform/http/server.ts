@@ -10,13 +10,11 @@ import type { App } from './app-types.ts'
 import { answerClientError } from './client-errors.ts'
 import { watchClosing } from './closing.ts'
 import { answerFrameworkError, applyConventions, refuseOtherMethods, requestIdOf } from './conventions.ts'
+import { BODY_BYTES_MAX } from './json-body.ts'
 import { describeApi } from './openapi.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
 import { boundUnreadResponses } from './unread-responses.ts'
-
-/** The size limit of a body, unless a route has another. */
-export const BODY_BYTES_MAX = 1024 * 1024
 
 /** An HTTP server without routes. */
 export interface Server {
