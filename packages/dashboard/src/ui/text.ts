@@ -167,7 +167,6 @@ export const text = {
     tooMany: 'Too many requests in a short time. Wait a moment and try again.',
     status: (status: number) => `The service returned status ${status}.`,
   },
-  justNow: 'just now',
   states: {
     loading: 'Loading',
     failed: 'This could not be loaded',

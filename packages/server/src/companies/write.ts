@@ -9,7 +9,6 @@ import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
-import type { CompanyOfGroup } from './group.ts'
 
 const FOLLOWED_AT_ONCE = 500
 
@@ -80,6 +79,15 @@ export async function deleteCompany(
     if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
     else for (const id of ids) log.noteChange(id, ['company_id'])
   })
+}
+
+/** A company that a group call names, by at least one of its domain and the tenant's own id. */
+export interface CompanyOfGroup {
+  /** Normalized, see domain.ts. */
+  domain: string | null
+  externalId: string | null
+  name?: string
+  properties: Properties
 }
 
 /**

@@ -1,8 +1,9 @@
 import { toEventObject } from '../events/event-object.ts'
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { type Content, type Recipient, renderBody, toRow } from './payload.ts'
+import { type Recipient, renderBody, toRow } from './payload.ts'
 import type { WebhookEventType } from './schema.ts'
+import type { Content } from './slack/message.ts'
 
 const CONTACT = {
   _id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071',
