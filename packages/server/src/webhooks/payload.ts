@@ -2,7 +2,7 @@ import { type EventRow, toEventObject, toEventObjects } from '../events/event-ob
 import { joinContacts, propertiesOfContacts } from '../events/join.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { defaultText } from './default-texts.ts'
+import { defaultText } from './event-types.ts'
 import type { WebhookFormat } from './schema.ts'
 import { type Content, renderMessage } from './slack/message.ts'
 
