@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
+import type { PropertyType } from './property-catalogue.ts'
 
 /** The number of newest records to collect properties from: few enough to be fast for any tenant. */
 const RECORDS_READ = 1_000
 const PROPERTIES_MAX = 500
-
-export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'
 
 export interface FoundProperty {
   name: string

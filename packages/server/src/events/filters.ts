@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { EVENT_TEXT_LENGTH_MAX, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
+import { EVENT_TEXT_LENGTH_MAX, type EventRecord, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
@@ -31,13 +31,13 @@ interface EventFilter<Schema extends TSchema = TSchema> {
   schema: Schema
   comparison: Comparison
   /** The columns that are compared. */
-  columns: readonly string[]
+  columns: readonly (keyof EventRecord)[]
 }
 
 function define<const Schema extends TSchema>(
   schema: Schema,
   comparison: Comparison,
-  ...columns: string[]
+  ...columns: (keyof EventRecord)[]
 ): EventFilter<Schema> {
   return { schema, comparison, columns }
 }
@@ -128,6 +128,14 @@ export type EventFilters = {
 } & {
   /** Whether to include system events. */
   includeSystem?: boolean
+}
+
+const NAMES = Object.keys(EVENT_FILTERS) as EventFilterName[]
+
+/** The schemas of all filters but some. */
+export function eventFilterSchemasExcept<const Name extends EventFilterName>(...names: Name[]) {
+  const others = NAMES.filter((name): name is Exclude<EventFilterName, Name> => !(names as string[]).includes(name))
+  return eventFilterSchemas(...others)
 }
 
 /** The schemas of some filters, as properties of a request. */
