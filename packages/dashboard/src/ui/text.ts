@@ -149,8 +149,8 @@ export const text = {
     addValue: 'Add',
     changeValue: 'Change',
     change: (property: string) => `Change ${property}: `,
+    /** Only those that do not follow from the name. */
     names: {
-      email: 'Email',
       firstname: 'First name',
       lastname: 'Last name',
       jobtitle: 'Job title',
