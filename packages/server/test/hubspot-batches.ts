@@ -1,5 +1,4 @@
 import type { SystemAnswer } from './connected-system.ts'
-import type { HubSpot } from './hubspot.ts'
 import { type HubSpotRecord, type HubSpotRecords, type ObjectType, Refused, shown } from './hubspot-records.ts'
 
 /** The endpoints of the HubSpot that tests play which take up to 100 inputs, each of which may fail alone. */
@@ -65,7 +64,7 @@ export function readAssociations(records: HubSpotRecords, from: string, to: stri
 }
 
 export function writeBatch(
-  { records, isMultiStatus }: HubSpot,
+  { records, isMultiStatus }: { records: HubSpotRecords; isMultiStatus: boolean },
   type: ObjectType,
   verb: string,
   body: Body,

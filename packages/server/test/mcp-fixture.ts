@@ -1,5 +1,5 @@
 import type { CallToolResult, InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server'
-import type { Sdk, ServerDependencies } from '../src/mcp/server.ts'
+import type { ServerDependencies } from '../src/mcp/server.ts'
 
 type Parts = Pick<ServerDependencies, 'sdk' | 'stateCodec'>
 
@@ -36,7 +36,7 @@ export function addConformanceFixture(server: McpServer, parts: Parts): void {
 }
 
 /** Registers a tool with a schema in JSON, which is published as it stands. */
-function toolsOf(server: McpServer, sdk: Sdk) {
+function toolsOf(server: McpServer, sdk: Parts['sdk']) {
   return (
     name: string,
     run: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer,
@@ -49,7 +49,7 @@ function toolsOf(server: McpServer, sdk: Sdk) {
     )
 }
 
-function addContentTools(server: McpServer, sdk: Sdk): void {
+function addContentTools(server: McpServer, sdk: Parts['sdk']): void {
   const add = toolsOf(server, sdk)
   add('test_simple_text', () => text('This is a simple text response for testing.'))
   add('test_image_content', () => ({ content: [image] }))
@@ -91,7 +91,7 @@ function addContentTools(server: McpServer, sdk: Sdk): void {
   add('test_x_mcp_header', ({ region: sent }) => text(`region: ${sent}`), objectOf({ region }, []))
 }
 
-function addNotifyingTools(server: McpServer, sdk: Sdk): void {
+function addNotifyingTools(server: McpServer, sdk: Parts['sdk']): void {
   // The service itself sends no logs, so only the fixture says that it does.
   server.server.registerCapabilities({ logging: {} })
   const add = toolsOf(server, sdk)
@@ -202,7 +202,7 @@ function addAskingTools(server: McpServer, { sdk, stateCodec }: Parts): void {
   })
 }
 
-function addFixtureResources(server: McpServer, sdk: Sdk): void {
+function addFixtureResources(server: McpServer, sdk: Parts['sdk']): void {
   const resources = {
     'test://static-text': { mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
     'test://static-binary': { mimeType: 'image/png', blob: PNG },
@@ -235,7 +235,7 @@ function addFixtureResources(server: McpServer, sdk: Sdk): void {
   )
 }
 
-function addFixturePrompts(server: McpServer, sdk: Sdk): void {
+function addFixturePrompts(server: McpServer, sdk: Parts['sdk']): void {
   const say = (words: string) => ({ role: 'user' as const, content: { type: 'text' as const, text: words } })
   const about = (name: string) => ({ description: `A prompt of the conformance suite: ${name}` })
   const argsOf = (...names: string[]) =>

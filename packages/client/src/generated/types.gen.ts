@@ -207,10 +207,6 @@ export type AggregationOfContacts = {
          */
         company?: string;
         /**
-         * Exact industry.
-         */
-        industry?: string;
-        /**
          * Lifecycle stage.
          */
         lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
@@ -219,17 +215,21 @@ export type AggregationOfContacts = {
          */
         lead_status?: string;
         /**
-         * Exact city.
+         * Exact industry.
          */
-        city?: string;
+        industry?: string;
+        /**
+         * Exact country.
+         */
+        country?: string;
         /**
          * Exact state.
          */
         state?: string;
         /**
-         * Exact country.
+         * Exact city.
          */
-        country?: string;
+        city?: string;
         /**
          * Part of the job title, ignoring case.
          */
@@ -278,21 +278,21 @@ export type AggregationOfEvents = {
      * - `element_type`: Type of the element, such as button.
      * - `element_id`: Id of the element.
      * - `class`: Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.
-     * - `contact_id`: Identified contact; anonymous events are in no bucket.
-     * - `visitor_id`: Visitor, identified or anonymous.
-     * - `session_id`: Session.
      * - `analytics_user_id`: User id of another analytics tool.
-     * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
-     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
-     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
-     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
      * - `device_type`: Device type, such as desktop.
      * - `browser`: Browser name, such as Chrome.
      * - `os`: Name of the operating system, such as macOS.
      * - `referring_domain`: Host of the referrer; none for the event's own site.
+     * - `contact_id`: Identified contact; anonymous events are in no bucket.
+     * - `visitor_id`: Visitor, identified or anonymous.
+     * - `session_id`: Session.
+     * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
+     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
+     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
+     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
      * - `is_bot`: Whether the sender identifies itself as a bot.
      */
-    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'contact_id' | 'visitor_id' | 'session_id' | 'analytics_user_id' | 'company_id' | 'day' | 'week' | 'month' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'is_bot';
+    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
     /**
      * Filters of events; all must match.
      */
@@ -305,46 +305,6 @@ export type AggregationOfEvents = {
          * One of these event names.
          */
         event_types?: Array<string>;
-        /**
-         * Exact host of the URL.
-         */
-        domain?: string;
-        /**
-         * Exact URL.
-         */
-        url?: string;
-        /**
-         * Exact path of the URL.
-         */
-        url_path?: string;
-        /**
-         * Part of the URL, ignoring case.
-         */
-        url_contains?: string;
-        /**
-         * Exact text of the element.
-         */
-        text?: string;
-        /**
-         * Part of the element's text, ignoring case.
-         */
-        text_contains?: string;
-        /**
-         * Part of the page title, ignoring case.
-         */
-        title_contains?: string;
-        /**
-         * Exact type of the element, such as button.
-         */
-        element_type?: string;
-        /**
-         * Exact id of the element.
-         */
-        element_id?: string;
-        /**
-         * Part of the element's class, ignoring case.
-         */
-        class_contains?: string;
         /**
          * Events of this contact.
          */
@@ -365,6 +325,46 @@ export type AggregationOfEvents = {
          * Events with this exact user id of another analytics tool.
          */
         analytics_user_id?: string;
+        /**
+         * Exact host of the URL.
+         */
+        domain?: string;
+        /**
+         * Exact URL.
+         */
+        url?: string;
+        /**
+         * Exact path of the URL.
+         */
+        url_path?: string;
+        /**
+         * Part of the URL, ignoring case.
+         */
+        url_contains?: string;
+        /**
+         * Part of the page title, ignoring case.
+         */
+        title_contains?: string;
+        /**
+         * Exact text of the element.
+         */
+        text?: string;
+        /**
+         * Part of the element's text, ignoring case.
+         */
+        text_contains?: string;
+        /**
+         * Exact type of the element, such as button.
+         */
+        element_type?: string;
+        /**
+         * Exact id of the element.
+         */
+        element_id?: string;
+        /**
+         * Part of the element's class, ignoring case.
+         */
+        class_contains?: string;
         /**
          * Exact host of the referrer, without www.
          */
@@ -886,15 +886,15 @@ export type Event = {
      * When the service received the event.
      */
     createdAt: string;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -902,17 +902,20 @@ export type Event = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
     contact: {
         _id: string;
         email: string | null;
@@ -1515,15 +1518,15 @@ export type PlainEvent = {
      * When the service received the event.
      */
     createdAt: string;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -1531,17 +1534,20 @@ export type PlainEvent = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
 };
 
 export type PlaybookTemplate = {
@@ -1616,6 +1622,10 @@ export type Property = {
      * Whether people set it: not if the service derives it, or if it records a consent.
      */
     is_editable: boolean;
+    /**
+     * Whether records are shown and exported with it, unless other properties are chosen.
+     */
+    is_usual: boolean;
     /**
      * The only values it may have; null for any.
      */
@@ -4806,21 +4816,21 @@ export type ListContactsInput = {
      */
     lead_status?: string;
     /**
-     * Exact country.
-     */
-    country?: string;
-    /**
      * Exact industry.
      */
     industry?: string;
     /**
-     * Exact city.
+     * Exact country.
      */
-    city?: string;
+    country?: string;
     /**
      * Exact state.
      */
     state?: string;
+    /**
+     * Exact city.
+     */
+    city?: string;
     /**
      * Part of the job title, ignoring case.
      */
@@ -5102,34 +5112,6 @@ export type ListEventsInput = {
      */
     company_id?: string;
     /**
-     * Exact host of the URL.
-     */
-    domain?: string;
-    /**
-     * Part of the URL, ignoring case.
-     */
-    url_contains?: string;
-    /**
-     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_after?: string;
-    /**
-     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_before?: string;
-    /**
-     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    created_after?: string;
-    /**
-     * Only events of a known contact.
-     */
-    identified_only?: boolean;
-    /**
-     * Words that must all occur in the event name, URL or domain. At most 10 words.
-     */
-    search?: string;
-    /**
      * Events of this visitor.
      */
     visitor_id?: string;
@@ -5142,6 +5124,10 @@ export type ListEventsInput = {
      */
     analytics_user_id?: string;
     /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
      * Exact URL.
      */
     url?: string;
@@ -5149,6 +5135,10 @@ export type ListEventsInput = {
      * Exact path of the URL.
      */
     url_path?: string;
+    /**
+     * Part of the URL, ignoring case.
+     */
+    url_contains?: string;
     /**
      * Exact page title.
      */
@@ -5201,6 +5191,26 @@ export type ListEventsInput = {
      * Whether the URL's host differs from the host of the page that sent the event.
      */
     origin_mismatch?: boolean;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Words that must all occur in the event name, URL or domain. At most 10 words.
+     */
+    search?: string;
     /**
      * The field to sort by.
      */

@@ -5,6 +5,11 @@ import { get } from './client.ts'
 /** A property of a kind of record, shown as a column or a filter. */
 export type { Property }
 
+/** The names of those that are shown first, even without a value. */
+export function usualNames(properties: readonly Property[] = []): string[] {
+  return properties.flatMap(({ name, is_usual }) => (is_usual ? name : []))
+}
+
 export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
   queryOptions({
     queryKey: ['properties', entity],

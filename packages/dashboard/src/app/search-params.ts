@@ -1,5 +1,5 @@
 /** Parses one search parameter; undefined for an invalid value, so that a bad link still opens. */
-type Reader<Value> = (text: string) => Value | undefined
+export type Reader<Value> = (text: string) => Value | undefined
 
 type Values<Readers extends Record<string, Reader<unknown>>> = {
   [Name in keyof Readers]?: Exclude<ReturnType<Readers[Name]>, undefined>

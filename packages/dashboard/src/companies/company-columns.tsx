@@ -3,14 +3,14 @@ import { Link } from '@tanstack/react-router'
 import type { Company } from '../api/companies.ts'
 import type { Column } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
-import { propertyText } from '../ui/property-value.ts'
+import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { text } from './text.ts'
 
 /** The column of a property. */
-export const propertyColumn = (key: string, header: string, more: Partial<Column<Company>> = {}): Column<Company> => ({
+export const propertyColumn = (key: string, more: Partial<Column<Company>> = {}): Column<Company> => ({
   id: key,
-  header,
+  header: propertyLabel(key),
   cell: ({ properties }) => {
     const value = propertyText(properties[key])
     return value === '' ? <None /> : <Foreign max={120}>{value}</Foreign>
@@ -18,8 +18,8 @@ export const propertyColumn = (key: string, header: string, more: Partial<Column
   ...more,
 })
 
-const quantity = (key: string, header: string): Column<Company> =>
-  propertyColumn(key, header, {
+const quantity = (key: string): Column<Company> =>
+  propertyColumn(key, {
     align: 'right',
     width: 125,
     cell: ({ properties }) => {
@@ -54,12 +54,12 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
     width: 200,
     cell: ({ domain }) => (domain === null ? <None /> : <Foreign max={120}>{domain}</Foreign>),
   },
-  propertyColumn('industry', text.columns.industry, { width: 150 }),
-  propertyColumn('country', text.columns.country, { width: 135 }),
-  propertyColumn('state', text.columns.state),
-  propertyColumn('city', text.columns.city),
-  quantity('numberofemployees', text.columns.employees),
-  quantity('annualrevenue', text.columns.revenue),
+  propertyColumn('industry', { width: 150 }),
+  propertyColumn('country', { width: 135 }),
+  propertyColumn('state'),
+  propertyColumn('city'),
+  quantity('numberofemployees'),
+  quantity('annualrevenue'),
   {
     id: 'created_at',
     header: text.columns.created,

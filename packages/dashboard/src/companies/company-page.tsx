@@ -12,6 +12,7 @@ import {
   showCompanyChange,
   updateCompany,
 } from '../api/companies.ts'
+import { propertiesQuery, usualNames } from '../api/properties.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -106,6 +107,7 @@ function CompanySide({ company }: { company: Company }) {
   const queryClient = useQueryClient()
   const mayWrite = useMay('companies:write')
   const { company_id: companyId, name, domain } = company
+  const { data } = useQuery(propertiesQuery('companies'))
   const save = async (changed: Record<string, unknown>) => {
     const changes = toChanges(changed)
     const undo = await showCompanyChange(queryClient, companyId, changes)
@@ -123,7 +125,7 @@ function CompanySide({ company }: { company: Company }) {
       <Card>
         <PropertyEditor
           properties={{ ...company.properties, ...fields }}
-          first={FIRST}
+          first={usualNames(data?.properties)}
           onSave={mayWrite ? save : undefined}
         />
       </Card>
@@ -138,8 +140,6 @@ function CompanySide({ company }: { company: Company }) {
     </Stack>
   )
 }
-
-const FIRST = ['name', 'domain', 'industry', 'country', 'state', 'city', 'numberofemployees', 'annualrevenue']
 
 /** Name and domain are separate fields; all else is a property. */
 function toChanges(changed: Record<string, unknown>): CompanyChanges {

@@ -1,6 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { companiesQuery, companyQuery, peopleOf } from '../api/companies.ts'
 import { contactsQuery } from '../api/contacts.ts'
+import { propertiesQuery } from '../api/properties.ts'
 import { viewsQuery } from '../api/views.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
@@ -33,6 +34,7 @@ const one = createRoute({
   loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context, params, deps }) => {
     void context.queryClient.prefetchQuery(companyQuery(params.companyId))
+    void context.queryClient.prefetchQuery(propertiesQuery('companies'))
     void context.queryClient.prefetchQuery(contactsQuery(peopleOf(params.companyId, deps.page)))
   },
   component: lazyPage(() => import('./company-page.tsx'), 'CompanyPage'),

@@ -15,12 +15,6 @@ export const text = {
   columns: {
     name: 'Name',
     domain: 'Domain',
-    industry: 'Industry',
-    country: 'Country',
-    state: 'State',
-    city: 'City',
-    employees: 'Employees',
-    revenue: 'Annual revenue',
     created: 'Created',
   },
   page: {

@@ -29,7 +29,7 @@ export function useCompanyColumns(): Column<Company>[] {
     const editable = new Set(mayWrite ? properties.flatMap((each) => (each.is_editable ? [each.name] : [])) : [])
     const usual = new Set([...COMPANY_COLUMNS.map(({ id }) => id), 'updated_at'])
     const others = properties.filter(({ name }) => !usual.has(name))
-    const all = [...COMPANY_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, label))]
+    const all = [...COMPANY_COLUMNS, ...others.map(({ name, label }) => propertyColumn(name, { header: label }))]
     return all.map((column) =>
       editable.has(column.id) && column.id !== 'name' ? { ...column, edit: editOf(column.id) } : column,
     )

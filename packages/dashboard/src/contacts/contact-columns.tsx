@@ -2,7 +2,7 @@ import { Anchor, Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Contact } from '../api/contacts.ts'
 import type { Column } from '../ui/data-table.tsx'
-import { propertyText } from '../ui/property-value.ts'
+import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 import { text } from './text.ts'
@@ -11,9 +11,9 @@ import { text } from './text.ts'
 type Listed = Pick<Contact, 'contact_id' | 'properties' | 'created_at'>
 
 /** The column of a property. */
-export const propertyColumn = (key: string, header: string, more: Partial<Column<Listed>> = {}): Column<Listed> => ({
+export const propertyColumn = (key: string, more: Partial<Column<Listed>> = {}): Column<Listed> => ({
   id: key,
-  header,
+  header: propertyLabel(key),
   cell: ({ properties }) => {
     const value = propertyText(properties[key])
     return value === '' ? <None /> : <Foreign max={120}>{value}</Foreign>
@@ -38,9 +38,9 @@ export const FIRST_COLUMNS: Column<Listed>[] = [
       </Anchor>
     ),
   },
-  propertyColumn('email', text.columns.email, { sortBy: 'email', visibleFrom: 'sm', width: 225 }),
-  propertyColumn('company', text.columns.company, { sortBy: 'company', visibleFrom: 'sm', width: 145 }),
-  propertyColumn('jobtitle', text.columns.jobtitle, { visibleFrom: 'lg', width: 145 }),
+  propertyColumn('email', { sortBy: 'email', visibleFrom: 'sm', width: 225 }),
+  propertyColumn('company', { sortBy: 'company', visibleFrom: 'sm', width: 145 }),
+  propertyColumn('jobtitle', { visibleFrom: 'lg', width: 145 }),
   {
     id: 'lifecyclestage',
     header: text.columns.stage,
@@ -64,11 +64,11 @@ export const CREATED_COLUMN: Column<Listed> = {
 /** The available columns of the list of contacts. */
 export const CONTACT_COLUMNS: Column<Contact>[] = [
   ...FIRST_COLUMNS,
-  propertyColumn('country', text.columns.country, { width: 140 }),
-  propertyColumn('lead_status', text.columns.leadStatus),
-  propertyColumn('industry', text.columns.industry),
-  propertyColumn('city', text.columns.city),
-  propertyColumn('state', text.columns.state),
+  propertyColumn('country', { width: 140 }),
+  propertyColumn('lead_status'),
+  propertyColumn('industry'),
+  propertyColumn('city'),
+  propertyColumn('state'),
   { id: 'creation_source', header: text.columns.source, cell: ({ creation_source }) => creation_source },
   CREATED_COLUMN,
   {

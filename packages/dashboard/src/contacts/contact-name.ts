@@ -7,18 +7,3 @@ export function contactName({ properties }: Pick<Contact, 'properties'>): string
   const name = [properties.firstname, properties.lastname].map(propertyText).filter(Boolean).join(' ')
   return name || propertyText(properties.email) || text.unnamed
 }
-
-/** The properties that most contacts have, in the usual order. */
-export const USUAL_PROPERTIES = [
-  'email',
-  'firstname',
-  'lastname',
-  'company',
-  'jobtitle',
-  'lifecyclestage',
-  'lead_status',
-  'industry',
-  'country',
-  'state',
-  'city',
-]

@@ -9,7 +9,7 @@ import {
   updateContact,
 } from '../api/contacts.ts'
 import { lastEventQuery } from '../api/events.ts'
-import { propertiesQuery } from '../api/properties.ts'
+import { propertiesQuery, usualNames } from '../api/properties.ts'
 import { allSegmentsQuery } from '../api/segments.ts'
 import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -17,7 +17,6 @@ import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { ContactCompany } from './contact-company.tsx'
-import { USUAL_PROPERTIES } from './contact-name.ts'
 import { text } from './text.ts'
 
 /** The side of a contact's page: its properties, company and segments. */
@@ -44,7 +43,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
       <Card>
         <PropertyEditor
           properties={contact.properties}
-          first={USUAL_PROPERTIES}
+          first={usualNames(data?.properties)}
           mustStay={['email']}
           choices={choices}
           provenance={contact.properties_provenance}

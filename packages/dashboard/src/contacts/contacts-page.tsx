@@ -16,6 +16,7 @@ import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { ExportButton } from '../ui/export-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { propertyLabel } from '../ui/property-value.ts'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { useSelection } from '../ui/use-selection.ts'
@@ -169,11 +170,8 @@ const keyOf = ({ contact_id }: Contact) => contact_id
 const NAMES = ['contact_id', 'firstname', 'lastname']
 
 const NEW_CONTACT = [
-  { name: 'email', label: text.list.fields.email, type: 'email' as const, required: true },
-  { name: 'firstname', label: text.list.fields.firstname },
-  { name: 'lastname', label: text.list.fields.lastname },
-  { name: 'company', label: text.list.fields.company },
-  { name: 'jobtitle', label: text.list.fields.jobtitle },
+  { name: 'email', label: propertyLabel('email'), type: 'email' as const, required: true },
+  ...['firstname', 'lastname', 'company', 'jobtitle'].map((name) => ({ name, label: propertyLabel(name) })),
 ]
 
 /** The part of the URL that a saved view stores. */

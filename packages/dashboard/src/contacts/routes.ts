@@ -1,6 +1,7 @@
 import { createRoute } from '@tanstack/react-router'
 import { contactQuery, contactsQuery } from '../api/contacts.ts'
 import { timelineQuery } from '../api/events.ts'
+import { propertiesQuery } from '../api/properties.ts'
 import { viewsQuery } from '../api/views.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
@@ -32,6 +33,7 @@ const one = createRoute({
   }),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(contactQuery(params.contactId))
+    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
     void context.queryClient.prefetchInfiniteQuery(timelineQuery({ contactId: params.contactId }))
   },
   component: lazyPage(() => import('./contact-page.tsx'), 'ContactPage'),

@@ -1,12 +1,13 @@
 import { Badge, Card, Group, Stack, Switch, Table, Text, Title } from '@mantine/core'
 import { IconDatabase } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Contact, UnifiedProfile } from '../api/contacts.ts'
+import { propertiesQuery, usualNames } from '../api/properties.ts'
 import { Facts } from '../ui/facts.tsx'
 import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { USUAL_PROPERTIES } from './contact-name.ts'
 import classes from './source-table.module.css'
 import { text } from './text.ts'
 
@@ -14,6 +15,9 @@ import { text } from './text.ts'
 export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
   const [onlyConflicts, setOnlyConflicts] = useState(false)
   const sources = Object.keys(profile.sources)
+  const { data } = useQuery(propertiesQuery('contacts'))
+  const usual = usualNames(data?.properties)
+  const rank = (name: string) => (usual.includes(name) ? usual.indexOf(name) : usual.length)
   const all = Object.entries(profile.profile).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
   const fields = all.filter(([, field]) => !onlyConflicts || field.has_conflict)
   const conflicts = all.filter(([, field]) => field.has_conflict).length
@@ -67,12 +71,6 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
       </Group>
     </Stack>
   )
-}
-
-/** The usual properties first, in their order. */
-function rank(name: string): number {
-  const place = USUAL_PROPERTIES.indexOf(name)
-  return place < 0 ? USUAL_PROPERTIES.length : place
 }
 
 interface FieldRowProps {

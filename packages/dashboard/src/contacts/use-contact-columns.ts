@@ -26,7 +26,7 @@ export function useContactColumns(): Column<Contact>[] {
     const all: Column<Contact>[] = [
       // Columns that do not fit are scrolled to.
       ...CONTACT_COLUMNS.map(({ visibleFrom: _hidden, ...column }) => column),
-      ...others.map(({ name, label }) => propertyColumn(name, label)),
+      ...others.map(({ name, label }) => propertyColumn(name, { header: label })),
     ]
     return all.map((column) => {
       const property = editable.get(column.id)

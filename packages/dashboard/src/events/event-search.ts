@@ -1,5 +1,14 @@
 import type { Query } from '../api/client.ts'
-import { day, flag, oneOf, pageNumber, searchParams, words, text as written } from '../app/search-params.ts'
+import {
+  day,
+  flag,
+  oneOf,
+  pageNumber,
+  type Reader,
+  searchParams,
+  words,
+  text as written,
+} from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 import { daysOfPeriod, rangeSearch, resolveRange } from '../ui/range.ts'
 import { text } from './text.ts'
@@ -15,25 +24,28 @@ export const DIMENSIONS = Object.entries(text.dimensions).map(([value, label]) =
 export type Dimension = keyof typeof text.dimensions
 
 /** The filters of events in POST /v1/aggregate and GET /v1/events. */
-export const EVENT_GROUP_FILTERS: FilterField[] = [
+export const EVENT_GROUP_FILTERS = [
   { name: 'event_type', label: labels.event, kind: 'event' },
   { name: 'identified_only', label: labels.identified, kind: 'yes_no' },
   { name: 'is_bot', label: labels.bots, kind: 'yes_no' },
   { name: 'origin_mismatch', label: labels.mismatch, kind: 'yes_no' },
-  ...inGroup(labels.page, [
+  ...inGroup(
+    labels.page,
     { name: 'url_contains', label: labels.urlContains, kind: 'text' },
     { name: 'url_path', label: labels.path, kind: 'text' },
     { name: 'domain', label: labels.domain, kind: 'text' },
     { name: 'title_contains', label: labels.titleContains, kind: 'text' },
     { name: 'referring_domain', label: labels.referring, kind: 'text' },
-  ]),
-  ...inGroup(labels.element, [
+  ),
+  ...inGroup(
+    labels.element,
     { name: 'text_contains', label: labels.textContains, kind: 'text' },
     { name: 'class_contains', label: labels.classContains, kind: 'text' },
     { name: 'element_id', label: labels.elementId, kind: 'text' },
     { name: 'element_type', label: labels.elementType, kind: 'text' },
-  ]),
-  ...inGroup(labels.visitor, [
+  ),
+  ...inGroup(
+    labels.visitor,
     { name: 'contact_id', label: labels.contactId, kind: 'text' },
     { name: 'visitor_id', label: labels.visitorId, kind: 'text' },
     { name: 'session_id', label: labels.sessionId, kind: 'text' },
@@ -41,11 +53,11 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
     { name: 'device_type', label: labels.device, kind: 'choice', options: text.devices },
     { name: 'browser', label: labels.browser, kind: 'text' },
     { name: 'os', label: labels.os, kind: 'text' },
-  ]),
-]
+  ),
+] as const
 
 /** The list also has filters of days, and some that only a group's link sets. */
-export const EVENT_LIST_FILTERS: FilterField[] = [
+export const EVENT_LIST_FILTERS = [
   ...EVENT_GROUP_FILTERS,
   { name: 'date_after', label: labels.from, kind: 'date' },
   { name: 'date_before', label: labels.until, kind: 'date' },
@@ -53,38 +65,26 @@ export const EVENT_LIST_FILTERS: FilterField[] = [
   { name: 'url', label: labels.url, kind: 'text', isOnlyInLinks: true },
   { name: 'title', label: labels.title, kind: 'text', isOnlyInLinks: true },
   { name: 'text', label: labels.text, kind: 'text', isOnlyInLinks: true },
-]
+] as const
 
-const OF_VISITS = ['identified_only', 'is_bot', 'domain', 'contact_id', 'visitor_id', 'device_type', 'browser', 'os']
+const OF_VISITS = [
+  'identified_only',
+  'is_bot',
+  'domain',
+  'contact_id',
+  'visitor_id',
+  'device_type',
+  'browser',
+  'os',
+  'company_id',
+] as const
+type OfVisits = Extract<(typeof EVENT_LIST_FILTERS)[number], { name: (typeof OF_VISITS)[number] }>
+const visitFilters = EVENT_LIST_FILTERS.filter((field): field is OfVisits =>
+  (OF_VISITS as readonly string[]).includes(field.name),
+)
 
-/** The filters of GET /v1/visits. */
-export const VISIT_FILTERS: FilterField[] = [
-  ...EVENT_GROUP_FILTERS.filter(({ name }) => OF_VISITS.includes(name)).map(({ group: _, ...field }) => field),
-  { name: 'company_id', label: labels.companyId, kind: 'text', isOnlyInLinks: true },
-]
-
-const filters = {
-  event_type: written,
-  identified_only: flag,
-  is_bot: flag,
-  origin_mismatch: flag,
-  url_contains: written,
-  url_path: written,
-  domain: written,
-  title_contains: written,
-  referring_domain: written,
-  text_contains: written,
-  class_contains: written,
-  element_id: written,
-  element_type: written,
-  contact_id: written,
-  visitor_id: written,
-  session_id: written,
-  analytics_user_id: written,
-  device_type: written,
-  browser: written,
-  os: written,
-}
+/** The filters of GET /v1/visits: few enough for no groups. */
+export const VISIT_FILTERS: FilterField[] = visitFilters.map(({ group: _, ...field }: FilterField) => field)
 
 export const eventListSearch = searchParams({
   page: pageNumber,
@@ -93,13 +93,7 @@ export const eventListSearch = searchParams({
   sort_by: oneOf('timestamp', 'event', 'createdAt'),
   sort_dir: oneOf('asc', 'desc'),
   columns: words,
-  ...filters,
-  url: written,
-  title: written,
-  text: written,
-  company_id: written,
-  date_after: day,
-  date_before: day,
+  ...readersOf(EVENT_LIST_FILTERS),
   include: oneOf('system'),
 })
 
@@ -113,7 +107,7 @@ export function toEventQuery({ columns: _shown, ...search }: EventListSearch): Q
 export const eventGroupSearch = searchParams({
   ...rangeSearch,
   group_by: oneOf(...DIMENSIONS.map(({ value }) => value)),
-  ...filters,
+  ...readersOf(EVENT_GROUP_FILTERS),
 })
 
 export type EventGroupSearch = ReturnType<typeof eventGroupSearch>
@@ -121,15 +115,7 @@ export type EventGroupSearch = ReturnType<typeof eventGroupSearch>
 export const visitSearch = searchParams({
   ...rangeSearch,
   page: pageNumber,
-  identified_only: flag,
-  is_bot: flag,
-  domain: written,
-  contact_id: written,
-  company_id: written,
-  visitor_id: written,
-  device_type: written,
-  browser: written,
-  os: written,
+  ...readersOf(visitFilters),
 })
 
 export const VISITS_LENGTH = 50
@@ -171,6 +157,14 @@ export function eventsOfGroup(search: EventGroupSearch, key: string | boolean | 
   return isFilter ? { ...counted, [dimension]: key } : undefined
 }
 
-function inGroup(group: string, fields: FilterField[]): FilterField[] {
-  return fields.map((field) => ({ ...field, group }))
+function inGroup<const Field extends FilterField>(group: string, ...all: Field[]) {
+  return all.map((field) => ({ ...field, group }))
+}
+
+/** The parameters of an address for some filters. */
+function readersOf<Field extends FilterField>(filters: readonly Field[]) {
+  const readers = filters.map(({ name, kind }) => [name, kind === 'yes_no' ? flag : kind === 'date' ? day : written])
+  return Object.fromEntries(readers) as {
+    [Each in Field as Each['name']]: Reader<Each['kind'] extends 'yes_no' ? boolean : string>
+  }
 }

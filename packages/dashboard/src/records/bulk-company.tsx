@@ -4,8 +4,7 @@ import type { Company } from '../api/companies.ts'
 import { companyName } from '../companies/company-columns.tsx'
 import { companyChoice, useFoundCompanies } from '../companies/find-companies.ts'
 import { FindField } from '../ui/find-field.tsx'
-import type { BulkActionProps } from './bulk-bar.tsx'
-import { BulkDialog } from './bulk-dialog.tsx'
+import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { text } from './text.ts'
 
 /** Moves many contacts to a company, or out of theirs. */

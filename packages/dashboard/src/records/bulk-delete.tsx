@@ -1,7 +1,6 @@
 import { Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { BulkActionProps } from './bulk-bar.tsx'
-import { BulkDialog } from './bulk-dialog.tsx'
+import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { text } from './text.ts'
 
 /** Deletes many records. Those that the person cannot all see need a word to be typed. */

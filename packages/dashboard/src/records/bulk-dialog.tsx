@@ -1,10 +1,19 @@
 import { Alert, Button, Group, List, Modal, Progress, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
-import { type BulkChange, type BulkProgress, changeMany } from '../api/bulk.ts'
+import { type BulkChange, type BulkProgress, type BulkTarget, changeMany, type Entity } from '../api/bulk.ts'
 import { Form, FormError } from '../ui/form.tsx'
-import type { BulkActionProps } from './bulk-bar.tsx'
 import { text } from './text.ts'
+
+/** What every bulk action gets: the records, and what happens afterwards. */
+export interface BulkActionProps {
+  entity: Entity
+  target: BulkTarget
+  count: number
+  /** Called after something was changed. */
+  onChanged: () => void
+  onClose: () => void
+}
 
 interface BulkDialogProps extends BulkActionProps {
   title: string

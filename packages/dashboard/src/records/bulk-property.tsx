@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Property, propertiesQuery } from '../api/properties.ts'
 import { type PropertyValue, typedValue } from '../ui/property-value.ts'
-import type { BulkActionProps } from './bulk-bar.tsx'
-import { BulkDialog } from './bulk-dialog.tsx'
+import { type BulkActionProps, BulkDialog } from './bulk-dialog.tsx'
 import { text } from './text.ts'
 
 /** Keys of records, which cannot be the same for several. */

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, type RefObject, useState } from 'react'
 import type { Entity } from '../api/bulk.ts'
 import type { Property } from '../api/properties.ts'
-import { allSegmentsQuery } from '../api/segments.ts'
+import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
 import {
   countUnfinished,
   type Draft,
@@ -19,8 +19,14 @@ import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { FilteredEntity } from '../segments/filtered-entity.ts'
 import { Form } from '../ui/form.tsx'
 import classes from './filter-popover.module.css'
-import type { RecordFilter } from './record-bar.tsx'
 import { text } from './text.ts'
+
+/** The filter of a table of contacts or companies. */
+export interface RecordFilter {
+  filter: SegmentFilter | undefined
+  segmentId?: string | undefined
+  importId?: string | undefined
+}
 
 interface FilterPopoverProps extends RecordFilter {
   entity: Entity

@@ -8,15 +8,9 @@ import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
 import { useMay } from '../app/may.ts'
 import { filterWords } from '../segments/words.ts'
 import { SearchField, type SearchFieldProps } from '../ui/search-field.tsx'
-import { FilterPopover } from './filter-popover.tsx'
+import { FilterPopover, type RecordFilter } from './filter-popover.tsx'
 import { SaveAsSegment } from './save-as-segment.tsx'
 import { text } from './text.ts'
-
-export interface RecordFilter {
-  filter: SegmentFilter | undefined
-  segmentId?: string | undefined
-  importId?: string | undefined
-}
 
 interface RecordBarProps extends RecordFilter {
   entity: Entity

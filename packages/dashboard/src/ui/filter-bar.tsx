@@ -7,7 +7,7 @@ import { SearchField, type SearchFieldProps } from './search-field.tsx'
 import { text } from './text.ts'
 
 interface FilterBarProps {
-  fields: FilterField[]
+  fields: readonly FilterField[]
   values: FilterValues
   /** Only the names that change; undefined removes a filter. */
   onChange: (values: FilterValues) => void

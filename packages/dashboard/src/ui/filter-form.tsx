@@ -26,7 +26,7 @@ export interface FilterField {
 }
 
 interface FilterFormProps {
-  fields: FilterField[]
+  fields: readonly FilterField[]
   values: FilterValues
   onApply: (values: FilterValues) => void
 }

@@ -1,5 +1,3 @@
-import { text } from './text.ts'
-
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric' } as const
 const DAY = new Intl.DateTimeFormat(undefined, DAY_PARTS)
@@ -33,7 +31,7 @@ export function formatAgo(at: string): string {
   for (const [unit, length] of UNITS) {
     if (Math.abs(age) >= length) return AGO.format(age < 0 ? Math.trunc(age / length) : Math.round(age / length), unit)
   }
-  return age > CLOCK_DIFFERENCE_MS ? AGO.format(Math.round(age / 1_000), 'second') : text.justNow
+  return age > CLOCK_DIFFERENCE_MS ? AGO.format(Math.round(age / 1_000), 'second') : 'just now'
 }
 
 const NUMBER = new Intl.NumberFormat()

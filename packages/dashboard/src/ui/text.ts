@@ -149,8 +149,8 @@ export const text = {
     addValue: 'Add',
     changeValue: 'Change',
     change: (property: string) => `Change ${property}: `,
+    /** Only those that do not follow from the name. */
     names: {
-      email: 'Email',
       firstname: 'First name',
       lastname: 'Last name',
       jobtitle: 'Job title',
@@ -167,7 +167,6 @@ export const text = {
     tooMany: 'Too many requests in a short time. Wait a moment and try again.',
     status: (status: number) => `The service returned status ${status}.`,
   },
-  justNow: 'just now',
   states: {
     loading: 'Loading',
     failed: 'This could not be loaded',

@@ -1,9 +1,15 @@
 import { EMPLOYEES_SQL } from '../companies/list.ts'
+import { COMPANY_FACETS, CONTACT_FACETS } from '../contacts/facets.ts'
 import type { Dimension, Dimensions } from './dimension.ts'
 
 /** An empty text counts as missing. */
-function property(table: 'contacts' | 'companies', key: string, description: string): Dimension {
-  return { sql: `nullif(${table}.properties ->> '${key}', '')`, kind: 'text', description }
+function property(table: 'contacts' | 'companies', key: string, more = ''): Dimension {
+  return { sql: `nullif(${table}.properties ->> '${key}', '')`, kind: 'text', description: `Property ${key}${more}.` }
+}
+
+function properties<Name extends string>(table: 'contacts' | 'companies', names: Readonly<Record<Name, string>>) {
+  const dimensions = Object.entries<string>(names).map(([name, key]) => [name, property(table, key)])
+  return Object.fromEntries(dimensions) as Record<Name, Dimension>
 }
 
 const hasSocialProfile: Dimension = {
@@ -14,14 +20,9 @@ const hasSocialProfile: Dimension = {
 
 /** The dimensions of contacts, in PostgreSQL's SQL. */
 export const CONTACT_DIMENSIONS = {
-  lifecycle_stage: property('contacts', 'lifecyclestage', 'Property lifecyclestage.'),
-  lead_status: property('contacts', 'lead_status', 'Property lead_status.'),
-  industry: property('contacts', 'industry', 'Property industry.'),
-  country: property('contacts', 'country', 'Property country.'),
-  state: property('contacts', 'state', 'Property state.'),
-  city: property('contacts', 'city', 'Property city.'),
-  company: property('contacts', 'company', 'Property company, a name.'),
-  job_title: property('contacts', 'jobtitle', 'Property jobtitle.'),
+  ...properties('contacts', CONTACT_FACETS),
+  company: property('contacts', 'company', ', a name'),
+  job_title: property('contacts', 'jobtitle'),
   company_id: {
     sql: 'contacts.company_id::text',
     kind: 'id',
@@ -79,10 +80,8 @@ const sizeBucket: Dimension = {
 
 /** The dimensions of companies, in PostgreSQL's SQL. */
 export const COMPANY_DIMENSIONS = {
-  industry: property('companies', 'industry', 'Property industry.'),
-  country: property('companies', 'country', 'Property country.'),
-  state: property('companies', 'state', 'Property state.'),
-  lifecycle_stage: property('companies', 'lifecyclestage', 'Property lifecyclestage.'),
+  ...properties('companies', COMPANY_FACETS),
+  lifecycle_stage: property('companies', 'lifecyclestage'),
   size_bucket: sizeBucket,
   employee_band: { ...sizeBucket, description: 'The same as size_bucket.' },
   revenue_bucket: {

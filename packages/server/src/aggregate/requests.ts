@@ -2,9 +2,10 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import type { CompanyFilters } from '../companies/list.ts'
 import { ListCompaniesQuery } from '../companies/requests.ts'
+import { COMPANY_FACET_FILTERS, CONTACT_FACET_FILTERS } from '../contacts/facets.ts'
 import type { ContactFilters } from '../contacts/list.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
-import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemas } from '../events/filters.ts'
+import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemasExcept } from '../events/filters.ts'
 import { includeSystemInBody } from '../events/requests.ts'
 import type { Scope } from '../operations/scopes.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -20,12 +21,7 @@ const ofCompanies = ListCompaniesQuery.properties
 
 const CONTACT_FILTERS = asBodyFields({
   company: filterText('Exact value of the property company.'),
-  industry: ofContacts.industry,
-  lifecycle_stage: ofContacts.lifecycle_stage,
-  lead_status: ofContacts.lead_status,
-  city: ofContacts.city,
-  state: ofContacts.state,
-  country: ofContacts.country,
+  ...CONTACT_FACET_FILTERS,
   job_title: ofContacts.job_title,
   created_after: ofContacts.created_after,
   created_before: ofContacts.created_before,
@@ -38,44 +34,12 @@ const CONTACT_FILTERS = asBodyFields({
 const COMPANY_FILTERS = asBodyFields({
   name: ofCompanies.name,
   domain: ofCompanies.domain,
-  industry: ofCompanies.industry,
-  country: ofCompanies.country,
-  state: ofCompanies.state,
+  ...COMPANY_FACET_FILTERS,
   min_employees: ofCompanies.min_employees,
   max_employees: ofCompanies.max_employees,
 })
 
-const EVENT_FILTERS = asBodyFields(
-  eventFilterSchemas(
-    'event_type',
-    'event_types',
-    'domain',
-    'url',
-    'url_path',
-    'url_contains',
-    'text',
-    'text_contains',
-    'title',
-    'title_contains',
-    'element_type',
-    'element_id',
-    'class_contains',
-    'contact_id',
-    'contact_ids',
-    'visitor_id',
-    'session_id',
-    'analytics_user_id',
-    'referring_domain',
-    'device_type',
-    'browser',
-    'os',
-    'is_bot',
-    'origin_mismatch',
-    'identified_only',
-    'date_after',
-    'date_before',
-  ),
-)
+const EVENT_FILTERS = asBodyFields(eventFilterSchemasExcept('company_id', 'created_after', 'search'))
 
 const MEASURE_FIELDS = {
   metric: Type.Optional(

@@ -1,19 +1,9 @@
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { ignoredWarnings } from '../contacts/ignored-properties.ts'
-import type { Properties } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { upsertCompany } from './write.ts'
-
-/** A company that a group call names, by at least one of its domain and the tenant's own id. */
-export interface CompanyOfGroup {
-  /** Normalized, see domain.ts. */
-  domain: string | null
-  externalId: string | null
-  name?: string
-  properties: Properties
-}
+import { type CompanyOfGroup, upsertCompany } from './write.ts'
 
 /**
  * Finds or creates a company, and makes a contact its member. What an unverified sender says neither overrides values of

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/property-catalogue.ts'
+import { COMPANY_FACETS } from '../contacts/facets.ts'
+import { type FoundProperty, findProperties, NEWEST_RECORDS } from '../contacts/found-properties.ts'
 import { notFound } from '../platform/errors.ts'
 import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { wordsOf } from '../platform/http/query-parameters.ts'
@@ -11,12 +12,9 @@ import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 
 /** Filters of the company list; all must match. */
-export interface CompanyFilters {
+export interface CompanyFilters extends Partial<Record<keyof typeof COMPANY_FACETS, string>> {
   name?: string
   domain?: string
-  industry?: string
-  country?: string
-  state?: string
   min_employees?: number
   max_employees?: number
   created_after?: Date
@@ -31,9 +29,6 @@ export interface CompanyOrder {
   sortBy: 'name' | 'createdate'
   direction: 'asc' | 'desc'
 }
-
-/** Exact-match filters, with the property key of each. */
-const FACETS = { industry: 'industry', country: 'country', state: 'state' } as const
 
 /** One page of the matching companies. */
 export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
@@ -135,7 +130,7 @@ export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
 
 function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
   const conditions = [
-    ...exactFacets(FACETS, filters),
+    ...exactFacets(COMPANY_FACETS, filters),
     ...wordsOf(filters.search).map((word) => contains(sql`companies.search_text`, word)),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { COMPANY_FACET_FILTERS } from '../contacts/facets.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
@@ -39,9 +40,7 @@ export const ListCompaniesQuery = Type.Object({
   ...pageParameters(20, 100),
   name: filterText('Exact name.'),
   domain: filterText('Exact domain.', 500),
-  industry: filterText('Exact industry.'),
-  country: filterText('Exact country.'),
-  state: filterText('Exact state.'),
+  ...COMPANY_FACET_FILTERS,
   min_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'Minimum number of employees.' })),
   max_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum number of employees.' })),
   created_after: timestampBound('lower', 'Created at or after this time.'),

@@ -10,7 +10,6 @@ import { Collision, repeatOnCollision } from '../platform/postgres/collisions.ts
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
-import type { CompanyOfGroup } from './group.ts'
 
 const FOLLOWED_AT_ONCE = 500
 
@@ -74,6 +73,15 @@ export async function deleteCompany(
     if (contactIds.length > FOLLOWED_AT_ONCE) await dependencies.segments.followLater(tx, contactIds)
     else for (const id of contactIds) log.noteChange(id, ['company_id'])
   })
+}
+
+/** A company that a group call names, by at least one of its domain and the tenant's own id. */
+export interface CompanyOfGroup {
+  /** Normalized, see domain.ts. */
+  domain: string | null
+  externalId: string | null
+  name?: string
+  properties: Properties
 }
 
 /**

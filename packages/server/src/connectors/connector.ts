@@ -1,6 +1,6 @@
 import type { TProperties } from 'typebox'
 import type { SourceCompany } from '../companies/source-companies.ts'
-import type { PropertyChanges } from '../contacts/properties.ts'
+import type { PropertyChanges, PropertyValue } from '../contacts/properties.ts'
 import type { IncomingMessage } from '../conversations/message.ts'
 import type { ServiceError } from '../platform/errors.ts'
 import type { JsonAnswer } from '../platform/outbound/json-api.ts'
@@ -8,7 +8,6 @@ import type { ProviderName } from '../providers/provider.ts'
 import type { Call } from '../sites/ingestion/call.ts'
 import type { CONNECTOR_KINDS } from '../sources/connectors.ts'
 import type { Client } from './client.ts'
-import type { WriteBack } from './write-back/write-back.ts'
 
 /** A value that a connector stores and reads back, such as a cursor or its settings. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -167,3 +166,67 @@ export interface SourceCall {
   contact?: string
   call: Call | ServiceError
 }
+
+/** How a connector writes contacts back. */
+export interface WriteBack {
+  /** The object that reads contacts. Nothing is written before its first complete read. */
+  object: string
+  /** The maximum number of contacts per call of `read` and `write`. */
+  batchSize: number
+  /** Fields that cannot be written: keys, and fields that the system computes. */
+  readOnly: readonly string[]
+  /** Whether `property` is read from `target` by default. */
+  reads(pair: Pair): boolean
+  /** A value as the system stores it, for comparing and writing; null if the system has no equivalent. */
+  textOf(target: string, value: PropertyValue): string | null
+  /** The names of the fields that the system has for contacts. */
+  fields(client: Client): Promise<ReadonlySet<string>>
+  /**
+   * Reads the contacts' current values in the system.
+   * @returns a record for each contact; null: the system does not have it.
+   */
+  read(
+    client: Client,
+    contacts: readonly WriteBackContact[],
+    targets: readonly string[],
+  ): Promise<(CurrentRecord | null)[]>
+  /**
+   * Writes contacts; writing them again changes nothing. A record that fails does not affect the others.
+   * @returns a result for each record.
+   */
+  write(client: Client, records: readonly OutgoingRecord[], settings: Settings): Promise<WriteResult[]>
+}
+
+/** A contact to match with a record of the system. */
+export interface WriteBackContact {
+  /** The system's id; null: match by email, or create the record. */
+  externalId: string | null
+  /** Set if `externalId` is null. */
+  email: string | null
+}
+
+/** The system's current record of a contact. */
+export interface CurrentRecord {
+  externalId: string
+  /** By target: the system's text, and the value that a read makes of it. Targets without a value are absent. */
+  values: ReadonlyMap<string, { text: string; value: PropertyValue | null }>
+  /** When the record was last changed there. */
+  changedAt: Date | null
+}
+
+/** A contact to write. */
+export interface OutgoingRecord extends WriteBackContact {
+  /** An empty text clears the value. */
+  values: readonly (Pair & { text: string })[]
+}
+
+export type WriteResult =
+  | {
+      status: 'written'
+      externalId: string
+      /** When the system created the record. A new source record gets this time. */
+      createdAt: Date | null
+      /** What the system stored for the values that were sent, by our property; null if a value was cleared. */
+      stored: ReadonlyMap<string, PropertyValue | null>
+    }
+  | { status: 'failed'; code: string; message: string; isFinal: boolean }

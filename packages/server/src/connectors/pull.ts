@@ -4,9 +4,10 @@ import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
-import { type Client, isRefusal, openClient, problemOf, RateLimited, SignedOut } from './client.ts'
+import { type Client, isRefusal, problemOf, RateLimited, SignedOut } from './client.ts'
 import { type ConnectionRow, findConnection } from './connections.ts'
 import type { Connector, ConnectorObject, RecordsPage, Settings } from './connector.ts'
+import { openClient } from './open-client.ts'
 import {
   afterPage,
   afterRefusal,
@@ -21,7 +22,8 @@ import {
 import { finishRun, notePage, startRun } from './runs.ts'
 import { openSignIn, type SignInServices } from './sign-in.ts'
 import { pairsOf, yieldedBy } from './write-back/write-back.ts'
-import { type PageServices, type Writer, writePage } from './write-page.ts'
+import { type PageServices, writePage } from './write-page.ts'
+import type { Writer } from './write-profiles.ts'
 
 /** A job reads for this long, then makes way for other jobs. The next job continues where it stopped. */
 const SLICE_MS = 300_000

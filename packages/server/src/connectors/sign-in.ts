@@ -4,9 +4,10 @@ import { createAccessTokens, isSame, type TokenStore } from '../providers/access
 import { type ProviderDependencies, renewalClient } from '../providers/clients.ts'
 import type { ProviderName, ProviderSettings } from '../providers/provider.ts'
 import { TokenRefused, type Tokens, TokenUnavailable } from '../providers/token-request.ts'
-import { RenewalFailed, SignedOut, type SignIn } from './client.ts'
+import { RenewalFailed, SignedOut } from './client.ts'
 import { type ConnectionRow, sealedPlace } from './connections.ts'
 import type { Connector, Credentials } from './connector.ts'
+import type { SignIn } from './open-client.ts'
 
 /** The secrets of a connection, in the form that is sealed. */
 export type StoredSecrets =

@@ -8,12 +8,12 @@ import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
-import type { IncomingRecord, Source } from '../sources/apply-records.ts'
+import type { IncomingRecord } from '../sources/apply-records.ts'
 import { removeSourceRecords } from '../sources/remove-records.ts'
 import { parseRecord } from '../sources/requests.ts'
 import { writeRecords } from '../sources/write-records.ts'
 import type { ContactRecord, RecordsPage, SourceCall } from './connector.ts'
-import { writeProfiles } from './write-profiles.ts'
+import { type Writer, writeProfiles } from './write-profiles.ts'
 
 /** Limits the size of transactions, and the number of calls that are recorded together. */
 const RECORDS_PER_WRITE = 100
@@ -40,9 +40,6 @@ export interface PageResult {
   counts: Record<string, number>
   errors: RecordError[]
 }
-
-/** The connection's source, which writes the records. Its records may repeat earlier values. */
-export type Writer = Source & { sourceId: string }
 
 /**
  * Writes a page. Writing it again changes nothing.

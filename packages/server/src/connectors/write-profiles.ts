@@ -6,11 +6,14 @@ import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { type Call, EMPTY_CALL } from '../sites/ingestion/call.ts'
 import type { CallSender, RecordCalls } from '../sites/ingestion/record-calls.ts'
+import type { Source } from '../sources/apply-records.ts'
 import type { Profile } from './connector.ts'
-import type { Writer } from './write-page.ts'
 
 /** The maximum number of links per profile. A person rarely has more than a few devices. */
 const VISITORS_MAX = 100
+
+/** The connection's source, which writes the records. Its records may repeat earlier values. */
+export type Writer = Source & { sourceId: string }
 
 type Written = { status: 'identified' } | Failure
 

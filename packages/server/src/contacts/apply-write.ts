@@ -1,40 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
-import { isLate, withoutSentSince } from './late-write.ts'
-import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
+import { mergeProperties, type Properties, requireFewKeys } from './properties.ts'
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
 import { requireContactFits } from './size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-trust.ts'
+import { isLate, type SourceWrite, withoutSentSince } from './source-write.ts'
 import type { SourceFields } from './unified-profile.ts'
-
-/** One source's write to a contact. */
-export interface SourceWrite {
-  source: string
-  kind: SourceKind
-  /** The source's id for the contact. */
-  externalId?: string
-  /** The source's record as sent. */
-  raw?: unknown
-  email?: string
-  properties: PropertyChanges
-  /** undefined: unchanged. */
-  companyId?: string | null
-  /** When the values changed in the source, not later than now. undefined: now, so that it is the latest write. */
-  at?: Date
-  /**
-   * It contains only some of the source's values, such as those of one message. If the source has sent a newer write, it
-   * still counts for values that the source has not sent since; otherwise it is ignored.
-   */
-  isPartial?: boolean
-  /** When the contact was seen, which may be earlier than its first_seen_at. */
-  seenAt?: Date
-  /** Properties for which it does not replace values of other sources, and only fills blanks. */
-  yields?: ReadonlySet<string>
-  /** A page sent it and verified only its visitor's identity. Unverified sources are always pages. */
-  isFromPage?: boolean
-}
 
 /** The result of a write to a contact. */
 export interface AppliedWrite {

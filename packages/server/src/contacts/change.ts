@@ -5,14 +5,13 @@ import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, EXTERNAL_ID, emailTaken, lockSurvivor, survivorOf } from './aliases.ts'
-import { applyWrite, blankContact, type SourceWrite, wantsEmail } from './apply-write.ts'
+import { applyWrite, blankContact, wantsEmail } from './apply-write.ts'
 import type { ChangeLog } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, changedKeys, propertiesOf } from './contact-row.ts'
 import type { Properties } from './properties.ts'
 import { readSourceRecords, type SourceRecord, storeSourceRecords, storing } from './record-source.ts'
 import { fitInEvent } from './size.ts'
-
-export type { SourceWrite } from './apply-write.ts'
+import type { SourceWrite } from './source-write.ts'
 
 /** The keys of a contact: an email address, the id of the customer's own system, or neither. */
 export interface ContactKeys {

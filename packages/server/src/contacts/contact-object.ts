@@ -5,6 +5,7 @@ import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
 import { type Properties, PropertiesOutput } from './properties.ts'
+import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
 
 const Provenance = Type.Record(Type.String(), Type.Object({ source: Type.String(), updated_at: Timestamp }))
 
@@ -48,7 +49,6 @@ export const ProjectedContact = Type.Partial(Contact)
 
 type ContactObject = Type.Static<typeof Contact>
 
-const SUMMARY_PROPERTIES = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage']
 const SUMMARY = ['properties', 'company_id', 'created_at', ...SUMMARY_PROPERTIES]
 const ALWAYS_SHOWN = ['contact_id', '_id', 'properties_provenance']
 const BLOCKED = ['tenant_id', 'user_id', '__v', 'properties_provenance']

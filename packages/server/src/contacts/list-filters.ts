@@ -5,10 +5,13 @@ import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { idsIn } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { CONTACT_FACETS } from './facets.ts'
 import type { ContactFilters, ListCondition } from './list.ts'
 import { ListContactsQuery } from './requests.ts'
 
 type Query = Type.Static<typeof ListContactsQuery>
+
+const FACETS = Object.keys(CONTACT_FACETS) as (keyof typeof CONTACT_FACETS)[]
 
 /** Whether a query, not yet validated, filters by events; it then also needs the scope of events. */
 export function filtersByEvents(query: object): boolean {
@@ -60,8 +63,7 @@ export async function contactFiltersOf(
   { listFilters, ...context }: ListContext & { listFilters: readonly ListFilter[] },
 ): Promise<ContactFilters | null> {
   const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
-  const { status, lifecycle_stage, lead_status, country, industry, city, state, job_title, search } = query
-  const { created_after, created_before, contact_ids } = query
+  const { status, job_title, search, created_after, created_before, contact_ids } = query
   // An invalid company id has no contacts, and PostgreSQL would reject it.
   const impossible = (company_id !== undefined && !isUuid(company_id)) || has_linkedin !== has_social_profile
   if (impossible) return null
@@ -71,13 +73,8 @@ export async function contactFiltersOf(
   const named = contact_ids === undefined ? undefined : idsIn(contact_ids, 'contact_ids')
   const found = events ? await contactsWithEvent(tenant, events, context.contactsMax) : undefined
   const filters = {
+    ...Object.fromEntries(FACETS.map((name) => [name, query[name]])),
     status,
-    lifecycle_stage,
-    lead_status,
-    country,
-    industry,
-    city,
-    state,
     job_title,
     search,
     has_linkedin,

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { COMPANY_FACETS, CONTACT_FACETS } from './facets.ts'
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty } from './property-catalogue.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -269,4 +271,23 @@ test('the stored count equals the number of contacts after any creations and del
     }),
     { numRuns: 8 },
   )
+})
+
+test('the tables have a facet for exactly those properties of which the catalogue says so', async () => {
+  const own = await createTestTenant(service)
+  const values = Object.fromEntries(
+    Object.entries({ ...CONTACT_PROPERTIES, ...COMPANY_PROPERTIES }).flatMap(([name, property]) => {
+      const { isColumn, choices: [value = 'x'] = [] }: KnownProperty = property
+      return isColumn || name.endsWith('_url') ? [] : [[name, value]]
+    }),
+  )
+  await own.contact('facets@example.com', values)
+  await own.call('POST', '/v1/companies', { name: 'Facets', properties: values })
+  const facetsIn = async (table: 'contacts' | 'companies') => {
+    const rows = service.stores.database.selectFrom(table).select('facets').where('tenant_id', '=', own.id)
+    const { facets } = await rows.executeTakeFirstOrThrow()
+    return facets?.map((facet) => facet.replace(/=.*/, '')).sort()
+  }
+  expect(await facetsIn('contacts')).toEqual(Object.values(CONTACT_FACETS).sort())
+  expect(await facetsIn('companies')).toEqual(Object.values(COMPANY_FACETS).sort())
 })

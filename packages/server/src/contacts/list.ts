@@ -9,17 +9,12 @@ import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/te
 import type { Tenant } from '../platform/tenant.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
+import { CONTACT_FACETS } from './facets.ts'
 import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
 
 /** Filters of the contact list; all must match. */
-export interface ContactFilters {
+export interface ContactFilters extends Partial<Record<keyof typeof CONTACT_FACETS, string>> {
   status?: 'enriched' | 'not_enriched'
-  lifecycle_stage?: string
-  lead_status?: string
-  country?: string
-  industry?: string
-  city?: string
-  state?: string
   job_title?: string
   has_linkedin?: boolean
   company_id?: string
@@ -40,7 +35,7 @@ export interface ListCondition {
 }
 
 export interface ContactOrder {
-  sortBy: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate'
+  sortBy: keyof typeof SORT_COLUMNS | 'createdate'
   direction: 'asc' | 'desc'
 }
 
@@ -50,16 +45,6 @@ interface ListOptions {
   projection: Projection
   withProvenance: boolean
 }
-
-/** Exact-match filters, with the property key of each. */
-const EXACT = {
-  lifecycle_stage: 'lifecyclestage',
-  lead_status: 'lead_status',
-  country: 'country',
-  industry: 'industry',
-  city: 'city',
-  state: 'state',
-} as const
 
 const NOTES_IN_LISTS = 10
 const SORT_COLUMNS = {
@@ -136,7 +121,7 @@ export function matchingContacts(tenant: Tenant, filters: ContactFilters) {
 }
 
 function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: ContactFilters) {
-  const conditions: Expression<SqlBool>[] = [...exactFacets(EXACT, filters), ...textConditions(filters)]
+  const conditions: Expression<SqlBool>[] = [...exactFacets(CONTACT_FACETS, filters), ...textConditions(filters)]
   if (filters.status === 'enriched') conditions.push(sql`enriched_at IS NOT NULL`)
   if (filters.status === 'not_enriched') conditions.push(sql`enriched_at IS NULL`)
   if (filters.has_linkedin !== undefined) {

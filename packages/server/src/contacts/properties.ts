@@ -1,19 +1,8 @@
 import Type from 'typebox'
 import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { LIFECYCLE_STAGES } from './property-catalogue.ts'
 import { isConsentFlag } from './protected-properties.ts'
-
-export const LIFECYCLE_STAGES = [
-  'lead',
-  'prospect',
-  'mql',
-  'sql',
-  'opportunity',
-  'customer',
-  'evangelist',
-  'subscriber',
-  'other',
-] as const
 
 /** Keys of one record, including a contact's email. */
 export const PROPERTIES_MAX = 500

@@ -1,66 +1,93 @@
-import { type AliasedExpression, sql } from 'kysely'
-import type { Tenant } from '../platform/tenant.ts'
+export const PROPERTY_TYPES = ['text', 'number', 'boolean', 'date', 'list'] as const
+export type PropertyType = (typeof PROPERTY_TYPES)[number]
 
-/** The number of newest records to collect properties from: few enough to be fast for any tenant. */
-export const NEWEST_RECORDS = 1_000
-const PROPERTIES_MAX = 500
+export const LIFECYCLE_STAGES = [
+  'lead',
+  'prospect',
+  'mql',
+  'sql',
+  'opportunity',
+  'customer',
+  'evangelist',
+  'subscriber',
+  'other',
+] as const
 
-export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'
-
-export interface FoundProperty {
-  name: string
+/** A property that the service knows. Records may have any others. */
+export interface KnownProperty {
+  label: string
   type: PropertyType
-  /** How many of the newest records have it. */
-  records: number
+  /** The only values that it may have. */
+  choices?: readonly string[]
+  /** The filter of lists, and the dimension of aggregation, by its exact value. The table has it in `facets`. */
+  facet?: string
+  /** Records are shown and exported with it, unless other properties are chosen. */
+  isUsual?: true
+  /** The compact form of a record has it. */
+  isInSummary?: true
+  /** A column of the table, which filters and files use like a property. */
+  isColumn?: true
+  /** Only the service sets it. */
+  isDerived?: true
 }
 
-interface Row {
-  key: string
-  records: number
-  numbers: number
-  booleans: number
-  lists: number
-  dates: number
-  numeric_texts: number
+const OF_BOTH = {
+  industry: { label: 'Industry', type: 'text', facet: 'industry', isUsual: true },
+  country: { label: 'Country', type: 'text', facet: 'country', isUsual: true },
+  state: { label: 'State', type: 'text', facet: 'state', isUsual: true },
+  city: { label: 'City', type: 'text', isUsual: true },
+  numberofemployees: { label: 'Employees', type: 'number' },
+  annualrevenue: { label: 'Annual revenue', type: 'number' },
+} as const
+const CREATED = { label: 'Created', type: 'date', isColumn: true, isDerived: true } as const
+const UPDATED = { label: 'Updated', type: 'date', isColumn: true, isDerived: true } as const
+
+/** In the order of menus. */
+export const CONTACT_PROPERTIES = {
+  email: { label: 'Email', type: 'text', isUsual: true, isInSummary: true, isColumn: true },
+  firstname: { label: 'First name', type: 'text', isUsual: true, isInSummary: true },
+  lastname: { label: 'Last name', type: 'text', isUsual: true, isInSummary: true },
+  company: { label: 'Company', type: 'text', isUsual: true, isInSummary: true },
+  jobtitle: { label: 'Job title', type: 'text', isUsual: true, isInSummary: true },
+  lifecyclestage: {
+    label: 'Lifecycle stage',
+    type: 'text',
+    choices: LIFECYCLE_STAGES,
+    facet: 'lifecycle_stage',
+    isUsual: true,
+    isInSummary: true,
+  },
+  lead_status: { label: 'Lead status', type: 'text', facet: 'lead_status', isUsual: true },
+  ...OF_BOTH,
+  city: { ...OF_BOTH.city, facet: 'city' },
+  linkedin_url: { label: 'LinkedIn', type: 'text' },
+  social_profile_url: { label: 'Social profile', type: 'text' },
+  company_domain: { label: 'Company domain', type: 'text' },
+  company_id: { label: 'Company record', type: 'text', isColumn: true, isDerived: true },
+  creation_source: { label: 'Created by', type: 'text', isColumn: true, isDerived: true },
+  created_at: CREATED,
+  updated_at: UPDATED,
+  first_seen_at: { label: 'First seen', type: 'date', isColumn: true, isDerived: true },
+} as const satisfies Record<string, KnownProperty>
+
+/** In the order of menus. */
+export const COMPANY_PROPERTIES = {
+  name: { label: 'Name', type: 'text', isUsual: true, isColumn: true },
+  domain: { label: 'Domain', type: 'text', isUsual: true, isColumn: true },
+  ...OF_BOTH,
+  numberofemployees: { ...OF_BOTH.numberofemployees, isUsual: true },
+  annualrevenue: { ...OF_BOTH.annualrevenue, isUsual: true },
+  created_at: CREATED,
+  updated_at: UPDATED,
+} as const satisfies Record<string, KnownProperty>
+
+/** The names of the properties that `has` selects. */
+export function namesOf(
+  properties: Readonly<Record<string, KnownProperty>>,
+  has: (property: KnownProperty) => boolean | undefined,
+): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => (has(property) ? name : []))
 }
 
-/** The properties of a tenant's newest contacts, most frequent first, with their most common type. */
-export function findContactProperties(tenant: Tenant): Promise<FoundProperty[]> {
-  const newest = tenant.db.selectFrom('contacts').select('properties').orderBy('created_at', 'desc')
-  return findProperties(tenant, newest.limit(NEWEST_RECORDS).as('newest'))
-}
-
-/** The properties of some records, most frequent first, with their most common type. */
-export async function findProperties(
-  tenant: Tenant,
-  newest: AliasedExpression<{ properties: unknown }, 'newest'>,
-): Promise<FoundProperty[]> {
-  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
-  const kind = sql`jsonb_typeof((pairs.pair).value)`
-  const text = sql`(pairs.pair).value #>> '{}'`
-  const rows: Row[] = await tenant.db
-    .selectFrom(pairs)
-    .select([
-      sql<string>`(pairs.pair).key`.as('key'),
-      sql<number>`count(*)`.as('records'),
-      sql<number>`count(*) FILTER (WHERE ${kind} = 'number')`.as('numbers'),
-      sql<number>`count(*) FILTER (WHERE ${kind} = 'boolean')`.as('booleans'),
-      sql<number>`count(*) FILTER (WHERE ${kind} = 'array')`.as('lists'),
-      sql<number>`count(*) FILTER (WHERE ${kind} = 'string' AND timestamp_of(${text}) IS NOT NULL)`.as('dates'),
-      sql<number>`count(*) FILTER (WHERE ${kind} = 'string'
-        AND numeric_property(jsonb_build_object('n', (pairs.pair).value), 'n') IS NOT NULL)`.as('numeric_texts'),
-    ])
-    .groupBy(sql`1`)
-    .orderBy(sql`2 DESC, 1`)
-    .limit(PROPERTIES_MAX)
-    .execute()
-  return rows.map((row) => ({ name: row.key, type: typeOf(row), records: Number(row.records) }))
-}
-
-function typeOf({ records, numbers, booleans, lists, dates, numeric_texts }: Row): PropertyType {
-  const most = (count: number) => count * 2 > records
-  if (most(numbers + numeric_texts)) return 'number'
-  if (most(booleans)) return 'boolean'
-  if (most(lists)) return 'list'
-  return most(dates) ? 'date' : 'text'
-}
+/** The properties of a contact's compact form. */
+export const SUMMARY_PROPERTIES = namesOf(CONTACT_PROPERTIES, ({ isInSummary }) => isInSummary)

@@ -1,24 +1,8 @@
-/** Properties of contacts and companies that the service knows. */
-const KNOWN = [
-  'email',
-  'firstname',
-  'lastname',
-  'company',
-  'jobtitle',
-  'lifecyclestage',
-  'lead_status',
-  'industry',
-  'country',
-  'state',
-  'city',
-  'numberofemployees',
-  'annualrevenue',
-  'linkedin_url',
-  'social_profile_url',
-  'company_domain',
-]
+import { CONTACT_PROPERTIES, namesOf } from './property-catalogue.ts'
 
-const BY_PLAIN_NAME = new Map(KNOWN.map((name) => [plainName(name), name]))
+const BY_PLAIN_NAME = new Map(
+  namesOf(CONTACT_PROPERTIES, ({ isDerived }) => !isDerived).map((name) => [plainName(name), name]),
+)
 
 /**
  * The property for a form field, a trait or a column of a file: `firstName`, `First Name` and `first_name` are all

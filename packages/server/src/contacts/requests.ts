@@ -13,7 +13,8 @@ import {
   wordList,
 } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
-import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
+import { CONTACT_FACET_FILTERS } from './facets.ts'
+import { checkProperties, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
 
 const VisitorId = Type.String({ minLength: 1, maxLength: 200 })
@@ -51,12 +52,7 @@ type Sent<Fields extends Type.TProperties> = Type.Static<Type.TObject<Fields>>
 export const ListContactsQuery = Type.Object({
   ...pageParameters(20, 100),
   status: oneOf(['enriched', 'not_enriched'], 'Whether an enrichment source has written to the contact.'),
-  lifecycle_stage: oneOf(LIFECYCLE_STAGES, 'Lifecycle stage.'),
-  lead_status: filterText('Exact lead status.'),
-  country: filterText('Exact country.'),
-  industry: filterText('Exact industry.'),
-  city: filterText('Exact city.'),
-  state: filterText('Exact state.'),
+  ...CONTACT_FACET_FILTERS,
   job_title: filterText('Part of the job title, ignoring case.'),
   has_linkedin: flag('Contacts with or without a social-network profile.'),
   has_social_profile: flag('The same as has_linkedin.'),

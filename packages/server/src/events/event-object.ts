@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { EventRecord } from '../journal/event-record.ts'
 import { contactsOf, type Owned } from '../owners/owners.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -10,33 +11,56 @@ export type JoinedContact = Type.Static<typeof JoinedContact>
 export const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text })
 export type JoinedCompany = Type.Static<typeof JoinedCompany>
 
+interface Column {
+  /** As the dashboard shows it. */
+  label: string
+  description?: string
+}
+
+function columns<Name extends keyof EventRecord, Each extends Column>(of: Record<Name, Each>): Record<Name, Each> {
+  return of
+}
+
+/** Columns of text that are fields under their own names; an empty text is null. */
+const TEXTS = columns({
+  url: { label: 'URL' },
+  domain: { label: 'Domain', description: 'Host of url.' },
+  visitor_id: { label: 'Visitor' },
+  session_id: { label: 'Session' },
+  referrer: { label: 'Referrer' },
+  referring_domain: { label: 'Referring domain' },
+  browser: { label: 'Browser' },
+  os: { label: 'Operating system' },
+  device_type: { label: 'Device' },
+  screen: { label: 'Screen' },
+  user_agent: { label: 'User agent' },
+  analytics_user_id: {
+    label: 'Analytics user id',
+    description: "The visitor's id in another analytics tool, if the page sends it.",
+  },
+})
+
+const FLAGS = columns({
+  is_bot: { label: 'Bot', description: 'Whether the sender identifies itself as a bot.' },
+  origin_mismatch: {
+    label: 'Sent from a different host',
+    description: 'Whether the host of url differs from the host of the page that sent the event.',
+  },
+})
+
+const TEXT_NAMES = Object.keys(TEXTS) as (keyof typeof TEXTS)[]
+const FLAG_NAMES = Object.keys(FLAGS) as (keyof typeof FLAGS)[]
+
 const FIELDS = {
   event_id: Id,
   _id: Id,
   event: Type.String({ examples: ['page_view'] }),
   timestamp: Timestamp,
   createdAt: Type.String({ format: 'date-time', description: 'When the service received the event.' }),
-  url: Text,
-  domain: Type.Unsafe<string | null>({ ...Text, description: 'Host of url.' }),
   data: Type.Record(Type.String(), Type.Unknown(), { examples: [{ title: 'Pricing', path: '/pricing' }] }),
   internal_contact_id: Nullable(Id),
-  visitor_id: Text,
-  session_id: Text,
-  referrer: Text,
-  referring_domain: Text,
-  browser: Text,
-  os: Text,
-  device_type: Text,
-  is_bot: Type.Boolean(),
-  origin_mismatch: Type.Boolean({
-    description: 'Whether the host of url differs from the host of the page that sent the event.',
-  }),
-  screen: Text,
-  user_agent: Text,
-  analytics_user_id: Type.Unsafe<string | null>({
-    ...Text,
-    description: "The visitor's id in another analytics tool, if the page sends it.",
-  }),
+  ...byName(TEXT_NAMES, (name) => Nullable(Type.String(), TEXTS[name].description)),
+  ...byName(FLAG_NAMES, (name) => Type.Boolean({ description: FLAGS[name].description })),
 }
 
 /** An event with its contact and that contact's company. */
@@ -99,33 +123,33 @@ export const ContactEvent = Type.Object(
 export type EventObject = Type.Static<typeof PlainEvent>
 export type EventWithContact = Type.Static<typeof EnrichedEvent>
 
-/** The columns that the queries of this folder select; times are milliseconds since 1970. */
-export interface EventRow extends Owned {
-  event_id: string
-  event: string
-  timestamp_ms: number
-  received_at_ms: number
-  url: string
-  domain: string
-  data: string
-  visitor_id: string
-  session_id: string
-  referrer: string
-  referring_domain: string
-  browser: string
-  os: string
-  device_type: string
-  is_bot: number | boolean
-  origin_mismatch: number | boolean
-  screen: string
-  user_agent: string
-  analytics_user_id: string
-}
+/** The fields of events as filters and columns of a list, in the order of menus. */
+export const EVENT_FIELDS = [
+  { name: 'timestamp', label: 'Time', type: 'date' },
+  { name: 'event', label: 'Event', type: 'text' },
+  { name: 'internal_contact_id', label: 'Contact', type: 'text' },
+  ...TEXT_NAMES.map((name) => ({ name, label: TEXTS[name].label, type: 'text' }) as const),
+  ...FLAG_NAMES.map((name) => ({ name, label: FLAGS[name].label, type: 'boolean' }) as const),
+  { name: 'createdAt', label: 'Received', type: 'date' },
+  { name: 'event_id', label: 'Event id', type: 'text' },
+] as const
 
-export const EVENT_SELECT = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
-  toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, owner_id, is_anonymous, visitor_id, session_id,
-  referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent,
-  analytics_user_id`
+/** What the queries of this folder select; times are milliseconds since 1970. */
+export type EventRow = Owned &
+  Pick<EventRecord, 'event_id' | 'event' | 'data' | keyof typeof TEXTS> &
+  Record<keyof typeof FLAGS, number | boolean> & { timestamp_ms: number; received_at_ms: number }
+
+export const EVENT_SELECT = [
+  'event_id',
+  'event',
+  'toUnixTimestamp64Milli(timestamp) AS timestamp_ms',
+  'toUnixTimestamp64Milli(received_at) AS received_at_ms',
+  'data',
+  'owner_id',
+  'is_anonymous',
+  ...TEXT_NAMES,
+  ...FLAG_NAMES,
+].join(', ')
 
 /** Events as the API returns them, with the ids of their current contacts. */
 export async function toEventObjects(tenant: Tenant, rows: readonly EventRow[]): Promise<EventObject[]> {
@@ -135,29 +159,24 @@ export async function toEventObjects(tenant: Tenant, rows: readonly EventRow[]):
 
 /** An event as the API returns it, without contact and company. */
 export function toEventObject(row: EventRow, contactId: string | null): EventObject {
-  return {
+  const event = {
     event_id: row.event_id,
     _id: row.event_id,
     event: row.event,
     timestamp: isoOf(row.timestamp_ms),
     createdAt: isoOf(row.received_at_ms),
-    url: textOrNull(row.url),
-    domain: textOrNull(row.domain),
     data: JSON.parse(row.data || '{}') as Record<string, unknown>,
     internal_contact_id: contactId,
-    visitor_id: textOrNull(row.visitor_id),
-    session_id: textOrNull(row.session_id),
-    referrer: textOrNull(row.referrer),
-    referring_domain: textOrNull(row.referring_domain),
-    browser: textOrNull(row.browser),
-    os: textOrNull(row.os),
-    device_type: textOrNull(row.device_type),
-    is_bot: Boolean(row.is_bot),
-    origin_mismatch: Boolean(row.origin_mismatch),
-    screen: textOrNull(row.screen),
-    user_agent: textOrNull(row.user_agent),
-    analytics_user_id: textOrNull(row.analytics_user_id),
-  }
+  } as EventObject
+  for (const name of TEXT_NAMES) event[name] = textOrNull(row[name])
+  for (const name of FLAG_NAMES) event[name] = Boolean(row[name])
+  return event
+}
+
+function byName<Name extends string, Value>(names: readonly Name[], read: (name: Name) => Value) {
+  const values = {} as Record<Name, Value>
+  for (const name of names) values[name] = read(name)
+  return values
 }
 
 export function isoOf(milliseconds: number): string {

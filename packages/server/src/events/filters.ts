@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { EVENT_TEXT_LENGTH_MAX, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
+import { EVENT_TEXT_LENGTH_MAX, type EventRecord, NOBODY, SYSTEM_EVENTS } from '../journal/event-record.ts'
 import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import { IS_IDENTIFIED } from '../platform/clickhouse/owner-links.ts'
@@ -33,13 +33,13 @@ interface EventFilter<Schema extends TSchema = TSchema> {
   schema: Schema
   comparison: Comparison
   /** The columns that are compared. */
-  columns: readonly string[]
+  columns: readonly (keyof EventRecord)[]
 }
 
 function define<const Schema extends TSchema>(
   schema: Schema,
   comparison: Comparison,
-  ...columns: string[]
+  ...columns: (keyof EventRecord)[]
 ): EventFilter<Schema> {
   return { schema, comparison, columns }
 }
@@ -151,6 +151,14 @@ export async function withCompany(
   if (company_id === undefined) return filters
   const contacts = isUuid(company_id) ? await people.newestOfCompany(tenant, company_id, COMPANY_CONTACTS_MAX) : []
   return { ...filters, contacts_of_company: contacts }
+}
+
+const NAMES = Object.keys(EVENT_FILTERS) as EventFilterName[]
+
+/** The schemas of all filters but some. */
+export function eventFilterSchemasExcept<const Name extends EventFilterName>(...names: Name[]) {
+  const others = NAMES.filter((name): name is Exclude<EventFilterName, Name> => !(names as string[]).includes(name))
+  return eventFilterSchemas(...others)
 }
 
 /** The schemas of some filters, as properties of a request. */

@@ -1,3 +1,4 @@
+import { LONG_COLUMNS } from '../journal/event-record.ts'
 import { contactsOf } from '../owners/owners.ts'
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -12,7 +13,7 @@ export interface EventOrder {
   direction: 'asc' | 'desc'
 }
 
-const EVENT_BYTES = 'byteSize(data, url, url_path, title, referrer, text, class, user_agent) AS bytes'
+const EVENT_BYTES = `byteSize(${LONG_COLUMNS.join(', ')}) AS bytes`
 const EVENT_BYTES_BESIDE_TEXTS = 1_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
 

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { pageParameters } from '../platform/http/pagination.ts'
 import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
-import { eventFilterSchemas } from './filters.ts'
+import { eventFilterSchemas, eventFilterSchemasExcept } from './filters.ts'
 
 export const includeSystem = wordList(['system'], 'Adds system events, such as contact_created.')
 
@@ -17,36 +17,8 @@ export const includeSystemInBody = Type.Optional(
 /** Query of GET /v1/events: the single-value filters of aggregation, so that a group's events can be listed. */
 export const ListEventsQuery = Type.Object({
   ...pageParameters(20, 100),
-  ...eventFilterSchemas(
-    'event_type',
-    'contact_id',
-    'company_id',
-    'domain',
-    'url_contains',
-    'date_after',
-    'date_before',
-    'created_after',
-    'identified_only',
-    'search',
-    'visitor_id',
-    'session_id',
-    'analytics_user_id',
-    'url',
-    'url_path',
-    'title',
-    'title_contains',
-    'text',
-    'text_contains',
-    'element_type',
-    'element_id',
-    'class_contains',
-    'referring_domain',
-    'device_type',
-    'browser',
-    'os',
-    'is_bot',
-    'origin_mismatch',
-  ),
+  // A parameter has one value.
+  ...eventFilterSchemasExcept('event_types', 'contact_ids'),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'The field to sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
   count_only: flag('Return only the number of results.', false),

@@ -6,18 +6,10 @@ import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { RecordResult } from '../sources/apply-records.ts'
 import { type WrittenContact, writeRecords } from '../sources/write-records.ts'
-import type { Column } from './columns.ts'
 import { KEPT_DAYS } from './files.ts'
-import type { Task } from './run.ts'
-import { forEachChunk, SOURCE, withStagedRows } from './stage-file.ts'
+import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
 import type { Row } from './staging.ts'
-
-/** A mapped file, positioned below its header. */
-export interface MappedFile {
-  records: AsyncGenerator<string[]>
-  columns: readonly Column[]
-  onRead: (rows: number, characters: number) => Promise<void>
-}
+import type { Task } from './task.ts'
 
 type Ranges = [first: number, last: number][]
 

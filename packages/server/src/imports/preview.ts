@@ -6,11 +6,10 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
 import { type Counts, READING_SHARE } from './import-object.ts'
-import type { MappedFile } from './import-rows.ts'
 import { requireImport } from './imports.ts'
 import { shortened } from './inspect-file.ts'
-import type { Task } from './run.ts'
-import { forEachChunk, SOURCE, withStagedRows } from './stage-file.ts'
+import { forEachChunk, type MappedFile, SOURCE, withStagedRows } from './stage-file.ts'
+import type { Task } from './task.ts'
 
 const ROWS_SHOWN = 20
 const CHANGES_SHOWN = 50

@@ -9,25 +9,11 @@ import { importRows } from './import-rows.ts'
 import type { FileColumn } from './inspect-file.ts'
 import { type ColumnMapping, mappedColumns } from './mapping.ts'
 import { previewRows } from './preview.ts'
+import { Ended, openTask } from './task.ts'
 import { undoImport } from './undo.ts'
 
 /** An import that fails this many times without writing a row is given up. */
 const ATTEMPTS_MAX = 10
-const PROGRESS_EVERY_MS = 1_000
-
-/** The state of the import changed while a job worked on it. The job ends and changes nothing more. */
-export class Ended extends Error {}
-
-/** An import while a job works on it. */
-export interface Task {
-  tenant: Tenant
-  importId: string
-  /** The state that it must keep. */
-  state: ImportState
-  /** @throws Ended when the import was cancelled, and the reason when the process stops. */
-  check(tx?: Tenant): Promise<void>
-  setProgress(progress: number): Promise<void>
-}
 
 /** Works on an import until it ends or the process stops; then the next job continues. */
 export async function runImport(
@@ -45,7 +31,7 @@ export async function runImport(
     .executeTakeFirst()
   if (!row) return
   const state = row.state as ImportState
-  const task = taskOf(tenant, importId, state, signal)
+  const task = openTask(tenant, importId, state, signal)
   try {
     if (row.attempts > ATTEMPTS_MAX) throw givenUp(state)
     if (state === 'undoing') return await undoImport(task, writing)
@@ -65,35 +51,6 @@ export async function runImport(
     if (error instanceof Ended) return
     if (signal.aborted || !isFinal(error)) throw error
     await endWithError(tenant, importId, state, error, writing.clock())
-  }
-}
-
-function taskOf(tenant: Tenant, importId: string, state: ImportState, signal: AbortSignal): Task {
-  let savedAt = 0
-  return {
-    tenant,
-    importId,
-    state,
-    check: async (tx) => {
-      signal.throwIfAborted()
-      const query = (tx ?? tenant).db.selectFrom('imports').select('state').where('import_id', '=', importId)
-      // In a transaction, a concurrent cancellation, which locks the row for an update, waits for its commit.
-      const found = await (tx ? query.forKeyShare() : query).executeTakeFirst()
-      if (found?.state !== state) throw new Ended()
-    },
-    setProgress: async (progress) => {
-      const now = performance.now()
-      if (now - savedAt < PROGRESS_EVERY_MS) return
-      savedAt = now
-      signal.throwIfAborted()
-      const { numUpdatedRows } = await tenant.db
-        .updateTable('imports')
-        .set({ progress })
-        .where('import_id', '=', importId)
-        .where('state', '=', state)
-        .executeTakeFirst()
-      if (numUpdatedRows === 0n) throw new Ended()
-    },
   }
 }
 

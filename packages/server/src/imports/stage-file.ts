@@ -11,8 +11,8 @@ export const SOURCE = { source: 'import', kind: 'import' } as const
 /** Concurrent chunks: while one is read and applied, PostgreSQL writes others. */
 const CHUNKS_IN_FLIGHT = 3
 
-interface StageOptions {
-  /** The file's records below the header. */
+/** A mapped file, positioned below its header. */
+export interface MappedFile {
   records: AsyncGenerator<string[]>
   columns: readonly Column[]
   /** Whether a row was imported before an interruption. */
@@ -27,12 +27,12 @@ interface StageOptions {
  */
 export async function withStagedRows<T>(
   tenant: Tenant,
-  options: StageOptions,
+  file: MappedFile,
   work: (rowCount: number, chunks: AsyncGenerator<Chunk>) => Promise<T>,
 ): Promise<T> {
   return tenant.scratch(async (scratch) => {
     const staging = await openStaging(scratch)
-    const { parts, rowCount } = await stage(tenant, staging, options)
+    const { parts, rowCount } = await stage(tenant, staging, file)
     const grouping = createGrouping()
     await staging.visitRepeats(grouping.join)
     return work(rowCount, chunksOf(staging, parts, grouping.groups()))
@@ -43,7 +43,7 @@ export async function withStagedRows<T>(
 async function stage(
   tenant: Tenant,
   staging: Staging,
-  { records, columns, isDone = () => false, onRead }: StageOptions,
+  { records, columns, isDone = () => false, onRead }: MappedFile,
 ): Promise<{ parts: Part[]; rowCount: number }> {
   const parts: Part[] = []
   let storing: Promise<void> = Promise.resolve()

@@ -18,8 +18,8 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { requireImport } from './imports.ts'
-import type { Task } from './run.ts'
 import { SOURCE } from './stage-file.ts'
+import type { Task } from './task.ts'
 
 /** Contacts per transaction: each may have 256 KiB. */
 const CHANGES_PER_PAGE = 200

@@ -104,19 +104,19 @@ export const NOBODY = ZERO_ID
 const COLUMN_NAMES = Object.keys(EVENT_COLUMNS) as ColumnName[]
 
 /** What every event has of its own. */
-type Own = 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'
+const OWN = ['tenant_id', 'event_id', 'event', 'timestamp', 'received_at'] as const
 
 /** An empty event: the default values of a record. */
 export const EMPTY_RECORD = {
   ...Object.fromEntries(
     Object.entries(EVENT_COLUMNS)
-      .filter(([name]) => !['tenant_id', 'event_id', 'event', 'timestamp', 'received_at'].includes(name))
+      .filter(([name]) => !(OWN as readonly string[]).includes(name))
       .map(([name, type]) => [name, type === 'Bool' ? false : '']),
   ),
   owner_id: NOBODY,
   is_anonymous: true,
   data: '{}',
-} as Omit<EventRecord, Own>
+} as Omit<EventRecord, (typeof OWN)[number]>
 
 /** ClickHouse's name for the journal's format: a line of column names, then one JSON array per row. */
 export const JOURNAL_FORMAT = 'JSONCompactEachRowWithNames'
@@ -139,13 +139,13 @@ export function serializeRows(rows: readonly object[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** The approximate size of a group's events in the journal, in bytes: the lengths of all columns that can be long. */
+/** The columns that can be long. */
+export const LONG_COLUMNS = ['url', 'url_path', 'title', 'text', 'class', 'referrer', 'user_agent', 'data'] as const
+
+/** The approximate size of a group's events in the journal, in bytes. */
 export function sizeOf({ events }: EventGroup): number {
-  let size = 0
-  for (const { url, url_path, title, text, class: classes, referrer, user_agent, data } of events) {
-    const texts = url.length + url_path.length + title.length + text.length + classes.length + referrer.length
-    size += SHORT_TEXTS_BYTES + texts + user_agent.length + data.length
-  }
+  let size = events.length * SHORT_TEXTS_BYTES
+  for (const event of events) for (const column of LONG_COLUMNS) size += event[column].length
   return size
 }
 

@@ -3,10 +3,13 @@ import { readSources, type Source } from '../docs/contents.ts'
 import type { Values } from '../operations/declare.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { asMarkedText } from './answers.ts'
-import { openCall } from './call.ts'
+import { openCall, type ToolServices } from './call.ts'
 import type { McpCaller } from './caller.ts'
-import type { ServerDependencies } from './server.ts'
 import { DESCRIBE_SCHEMA } from './tools/describe-schema.ts'
+
+export interface ResourceServices extends ToolServices {
+  sdk: typeof import('@modelcontextprotocol/server')
+}
 
 const DOCS = 'cds://docs/'
 
@@ -22,7 +25,7 @@ function readPages(): Promise<Source[]> {
 }
 
 /** The schema of the workspace, and the documentation. */
-export function addResources(server: McpServer, dependencies: ServerDependencies, caller: McpCaller): void {
+export function addResources(server: McpServer, dependencies: ResourceServices, caller: McpCaller): void {
   const { sdk } = dependencies
   server.registerResource(
     'schema',

@@ -13,21 +13,18 @@ import { toServiceError } from '../platform/http/conventions.ts'
 import type { Logger } from '../platform/log.ts'
 import { VERSION } from '../platform/version.ts'
 import { asMarkedText, DATA_NOTICE, fitted } from './answers.ts'
-import { checkArguments, errorText, mayUse, openCall, type ToolServices } from './call.ts'
+import { checkArguments, errorText, mayUse, openCall } from './call.ts'
 import type { McpCaller } from './caller.ts'
 import { hintsOf } from './hints.ts'
 import { addPrompts } from './prompts.ts'
-import { addResources } from './resources.ts'
+import { addResources, type ResourceServices } from './resources.ts'
 import type { Confirmation, Tool } from './tool.ts'
 import { TOOLS } from './tools/all-tools.ts'
-
-export type Sdk = typeof import('@modelcontextprotocol/server')
 
 /** A hash of what a person confirms. */
 export type ConfirmedState = { what: string }
 
-export interface ServerDependencies extends ToolServices {
-  sdk: Sdk
+export interface ServerDependencies extends ResourceServices {
   /** Signs what a client must send back with a person's confirmation. */
   stateCodec: RequestStateCodec<ConfirmedState>
   log: Logger

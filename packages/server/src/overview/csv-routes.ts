@@ -9,6 +9,7 @@ import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import { contactFiltersOf, filtersByEvents, type ListFilter } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty, namesOf } from '../contacts/property-catalogue.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import type { EventWithContact } from '../events/event-object.ts'
 import { withCompany } from '../events/filters.ts'
@@ -26,30 +27,9 @@ import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 const columns = filterText('A comma-separated list of columns: fields, and keys of properties or data.', 8_000)
 const response = { 200: { type: 'string', description: 'text/csv' } }
 
-const CONTACT_USUAL = [
-  'contact_id',
-  'email',
-  'firstname',
-  'lastname',
-  'company',
-  'jobtitle',
-  'lifecyclestage',
-  'lead_status',
-  'country',
-  'city',
-  'creation_source',
-  'created_at',
-]
-const COMPANY_USUAL = [
-  'company_id',
-  'name',
-  'domain',
-  'industry',
-  'country',
-  'state',
-  'numberofemployees',
-  'created_at',
-]
+const isUsual = (property: KnownProperty) => property.isUsual
+const CONTACT_USUAL = ['contact_id', ...namesOf(CONTACT_PROPERTIES, isUsual), 'creation_source', 'created_at']
+const COMPANY_USUAL = ['company_id', ...namesOf(COMPANY_PROPERTIES, isUsual), 'created_at']
 const EVENT_USUAL = ['timestamp', 'event', 'url', 'contact_email', 'visitor_id', 'browser', 'os', 'device_type', 'data']
 
 const ORDER = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']

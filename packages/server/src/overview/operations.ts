@@ -1,11 +1,12 @@
 import Type from 'typebox'
+import { PROPERTY_TYPES } from '../contacts/property-catalogue.ts'
 import { operation } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { oneOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
 import { Overview, readOverview } from './overview.ts'
-import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
+import { ENTITIES, listProperties, type Property } from './properties.ts'
 import { suggestValues } from './suggestions.ts'
 
 const Suggestion = Type.Object({
@@ -23,6 +24,9 @@ const PropertyObject = Type.Object(
     type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
     is_editable: Type.Boolean({
       description: 'Whether people set it: not if the service derives it, or if it records a consent.',
+    }),
+    is_usual: Type.Boolean({
+      description: 'Whether records are shown and exported with it, unless other properties are chosen.',
     }),
     choices: Nullable(Type.Array(Type.String()), 'The only values it may have; null for any.'),
     newest_with_value: Nullable(

@@ -115,6 +115,7 @@ test('properties are listed with their types', async () => {
     label: 'Favourite colour',
     type: 'text',
     is_editable: true,
+    is_usual: false,
     choices: null,
     newest_with_value: expect.any(Number),
   })
@@ -129,6 +130,7 @@ test('properties are listed with their types', async () => {
     label: 'Plan size',
     type: 'text',
     is_editable: false,
+    is_usual: false,
     choices: null,
     newest_with_value: null,
   })

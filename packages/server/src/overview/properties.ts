@@ -1,14 +1,19 @@
 import { findCompanyProperties } from '../companies/list.ts'
 import { FIRST_TOUCH_KEYS } from '../contacts/first-touch-keys.ts'
-import { LIFECYCLE_STAGES } from '../contacts/properties.ts'
-import { findContactProperties, type PropertyType } from '../contacts/property-catalogue.ts'
+import { findContactProperties } from '../contacts/found-properties.ts'
+import {
+  COMPANY_PROPERTIES,
+  CONTACT_PROPERTIES,
+  type KnownProperty,
+  type PropertyType,
+} from '../contacts/property-catalogue.ts'
 import { isConsent } from '../contacts/protected-properties.ts'
 import { dataKeys } from '../events/data-keys.ts'
+import { EVENT_FIELDS } from '../events/event-object.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 export const ENTITIES = ['contacts', 'companies', 'events'] as const
 export type Entity = (typeof ENTITIES)[number]
-export const PROPERTY_TYPES: readonly PropertyType[] = ['text', 'number', 'boolean', 'date', 'list']
 
 export interface Property {
   name: string
@@ -16,115 +21,59 @@ export interface Property {
   type: PropertyType
   /** Whether people set it. The service derives the others, or they record a consent. */
   is_editable: boolean
+  /** Whether records are shown and exported with it, unless other properties are chosen. */
+  is_usual: boolean
   /** The only values it may have; null for any. */
   choices: string[] | null
   /** How many of the newest 1,000 records have it; null if every record can have it, or if it belongs to events. */
   newest_with_value: number | null
 }
 
-type Listed = Omit<Property, 'is_editable' | 'choices' | 'newest_with_value'>
-
-function text(name: string, label: string): Listed {
-  return { name, label, type: 'text' }
-}
-function date(name: string, label: string): Listed {
-  return { name, label, type: 'date' }
-}
-
-const OF_PLACES = [text('country', 'Country'), text('state', 'State'), text('city', 'City')]
-const OF_SIZE: Listed[] = [
-  { name: 'numberofemployees', label: 'Employees', type: 'number' },
-  { name: 'annualrevenue', label: 'Annual revenue', type: 'number' },
-]
-
-/** The built-in properties, in the order of the dashboard's menus. */
-const BUILT_IN: Record<Entity, Listed[]> = {
-  contacts: [
-    text('email', 'Email'),
-    text('firstname', 'First name'),
-    text('lastname', 'Last name'),
-    text('company', 'Company'),
-    text('jobtitle', 'Job title'),
-    text('lifecyclestage', 'Lifecycle stage'),
-    text('lead_status', 'Lead status'),
-    text('industry', 'Industry'),
-    ...OF_PLACES,
-    ...OF_SIZE,
-    text('linkedin_url', 'LinkedIn'),
-    text('company_id', 'Company record'),
-    text('creation_source', 'Created by'),
-    date('created_at', 'Created'),
-    date('updated_at', 'Updated'),
-    date('first_seen_at', 'First seen'),
-  ],
-  companies: [
-    text('name', 'Name'),
-    text('domain', 'Domain'),
-    text('industry', 'Industry'),
-    ...OF_PLACES,
-    ...OF_SIZE,
-    date('created_at', 'Created'),
-    date('updated_at', 'Updated'),
-  ],
-  events: [
-    date('timestamp', 'Time'),
-    text('event', 'Event'),
-    text('url', 'URL'),
-    text('domain', 'Domain'),
-    text('internal_contact_id', 'Contact'),
-    text('visitor_id', 'Visitor'),
-    text('session_id', 'Session'),
-    text('referrer', 'Referrer'),
-    text('referring_domain', 'Referring domain'),
-    text('browser', 'Browser'),
-    text('os', 'Operating system'),
-    text('device_type', 'Device'),
-    { name: 'is_bot', label: 'Bot', type: 'boolean' },
-    { name: 'origin_mismatch', label: 'Sent from a different host', type: 'boolean' },
-    text('screen', 'Screen'),
-    text('user_agent', 'User agent'),
-    text('analytics_user_id', 'Analytics user id'),
-    date('createdAt', 'Received'),
-    text('event_id', 'Event id'),
-  ],
+const KNOWN: Record<Entity, Readonly<Record<string, KnownProperty>>> = {
+  contacts: CONTACT_PROPERTIES,
+  companies: COMPANY_PROPERTIES,
+  events: Object.fromEntries(
+    EVENT_FIELDS.map(({ name, ...field }) => [name, { ...field, isColumn: true, isDerived: true }]),
+  ),
 }
 
-/** The built-in properties of an entity, followed by those of the tenant's records. */
+/** The properties of an entity that the service knows, followed by those of the tenant's records. */
 export async function listProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Property[]> {
-  const builtIn = BUILT_IN[entity]
-  const known = new Set(builtIn.map(({ name }) => name))
-  const found = await customProperties(tenant, entity, now)
-  const records = new Map(found.map((each) => [each.name, each.records]))
-  const others = found.filter(({ name }) => !known.has(name))
-  const all = [...builtIn, ...others.map(({ name, type }) => ({ name, type, label: labelOf(name) }))]
-  return all.map((each) => ({
-    ...each,
-    is_editable: entity !== 'events' && isEditable(each.name),
-    choices: entity === 'contacts' && each.name === 'lifecyclestage' ? [...LIFECYCLE_STAGES] : null,
-    newest_with_value: records.get(each.name) ?? (entity !== 'events' && isStored(each.name) ? 0 : null),
+  const found = new Map((await foundProperties(tenant, entity, now)).map((each) => [each.name, each]))
+  const known = KNOWN[entity]
+  const knownOnes = Object.entries(known).map(([name, property]) => ({
+    name,
+    label: property.label,
+    type: property.type,
+    is_editable: !property.isDerived,
+    is_usual: property.isUsual ?? false,
+    choices: property.choices ? [...property.choices] : null,
+    newest_with_value: found.get(name)?.records ?? (property.isColumn ? null : 0),
   }))
+  const others = [...found.values()].filter(({ name }) => !Object.hasOwn(known, name))
+  return [
+    ...knownOnes,
+    ...others.map(({ name, type, records }) => ({
+      name,
+      label: labelOf(name),
+      type,
+      is_editable: entity !== 'events' && !FIRST_TOUCH_KEYS.includes(name) && !isConsent(name),
+      is_usual: false,
+      choices: null,
+      newest_with_value: records,
+    })),
+  ]
 }
 
-const DERIVED = ['company_id', 'creation_source', 'created_at', 'updated_at', 'first_seen_at', ...FIRST_TOUCH_KEYS]
-
-function isEditable(name: string): boolean {
-  return !DERIVED.includes(name) && !isConsent(name)
-}
-
-/** Whether a built-in property is one that a record has or has not, rather than a column that each has. */
-function isStored(name: string): boolean {
-  return !['email', 'name', 'domain', ...DERIVED].includes(name)
-}
-
-async function customProperties(
+async function foundProperties(
   tenant: Tenant,
   entity: Entity,
   now: Date,
-): Promise<(Omit<Listed, 'label'> & { records: number | null })[]> {
+): Promise<{ name: string; type: PropertyType; records: number | null }[]> {
   if (entity === 'contacts') return findContactProperties(tenant)
   if (entity === 'companies') return findCompanyProperties(tenant)
   const keys = await dataKeys(tenant, now)
-  return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const, records: null }))
+  return keys.map((key) => ({ name: `data.${key}`, type: 'text', records: null }))
 }
 
 /** A key as a label: `favourite_colour` is "Favourite colour". */

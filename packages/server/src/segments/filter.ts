@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
+import { COMPANY_PROPERTIES, CONTACT_PROPERTIES, type KnownProperty, namesOf } from '../contacts/property-catalogue.ts'
 
 /** The operators of property conditions. */
 export const PROPERTY_OPERATORS = [
@@ -70,17 +71,22 @@ export interface FilteredRecords {
 
 export const CONTACTS: FilteredRecords = {
   table: 'contacts',
-  textColumns: ['email', 'company_id', 'creation_source'],
-  timeColumns: ['created_at', 'updated_at', 'first_seen_at'],
+  ...columnsOf(CONTACT_PROPERTIES),
   lowerCase: ['email', 'company_id'],
   hasEvents: true,
 }
 export const COMPANIES: FilteredRecords = {
   table: 'companies',
-  textColumns: ['name', 'domain'],
-  timeColumns: ['created_at', 'updated_at'],
+  ...columnsOf(COMPANY_PROPERTIES),
   lowerCase: ['domain'],
   hasEvents: false,
+}
+
+function columnsOf(properties: Readonly<Record<string, KnownProperty>>) {
+  return {
+    textColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'text'),
+    timeColumns: namesOf(properties, ({ isColumn, type }) => isColumn && type === 'date'),
+  }
 }
 
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
@@ -101,10 +107,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
               operator: Type.Union(PROPERTY_OPERATORS.map((operator) => Type.Literal(operator))),
               value: Type.Optional(Type.Union([Value, Type.Array(Value)])),
             },
-            {
-              description:
-                'A property key, or email, created_at, updated_at, first_seen_at, company_id, creation_source.',
-            },
+            { description: `A property key, or ${[...CONTACTS.textColumns, ...CONTACTS.timeColumns].join(', ')}.` },
           ),
           Type.Object(
             {

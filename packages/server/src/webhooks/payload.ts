@@ -1,10 +1,10 @@
-import { type EventRow, type EventWithContact, toEventObject, toEventObjects } from '../events/event-object.ts'
+import { type EventRow, toEventObject, toEventObjects } from '../events/event-object.ts'
 import { joinContacts, type People } from '../events/people.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { defaultText } from './default-texts.ts'
+import { defaultText } from './event-types.ts'
 import type { WebhookFormat } from './schema.ts'
-import { renderMessage } from './slack/message.ts'
+import { type Content, renderMessage } from './slack/message.ts'
 
 /** The settings that determine the format of a subscription's bodies. */
 export interface Recipient {
@@ -55,14 +55,6 @@ export async function buildPayloads(tenant: Tenant, people: People, deliveries: 
 export function payloadWithoutContact(tenantId: string, recipient: Recipient, record: EventRecord): string {
   const event = { ...toEventObject(toRow(record), null), contact: null, company: null }
   return renderBody(tenantId, recipient, { event, title: record.title, path: record.url_path, properties: {} })
-}
-
-export interface Content {
-  event: EventWithContact
-  title: string
-  path: string
-  /** The contact's. */
-  properties: Record<string, unknown>
 }
 
 /** A body in the format of its subscription. */

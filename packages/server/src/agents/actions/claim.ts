@@ -41,6 +41,14 @@ export interface ClaimedAction extends GuardedAction {
   blockedBy: Guardrail | null
 }
 
+/** The result of one attempt to send. */
+export type SendOutcome =
+  | { outcome: 'sent'; result: Record<string, unknown> }
+  /** Permanent. */
+  | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
+  /** Temporary: retried with backoff, or at a given time. */
+  | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }
+
 /**
  * Claims an approved outreach for execution. The transaction stores what the guardrails count before anything is sent, so
  * that of two actions for one contact, one finds the other.

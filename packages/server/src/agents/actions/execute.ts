@@ -6,11 +6,11 @@ import { HOUR_MS } from '../../platform/time.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
-import { type ClaimedAction, claimAction, errorOf, whereClaimed } from './claim.ts'
+import { type ClaimedAction, claimAction, errorOf, type SendOutcome, whereClaimed } from './claim.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { deleteOutreach, type Ending, finishAction, lasting } from './record.ts'
-import type { ExecutionDependencies, SendOutcome } from './senders.ts'
+import type { ExecutionDependencies } from './senders.ts'
 
 /** Temporary failures after which an action fails: about three days of retries. */
 const FAILURES_MAX = 80

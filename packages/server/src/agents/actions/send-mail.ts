@@ -8,8 +8,7 @@ import { findSentMessage } from '../../identities/mail/sent-folder.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionParams } from '../action-types.ts'
-import type { ClaimedAction } from './claim.ts'
-import type { SendOutcome } from './senders.ts'
+import type { ClaimedAction, SendOutcome } from './claim.ts'
 
 /** Used if the identity's domain is not valid in a Message-ID. */
 const OTHER_DOMAIN = 'mail.invalid'

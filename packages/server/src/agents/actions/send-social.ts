@@ -5,9 +5,8 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { DAY_MS } from '../../platform/time.ts'
 import type { ActionParams } from '../action-types.ts'
-import type { ClaimedAction } from './claim.ts'
+import type { ClaimedAction, SendOutcome } from './claim.ts'
 import { profileUrlOf } from './contact-guardrails.ts'
-import type { SendOutcome } from './senders.ts'
 
 /** Sends a message or an invitation, which the network accepts once per idempotency key. */
 export async function sendSocial(

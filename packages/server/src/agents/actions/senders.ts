@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import type { SendDependencies } from '../../identities/social/send.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { ActionError } from './action-object.ts'
-import type { ClaimedAction } from './claim.ts'
+import type { ClaimedAction, SendOutcome } from './claim.ts'
 import type { GuardedAction } from './guardrail.ts'
 import type { ActionServices } from './queue.ts'
 import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
@@ -13,14 +12,6 @@ import { sendSocial } from './send-social.ts'
 export interface ExecutionDependencies extends ActionServices {
   senders: Senders
 }
-
-/** The result of one attempt to send. */
-export type SendOutcome =
-  | { outcome: 'sent'; result: Record<string, unknown> }
-  /** Permanent. */
-  | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
-  /** Temporary: retried with backoff, or at a given time. */
-  | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }
 
 /** Sends actions to contacts. */
 export interface Senders {

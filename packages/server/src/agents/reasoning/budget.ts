@@ -1,3 +1,4 @@
+import { SUMMARY_PROPERTIES } from '../../contacts/property-catalogue.ts'
 import type { ConversationObject } from '../../conversations/conversation-object.ts'
 import type { ContactContext } from './context.ts'
 
@@ -8,7 +9,7 @@ const CHARACTERS_A_TOKEN = 3
 const TEXT_LENGTH_MAX = 500
 const PROPERTIES_MAX = 100
 /** The properties that are cut last. */
-const IMPORTANT = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'lead_status', 'country']
+const IMPORTANT = [...SUMMARY_PROPERTIES, 'lead_status', 'country']
 
 /** An estimate of the tokens, never far below the provider's count. */
 export function estimateTokens(text: string): number {

@@ -1,5 +1,5 @@
 import { type Client, textOf } from '../client.ts'
-import type { CurrentRecord, WriteBackContact } from '../write-back/write-back.ts'
+import type { CurrentRecord, WriteBackContact } from '../connector.ts'
 import { type Item, readBatch, readTypes } from './api.ts'
 import { mergedIds, readValue, timeOf } from './map.ts'
 

@@ -1,6 +1,6 @@
 import type { PropertyValue } from '../../contacts/properties.ts'
 import { ApiRefused, type Client, isObject, objectsOf, textOf } from '../client.ts'
-import type { OutgoingRecord, WriteBack, WriteResult } from '../write-back/write-back.ts'
+import type { OutgoingRecord, WriteBack, WriteResult } from '../connector.ts'
 import { itemsOf, readTypes } from './api.ts'
 import { readCurrent } from './current.ts'
 import { hubspotText, READ_ONLY, readsUsually, readValue, timeOf } from './map.ts'

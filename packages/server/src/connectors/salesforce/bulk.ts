@@ -3,8 +3,7 @@ import { PLAIN_CSV, parseCsv } from '../../imports/csv.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { OutboundError } from '../../platform/outbound/client.ts'
 import { ApiRefused, type Client, isObject, textOf } from '../client.ts'
-import type { FieldTypes } from './fields.ts'
-import { DATA, type SalesforceRecord, typed } from './query.ts'
+import { DATA, type FieldTypes, type SalesforceRecord, typed } from './query.ts'
 
 const JOBS = `${DATA}/jobs/query`
 /** The maximum number of records in a part of the results. */

@@ -1,5 +1,5 @@
 import { ApiRefused, type Client, objectsOf, textOf } from '../client.ts'
-import { DATA } from './query.ts'
+import { DATA, type FieldTypes } from './query.ts'
 
 /** A query is part of a URL, which has a maximum length. */
 const CUSTOM_FIELDS_MAX = 150
@@ -21,9 +21,6 @@ const CUSTOM_TYPES = [
   'phone',
   'url',
 ]
-
-/** The type, such as `boolean`, of each field that the user may see. */
-export type FieldTypes = ReadonlyMap<string, string>
 
 export interface ObjectFields {
   types: FieldTypes

@@ -1,11 +1,13 @@
 import { type Client, isObject, objectsOf, textOf } from '../client.ts'
-import type { FieldTypes } from './fields.ts'
 
 /** Available since Summer ’24. */
 const VERSION = 'v62.0'
 export const DATA = `/services/data/${VERSION}`
 /** Keeps responses small: the description of a task can have 32,000 characters. */
 const BATCH_SIZE = 500
+
+/** The type, such as `boolean`, of each field that the user may see. */
+export type FieldTypes = ReadonlyMap<string, string>
 
 /** A record without its attributes. Fields of parents have names such as `Owner.Name`. */
 export type SalesforceRecord = Record<string, string | number | boolean | null>

@@ -4,14 +4,8 @@ import type { Properties, PropertyValue } from '../../contacts/properties.ts'
 import { isYes } from '../../contacts/protected-properties.ts'
 import type { SourceRecord } from '../../contacts/record-source.ts'
 import type { SourceFields } from '../../contacts/unified-profile.ts'
-import type {
-  CurrentRecord,
-  OutgoingRecord,
-  WriteBack,
-  WriteBackContact,
-  WriteBackPair,
-  WriteBackSettings,
-} from './write-back.ts'
+import type { CurrentRecord, OutgoingRecord, WriteBack, WriteBackContact } from '../connector.ts'
+import type { WriteBackPair, WriteBackSettings } from './write-back.ts'
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 

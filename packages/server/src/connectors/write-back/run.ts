@@ -5,9 +5,10 @@ import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
-import { type Client, openClient, problemOf, RateLimited, SignedOut } from '../client.ts'
+import { type Client, problemOf, RateLimited, SignedOut } from '../client.ts'
 import { type ConnectionRow, findConnection } from '../connections.ts'
-import type { Connector, Settings } from '../connector.ts'
+import type { Connector, OutgoingRecord, Settings, WriteBack, WriteResult } from '../connector.ts'
+import { openClient } from '../open-client.ts'
 import { objectPosition, type Position } from '../position.ts'
 import type { PullServices } from '../pull.ts'
 import { noteErrors } from '../runs.ts'
@@ -16,13 +17,7 @@ import type { RecordError } from '../write-page.ts'
 import { candidateOf, outgoing } from './decide.ts'
 import { dueContacts, postpone, removeWaiting, type Waiting } from './outbox.ts'
 import { requireTargets } from './targets.ts'
-import {
-  type OutgoingRecord,
-  settingsOf,
-  type WriteBack,
-  type WriteBackSettings,
-  type WriteResult,
-} from './write-back.ts'
+import { settingsOf, type WriteBackSettings } from './write-back.ts'
 
 const OBJECT = 'write_back'
 const RETRY_MS_FIRST = MINUTE_MS

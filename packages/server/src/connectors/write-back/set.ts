@@ -4,10 +4,10 @@ import { announceChange } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
 import { change, lockConnection } from '../connections.ts'
-import type { Connector } from '../connector.ts'
+import type { Connector, WriteBack } from '../connector.ts'
 import { type Position, withUnread } from '../position.ts'
 import { emptyOutbox } from './outbox.ts'
-import { settingsOf, type WriteBack, type WriteBackPair, type WriteBackSettings } from './write-back.ts'
+import { settingsOf, type WriteBackPair, type WriteBackSettings } from './write-back.ts'
 
 /**
  * Sets what a connection writes back; an empty list turns write-back off. Only later changes are written. Fields that were

@@ -1,13 +1,14 @@
 import { ServiceError, validationError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { connectorNamed } from '../all-connectors.ts'
-import { ApiRefused, type Client, openClient, problemOf } from '../client.ts'
+import { ApiRefused, type Client, problemOf } from '../client.ts'
 import type { ConnectServices } from '../connect.ts'
 import { findConnection } from '../connections.ts'
-import type { Connector, Settings } from '../connector.ts'
+import type { Connector, Settings, WriteBack } from '../connector.ts'
+import { openClient } from '../open-client.ts'
 import { openSignIn } from '../sign-in.ts'
 import { checkPairs } from './set.ts'
-import type { WriteBack, WriteBackPair } from './write-back.ts'
+import type { WriteBackPair } from './write-back.ts'
 
 /**
  * Refuses fields that the system lacks. Call it outside a transaction, because it calls the system.

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { SUMMARY_PROPERTIES } from '../../contacts/property-catalogue.ts'
 import type { Values } from '../../operations/declare.ts'
 import { compactRecord, listAnswer, pick, placeOf } from '../answers.ts'
 import { type Tool, tool } from '../tool.ts'
@@ -50,7 +51,7 @@ export const COMPANY_TOOLS: readonly Tool[] = [
         total_contacts: totalOf(people),
         contacts: (people.contacts as Values[]).map(({ contact_id, properties }) => ({
           contact_id,
-          ...pick(properties, ['email', 'firstname', 'lastname', 'jobtitle', 'lifecyclestage']),
+          ...pick(properties, SUMMARY_PROPERTIES),
         })),
       })
     },

@@ -1,4 +1,4 @@
-import type { CompanyOfGroup } from '../../companies/group.ts'
+import type { CompanyOfGroup } from '../../companies/write.ts'
 import type { PropertyChanges } from '../../contacts/properties.ts'
 import type { UserAgent } from '../track/user-agent.ts'
 import type { SentEvent } from './event-fields.ts'

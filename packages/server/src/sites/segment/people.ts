@@ -1,5 +1,5 @@
 import { parseCompanyDomain } from '../../companies/domain.ts'
-import type { CompanyOfGroup } from '../../companies/group.ts'
+import type { CompanyOfGroup } from '../../companies/write.ts'
 import type { Properties, PropertyChanges } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { flattenTraits, usableTraits } from '../../contacts/traits.ts'

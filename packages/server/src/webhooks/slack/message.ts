@@ -1,10 +1,19 @@
+import type { EventWithContact } from '../../events/event-object.ts'
 import { firstCharacters } from '../../platform/characters.ts'
-import type { Content } from '../payload.ts'
 import { partsOf, UNCLOSED_LINK } from './template.ts'
 import { asText, inUrl } from './value.ts'
 
 /** In code points. Discord rejects longer messages; the others allow more. */
 const TEXT_LENGTH_MAX = 2_000
+
+/** What a body is about. */
+export interface Content {
+  event: EventWithContact
+  title: string
+  path: string
+  /** The contact's. */
+  properties: Record<string, unknown>
+}
 
 /** The body of a Slack-compatible incoming webhook. */
 export function renderMessage(template: string, content: Content): string {

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { operation } from '../../operations/declare.ts'
 import { newId } from '../../platform/ids.ts'
 import { sampleContent } from '../catalogue.ts'
-import { defaultText } from '../default-texts.ts'
+import { defaultText } from '../event-types.ts'
 import { renderText } from './message.ts'
 import { checkTemplate, TEMPLATE_LENGTH_MAX } from './template.ts'
 
