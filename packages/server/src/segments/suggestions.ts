@@ -9,6 +9,9 @@ import { CONTACTS } from './filter.ts'
 /** The number of newest contacts to search for values, so that every keystroke is answered at once. */
 const CONTACTS_READ = 10_000
 const EVENT_DAYS_READ = 90
+/** Longer values are texts that nobody compares with. */
+const CHARACTERS_MAX = 1_000
+const EVENT_SECONDS_MAX = 5
 
 export interface Suggestion {
   /** The value for the filter. */
@@ -72,7 +75,9 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
     tenant.db
       .selectFrom(values)
       .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
-      .where(sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND ${contains(sql`fold_text(${text})`, typed)}`)
+      .where(
+        sql<boolean>`${text} <> '' AND length(${text}) <= ${CHARACTERS_MAX} AND ${contains(sql`fold_text(${text})`, typed)}`,
+      )
       .groupBy(sql`every.value`)
       .orderBy(sql`count(*) DESC, ${text}`)
       .limit(limit)
@@ -105,13 +110,13 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
       ...where,
-      `${column} != '' AND lengthUTF8(${column}) <= 1000 AND ${containsFolded(column, 'typed')}`,
+      `${column} != '' AND lengthUTF8(${column}) <= ${CHARACTERS_MAX} AND ${containsFolded(column, 'typed')}`,
     ],
     parameters: { ...parameters, typed },
     groupBy: 'value',
     orderBy: 'count DESC, value',
     limit,
-    secondsMax: 5,
+    secondsMax: EVENT_SECONDS_MAX,
   })
   return rows.map(({ value, count }) => ({ value, label: null, count: Number(count) }))
 }
