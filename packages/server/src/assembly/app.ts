@@ -17,7 +17,8 @@ import { moveMails } from '../identities/mail/reservation.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import { importFileRoutes } from '../imports/routes.ts'
 import { liveRoutes } from '../live/routes.ts'
-import { type McpDependencies, mcpRoutes } from '../mcp/routes.ts'
+import type { HandlerDependencies } from '../mcp/handler.ts'
+import { mcpRoutes } from '../mcp/routes.ts'
 import { openToolServices } from '../mcp/tool-services.ts'
 import type { Operation } from '../operations/declare.ts'
 import { mountOperations } from '../operations/http.ts'
@@ -52,7 +53,7 @@ type AppDependencies = Omit<Connections, 'close'> &
   WriteDependencies &
   ReturnType<typeof createLookups> &
   Pick<ReturnType<typeof prepareSignIn>, 'auth' | 'findSession' | 'findChallenged' | 'mailer'> &
-  Pick<McpDependencies, 'extendMcpServer'> &
+  Pick<HandlerDependencies, 'extendMcpServer'> &
   Pick<PurposeDependencies, 'mailServers'> & {
     config: Config
     stores: Stores
