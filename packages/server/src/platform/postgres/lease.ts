@@ -15,7 +15,8 @@ import { newId } from '../ids.ts'
  * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
  *
  * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
- * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too.
+ * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too. An export of
+ * a tenant's data has a claim without a lease: the job's latest attempt takes it over.
  */
 
 /** How long a claim lasts unless it is renewed: if its process dies, the work waits for this long. */
@@ -118,7 +119,7 @@ export async function renewClaim(lease: Lease, row: ClaimedRow): Promise<void> {
 /**
  * Does work on a claimed row and renews the claim meanwhile.
  * @param work gets a signal that aborts when the claim is lost: another process has claimed the row, or it was not
- * renewed in time.
+ * renewed in time. @throws ClaimLost if the work fails after another process has claimed the row.
  */
 export async function whileClaimed<T>(
   lease: Lease,
@@ -134,11 +135,14 @@ export async function whileClaimed<T>(
       renewedAt = startedAt
     } catch (error) {
       // The database may be back in time; if not, the work fails too, and says why.
-      if (error instanceof ClaimLost || mayBeLost(lease, renewedAt)) losing.abort()
+      if (error instanceof ClaimLost || mayBeLost(lease, renewedAt)) losing.abort(error)
     }
   })
   try {
     return await work(losing.signal)
+  } catch (error) {
+    // The work fails in some way of its own when the signal aborts.
+    throw losing.signal.reason instanceof ClaimLost ? losing.signal.reason : error
   } finally {
     await renewal.stop()
   }
