@@ -11,7 +11,7 @@ import { Action } from './action-object.ts'
 import { approveAction, type Decided, decideMany, readAction, rejectAction } from './decide.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
-import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
+import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, readAgentSettings, setAgentSettings } from './settings.ts'
 import { ListedAction, listWaitingActions } from './waiting.ts'
 
 const tag = 'Agents'
@@ -245,7 +245,7 @@ export const ACTION_OPERATIONS = [
 ]
 
 async function settingsAndCost(tenant: Tenant, now: Date) {
-  return { settings: await getAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
+  return { settings: await readAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
 }
 
 /** Parses `20:00-08:00`; anything else is returned unchanged, for the schema to reject. */
