@@ -85,7 +85,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   const operations = OPERATIONS as readonly Operation<object>[]
   const ofTools = openToolServices(operations, { services, clock, invalidation, isClosing, stores, secrets })
   mountOperations<Services>(app, OPERATIONS, { ...services, ...ofTools })
-  // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
+  // What is not an operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)

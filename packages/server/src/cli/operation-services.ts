@@ -99,7 +99,7 @@ export function withMergeServices<Answer>(session: Session, use: (services: Merg
   return use({ ...session.writing(), refuseWhileErasing, moveMails })
 }
 
-/** Commands verify what they send, and are no source. */
+/** Commands verify what they send, and are not a source. */
 export function withRecorder<Answer>(session: Session, use: (services: IngestionServices) => Promise<Answer>) {
   const recordCalls = createCallRecorder({
     ...session.writing(),

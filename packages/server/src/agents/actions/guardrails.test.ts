@@ -266,7 +266,7 @@ describe('a problem that a person can still fix', () => {
     expect((await listed()).failures).toEqual(['unsubscribed', 'mailbox'])
   })
 
-  test('a delay is no failure, and says how long it is', async () => {
+  test('a delay is not a failure, and says how long it is', async () => {
     await tenant.handle.db.updateTable('email_accounts').set({ spacing_seconds: 600 }).execute()
     const values = { message_id: `${newId()}@mail.example`, identity_id: identityId, contact_id: contactId }
     const at = new Date()

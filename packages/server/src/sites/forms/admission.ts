@@ -23,7 +23,7 @@ export async function requirePageOfForm(
   return tenantId
 }
 
-/** The tenant that a path names; null if it is no id. */
+/** The tenant that a path names; null if it is not an id. */
 export function tenantNamed(tenantInPath: string): string | null {
   return isUuid(tenantInPath) ? tenantInPath.toLowerCase() : null
 }
