@@ -10,9 +10,10 @@ import { newId } from '../ids.ts'
  * by setting `RELEASED`. To renew, release or finish, update the row where `isClaimed` by this process: if another process
  * has claimed it meanwhile, nothing is updated. The `whereClaimed` of a feature starts such an update.
  *
- * A process claims all its mailboxes with one id and renews them together. Two kinds of work use only the length of their
+ * A process claims all its mailboxes with one id and renews them together. Three kinds of work use only the length of their
  * lease. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
  * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
+ * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
  * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
  * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too. An export of
@@ -30,6 +31,8 @@ const LEASE_SECONDS = {
   mail_send: 300,
   mailbox: 60,
   segment: 120,
+  /** Not renewed: longer than any step of a login at a social network. */
+  social_step: 45,
   warehouse_run: 60,
   /** Not renewed: longer than any attempt. */
   webhook_batch: 20,

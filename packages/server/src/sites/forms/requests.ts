@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { parseCompanyDomain } from '../../companies/domain.ts'
 import { checkProperties, type Properties } from '../../contacts/properties.ts'
@@ -43,7 +43,7 @@ export const FormSubmissionBody = Type.Object(
 export function parseSubmission(
   formId: string,
   body: Type.Static<typeof FormSubmissionBody>,
-  headers: IncomingHttpHeaders,
+  headers: FastifyRequest['headers'],
 ): FormSubmission {
   if (formId === '' || hasMoreCharacters(formId, FORM_ID_LENGTH_MAX) || !isStorableText(formId)) {
     throw validationError([{ path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters, without NUL` }])
@@ -60,7 +60,7 @@ export function parseSubmission(
   return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers) }
 }
 
-function pageOf(headers: IncomingHttpHeaders): Page {
+function pageOf(headers: FastifyRequest['headers']): Page {
   const userAgentHeader = (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
   return {
     url: (headers.referer ?? headers.origin ?? '').slice(0, EVENT_TEXT_LENGTH_MAX),
