@@ -49,7 +49,7 @@ export function consentRoutes(
   app.post(
     PATH,
     {
-      config: { access: 'signed-in' },
+      config: { access: 'signed-in', unaudited: 'connected_app.authorized, in the tenant that the person chooses' },
       schema: { body: DecisionBody, response: { 200: success({ redirect_to: Type.String() }) } },
     },
     async (request) => {

@@ -23,7 +23,7 @@ export function invitationRoutes(app: App, dependencies: JoinDependencies): void
   app.post(
     '/api/invitations/:token/accept',
     {
-      config: { access: 'public' },
+      config: { access: 'public', unaudited: 'member.joined, by the person who joins' },
       schema: { params: TokenPath, body: AcceptBody, response: { 200: Accepted } },
     },
     async (request, reply) => {

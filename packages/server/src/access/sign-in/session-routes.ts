@@ -39,7 +39,7 @@ export function sessionRoutes(
   app.post(
     '/api/setup',
     {
-      config: { access: 'public' },
+      config: { access: 'public', unaudited: 'tenant.created, in the new tenant, once per service' },
       schema: { body: SetupBody, response: { 201: success({ tenant_id: Type.String() }) } },
     },
     async (request, reply) => {
@@ -78,7 +78,7 @@ export function sessionRoutes(
   app.patch(
     '/api/me',
     {
-      config: { access: 'signed-in' },
+      config: { access: 'signed-in', unaudited: "a person's own name" },
       schema: { body: MyNameBody, response: { 200: success({ name: Type.String() }) } },
     },
     async (request) => {
@@ -90,7 +90,7 @@ export function sessionRoutes(
   app.post(
     '/api/tenant',
     {
-      config: { access: 'signed-in' },
+      config: { access: 'signed-in', unaudited: "which of a person's tenants a session shows" },
       schema: { body: TenantBody, response: { 200: success({ tenant_id: Type.String() }) } },
     },
     async (request) => {
@@ -103,7 +103,7 @@ export function sessionRoutes(
   app.post(
     '/api/tenants',
     {
-      config: { access: { role: 'owner' } },
+      config: { access: { role: 'owner' }, unaudited: 'tenant.created, in the new tenant' },
       schema: { body: NewTenantBody, response: { 201: success({ tenant_id: Type.String() }) } },
     },
     async (request, reply) => {
