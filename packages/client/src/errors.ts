@@ -1,4 +1,4 @@
-/** An answer that is no success, or a request without an answer. Compare `code`, which is stable, not `message`. */
+/** An answer that is not a success, or a request without an answer. Compare `code`, which is stable, not `message`. */
 export class CustomerDataError extends Error {
   override readonly name = 'CustomerDataError'
   /** Such as `insufficient_scope`; without an answer `connection_failed`, `timeout` or `aborted`. */

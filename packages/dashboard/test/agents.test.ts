@@ -244,8 +244,8 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Mars')
     await page.getByRole('button', { name: 'Save the rules' }).click()
     await page.getByRole('alert').getByText('must be an IANA time zone').waitFor()
-    const { getAgentSettings } = await import('../../server/src/agents/actions/settings.ts')
-    expect(await getAgentSettings(tenant.handle)).toMatchObject({
+    const { readAgentSettings } = await import('../../server/src/agents/actions/settings.ts')
+    expect(await readAgentSettings(tenant.handle)).toMatchObject({
       outreach_interval_days: 14,
       quiet_hours: { from: '21:30', to: '08:00' },
       monthly_cost_cap_usd: 25,

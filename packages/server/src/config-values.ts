@@ -42,7 +42,7 @@ export function authSecretOf(text: string): string | null | undefined {
   return text.length >= 32 ? text : undefined
 }
 
-/** @returns undefined when the text is no whole number of this range. */
+/** @returns undefined when the text is not a whole number of this range. */
 export function wholeNumber(text: string, min: number, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? value : undefined

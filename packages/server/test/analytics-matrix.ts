@@ -25,7 +25,7 @@ export function testAnalyticsConnector(peer: AnalyticsPeer, bench: AnalyticsBenc
       const connection = await bench.connect()
       await connection.firstRun()
       expect(await bench.countEvents()).toBe(9)
-      // The visitor identifies nobody, so it is no contact.
+      // The visitor identifies nobody, so it is not a contact.
       const contacts = await bench.contacts()
       expect(contacts).toHaveLength(1)
       const { contact_id } = created.body.contact

@@ -18,7 +18,7 @@ import { socialOf } from './social.ts'
 import { addDelivery, until } from './webhooks.ts'
 
 /** The email of the contact and its visitor, in `oneOfEach`. */
-export const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
+const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
 
 /** A property that no other tenant has. */
 const PROPERTY = 'favourite_engine'
@@ -195,11 +195,23 @@ export function fill(path: string, ids: Record<string, unknown>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => String(ids[name] ?? name))
 }
 
-/** A body with the ids wherever `:name` is the whole text, because URLs have colons too. */
+/**
+ * A body with the ids of `oneOfEach`: wherever `:name` is the whole text, because URLs have colons too, and in fields that
+ * are named like them, such as `contact_id` and `contact_ids`. `email` is the contact's address. A text is a file.
+ */
 export function fillBody(body: unknown, ids: Record<string, string>): string {
-  return JSON.stringify(body, (_, value) =>
-    typeof value === 'string' && value.startsWith(':') ? fill(value, ids) : value,
-  )
+  if (typeof body === 'string') return body
+  return JSON.stringify(body, (name, value) => {
+    const own = ownOf(name, ids)
+    if (own !== undefined && typeof value === 'string') return own
+    if (own !== undefined && Array.isArray(value)) return [own]
+    return typeof value === 'string' && value.startsWith(':') ? fill(value, ids) : value
+  })
+}
+
+function ownOf(name: string, ids: Record<string, string>): string | undefined {
+  if (name === 'email') return ids.address
+  return /_ids?$/.test(name) ? ids[name.replace(/s$/, '')] : undefined
 }
 
 /** The input of an operation: its example, or the examples of its fields. */

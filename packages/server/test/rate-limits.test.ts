@@ -36,7 +36,7 @@ test('forms are limited by person, by address and form, and by tenant; every req
     const submit = async (email: string, form = 'f', origin = `https://${own.site}`) => {
       const answer = await call(limited, 'POST', `/v1/public/form-submission/${own.id}/${form}`, {
         headers: { origin },
-        // A blank visitor id is no visitor, so it has no limit.
+        // A blank visitor id is not a visitor, so it has no limit.
         body: JSON.stringify({ visitor_id: '', contact_data: { email } }),
       })
       return answer.status

@@ -118,7 +118,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ])
   })
 
-  test('form_submit: formId, action and method, never a value; Enter in a field is no click', async () => {
+  test('form_submit: formId, action and method, never a value; Enter in a field is not a click', async () => {
     const body = `<script>addEventListener('submit', (event) => event.preventDefault())</script>
       <form id="login" class="f" action="/session?token=t" method="POST">
         <input name="id" value="field"><input name="action" value="field"><input name="method" value="field">

@@ -4042,7 +4042,7 @@ export type GetTrackerResponse = {
      */
     form_url: string;
     /**
-     * Of a visitor who is no bot.
+     * Of a visitor who is not a bot.
      */
     first_event: {
         event_id: string;

@@ -1,7 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
 import type { ConnectedApp } from '../../../server/src/access/oauth/connected-app-operations.ts'
-import type { ConsentAnswer } from '../../../server/src/access/oauth/consent-routes.ts'
+import type { ConsentAnswer } from '../../../server/src/access/oauth/consent.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 

@@ -55,7 +55,7 @@ export function createDestination(destination: NewDestination) {
   return send<{ destination: WarehouseDestination }>('POST', '/v1/warehouse', destination)
 }
 
-export function changeDestination(id: string, changes: DestinationChanges) {
+export function updateDestination(id: string, changes: DestinationChanges) {
   return send('PATCH', path(id), changes)
 }
 

@@ -5,12 +5,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
-  changeDestination,
   deleteDestination,
   refreshWarehouse,
   setPaused,
   startRun,
   testDestination,
+  updateDestination,
   type WarehouseDestination,
 } from '../api/warehouse.ts'
 import { useMay } from '../app/may.ts'
@@ -120,7 +120,7 @@ function EditForm({ destination, onSaved }: { destination: WarehouseDestination;
   const saving = useMutation({
     mutationFn: async () => {
       const changes = { name: name.trim(), ...schedule, ...(replacesKeys ? keys : {}) }
-      await changeDestination(destination.destination_id, changes)
+      await updateDestination(destination.destination_id, changes)
       await refreshWarehouse(queryClient)
     },
     onSuccess: onSaved,

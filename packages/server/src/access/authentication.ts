@@ -23,6 +23,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use this route. Required on every route. */
     access?: Access
+    /** Why a change by the dashboard has no audit entry of its caller; an operation declares its entry instead. */
+    unaudited?: string
   }
   interface FastifyRequest {
     /** The tenant of the API key or the session; unset on routes that are public or `signed-in`. */
@@ -37,7 +39,7 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /** Every route with its access rule, so that a test can call them all. */
-    accessOfRoutes: { method: string; url: string; access: Access }[]
+    accessOfRoutes: { method: string; url: string; access: Access; unaudited: string | undefined }[]
   }
 }
 
@@ -58,10 +60,10 @@ export function authenticateRequests(app: FastifyInstance, dependencies: Depende
   app.decorateRequest('scopes')
   app.decorateRequest('actor')
   app.decorate('accessOfRoutes', [])
-  app.addHook('onRoute', ({ url, method, config: { access, refuses } = {} }) => {
+  app.addHook('onRoute', ({ url, method, config: { access, refuses, unaudited } = {} }) => {
     if (access === undefined) throw new Error(`The route ${url} must set config.access.`)
     if (refuses) return
-    for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access })
+    for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access, unaudited })
   })
 
   app.addHook('onRequest', async (request, reply) => {

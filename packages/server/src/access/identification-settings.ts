@@ -39,7 +39,7 @@ export function createIdentificationLookup(
   return cached(invalidation, (tenantId) => readKeys(openTenant(stores, tenantId), secrets, log))
 }
 
-export async function getIdentificationSettings(tenant: Tenant, now: Date): Promise<IdentificationSettings> {
+export async function readIdentificationSettings(tenant: Tenant, now: Date): Promise<IdentificationSettings> {
   const row = await tenant.db
     .selectFrom('identification_settings')
     .select(['requires_signature', 'secret_created_at', 'previous_until'])

@@ -31,7 +31,7 @@ export async function readServiceSecret(database: Database, secrets: SecretBox, 
   return row ? secrets.open(row.sealed, serviceSecretPlace(name)) : null
 }
 
-export async function removeServiceSecret(database: Database, name: string): Promise<void> {
+export async function deleteServiceSecret(database: Database, name: string): Promise<void> {
   await database.deleteFrom('service_secrets').where('name', '=', name).execute()
 }
 

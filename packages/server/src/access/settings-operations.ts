@@ -175,7 +175,7 @@ const Tracker = {
   script_url: Type.String(),
   collect_url: Type.String(),
   form_url: Type.String({ description: "Where pages send the tenant's forms; replace FORM_ID." }),
-  first_event: Nullable(SeenEvent, 'Of a visitor who is no bot.'),
+  first_event: Nullable(SeenEvent, 'Of a visitor who is not a bot.'),
   last_event: Nullable(SeenEvent),
 }
 export type Tracker = Type.Static<Type.TObject<typeof Tracker>>

@@ -5,7 +5,7 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { ensureServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
+import { deleteServiceSecret, ensureServiceSecret, readServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
 import { addMember, createUser } from './users.ts'
 
@@ -26,7 +26,7 @@ export async function setupToken(database: Database, secrets: SecretBox, now: Da
     await lock(transaction, 'setup')
     if (await isSetupNeeded(transaction)) return ensureServiceSecret(transaction, secrets, TOKEN, now)
     // A user was created on the command line: a link printed on a console must never work later.
-    await removeServiceSecret(transaction, TOKEN)
+    await deleteServiceSecret(transaction, TOKEN)
     return null
   })
 }
@@ -52,7 +52,7 @@ export async function setUp(
       const message = 'The setup link is not valid. Open the link that the service printed when it started.'
       throw new ServiceError(403, 'setup_token_invalid', message)
     }
-    await removeServiceSecret(transaction, TOKEN)
+    await deleteServiceSecret(transaction, TOKEN)
     const tenantId = await createTenant(transaction, tenant_name, now)
     // The person who sets up the service operates it, so their address counts as verified.
     const userId = await createUser(transaction, person, null, now)

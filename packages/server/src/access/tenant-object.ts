@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { getIdentificationSettings } from './identification-settings.ts'
+import { readIdentificationSettings } from './identification-settings.ts'
 import { readTenant } from './tenants.ts'
 
 export const TenantObject = Type.Object(
@@ -35,7 +35,7 @@ export type TenantObject = Type.Static<typeof TenantObject>
 export async function readTenantObject(tenant: Tenant, now: Date): Promise<TenantObject> {
   const [{ name, personalProperties, createdAt }, settings] = await Promise.all([
     readTenant(tenant),
-    getIdentificationSettings(tenant, now),
+    readIdentificationSettings(tenant, now),
   ])
   const { requiresSignature, secretCreatedAt, previousUntil } = settings
   return {

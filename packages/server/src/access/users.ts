@@ -161,6 +161,6 @@ export function requireEmail(text: string): string {
 }
 
 /** Deletes the accounts of an address, with their sessions and memberships. */
-export async function removeUser(database: Database, email: string): Promise<void> {
+export async function deleteUser(database: Database, email: string): Promise<void> {
   await database.deleteFrom('users').where('email', '=', email).execute()
 }

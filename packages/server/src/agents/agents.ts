@@ -6,7 +6,7 @@ import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { getAgentSettings } from './actions/settings.ts'
+import { readAgentSettings } from './actions/settings.ts'
 import {
   AGENT_COLUMNS,
   type AgentConfiguration,
@@ -186,7 +186,7 @@ export async function nextRunOf(
 ): Promise<Date | null> {
   const { schedule_cron: cron, time_zone: zone } = monitoring
   if (!enabled || cron === undefined) return null
-  return jobs.nextTime(cron, zone ?? (await getAgentSettings(tenant)).time_zone, now)
+  return jobs.nextTime(cron, zone ?? (await readAgentSettings(tenant)).time_zone, now)
 }
 
 function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfiguration) {

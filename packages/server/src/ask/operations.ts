@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { getAgentSettings } from '../agents/actions/settings.ts'
+import { readAgentSettings } from '../agents/actions/settings.ts'
 import { chooseModel, type LlmSettings, type ModelChoice } from '../agents/reasoning/models.ts'
 import { priceOf } from '../agents/reasoning/prices.ts'
 import { explain, ProviderTimeout } from '../agents/reasoning/provider-failure.ts'
@@ -120,7 +120,7 @@ async function ask(
   { question, model, redactor, usage, calls, signal }: Asked,
 ): Promise<string> {
   const price = priceOf(model.model, config.llm.prices)
-  const { monthly_cost_cap_usd: perMonth } = await getAgentSettings(tenant)
+  const { monthly_cost_cap_usd: perMonth } = await readAgentSettings(tenant)
   if (price === null && perMonth !== null) {
     const message = `The price of ${model.model} is not known, so the monthly cost cap cannot be enforced. Set the price in CDS_LLM_PRICES (0 for a model of your own), or remove the cap.`
     throw conflict('price_unknown', message)

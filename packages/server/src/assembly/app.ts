@@ -15,7 +15,8 @@ import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import { importFileRoutes } from '../imports/routes.ts'
 import { liveRoutes } from '../live/routes.ts'
-import { type McpDependencies, mcpRoutes } from '../mcp/routes.ts'
+import type { HandlerDependencies } from '../mcp/handler.ts'
+import { mcpRoutes } from '../mcp/routes.ts'
 import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -48,7 +49,7 @@ type AppDependencies = Omit<Connections, 'close'> &
   WriteDependencies &
   ReturnType<typeof createLookups> &
   Pick<ReturnType<typeof prepareSignIn>, 'auth' | 'findSession' | 'findChallenged' | 'mailer'> &
-  Pick<McpDependencies, 'extendMcpServer'> &
+  Pick<HandlerDependencies, 'extendMcpServer'> &
   Pick<PurposeDependencies, 'mailServers'> & {
     config: Config
     stores: Stores
@@ -76,7 +77,7 @@ export async function createApp(given: AppDependencies): Promise<App> {
   operationsRoutes(app, dependencies)
   const services = { ...dependencies, ...operationServices(dependencies) }
   mountOperations(app, OPERATIONS, services)
-  // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
+  // What is not an operation: streams and files, signing in, pages, and what visitors and their mail programs call.
   liveRoutes(app, dependencies)
   csvRoutes(app, services)
   exportFileRoute(app, dependencies)

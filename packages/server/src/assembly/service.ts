@@ -4,7 +4,7 @@ import { createSentRecorder } from '../conversations/record-sent.ts'
 import { createHookLookup } from '../hooks/tokens.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import { urlOfServer } from '../listen-url.ts'
-import type { McpDependencies } from '../mcp/routes.ts'
+import type { HandlerDependencies } from '../mcp/handler.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { type Cleanup, undoAll } from '../platform/every.ts'
@@ -49,7 +49,7 @@ export interface ServiceOptions extends EngineOptions, ConnectionOptions {
   /** Mail servers in place of those of OAuth providers, by name; for tests. */
   mailServers?: PurposeDependencies['mailServers']
   /** Adds to the MCP server of each request; for tests of the protocol. */
-  extendMcpServer?: McpDependencies['extendMcpServer']
+  extendMcpServer?: HandlerDependencies['extendMcpServer']
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }

@@ -77,7 +77,7 @@ export async function changeEach({ ids, next, change }: Each): Promise<BulkAnswe
       await change(id.toLowerCase())
       done++
     } catch (error) {
-      // Anything else is no property of this record, and would fail for the next one as well.
+      // Other errors are not about this record: the next one would fail as well.
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
       failed.push({ id, error: { code: error.code, message: error.message } })
     }

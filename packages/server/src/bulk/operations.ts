@@ -62,6 +62,7 @@ export const BULK_OPERATIONS = [
       set: { properties: { lifecyclestage: 'customer' } },
     },
     errors: ['400 event_filter_too_broad', '400 unknown_company', '400 unknown_import', '400 unknown_segment'],
+    unaudited: 'recorded as events',
     async run(context, { contact_ids: ids, matching, after, set, delete: isDeletion }) {
       const { tenant, now, config, listFilters, requireScope } = context
       requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'contact_ids')
@@ -109,6 +110,7 @@ export const BULK_OPERATIONS = [
     output: BULK_OUTPUT,
     needsBody: true,
     example: { company_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'], set: { properties: { industry: 'Computing' } } },
+    unaudited: 'data, not a setting of the tenant',
     async run(context, { company_ids: ids, matching, after, set, delete: isDeletion }) {
       const { tenant, now } = context
       requireOneChange({ matching, after, set, delete: isDeletion }, ids, 'company_ids')

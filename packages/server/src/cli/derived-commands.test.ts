@@ -210,7 +210,7 @@ describe('event send --file', () => {
     expect(await count('piped')).toBe(1)
   })
 
-  test('rejects what is no such file, and records nothing', async () => {
+  test('rejects any other file, and records nothing', async () => {
     const file = join(directory, 'unusable.json')
     const calls: [string, Record<string, string>, string][] = [
       ['[]', { events: JSON.stringify(event('unusable')) }, 'wrong_call'],

@@ -23,7 +23,7 @@ export async function openServices(session: Session): Promise<{ services: Servic
     secrets,
     writing,
     jobs,
-    // Commands verify what they send, and are no source.
+    // Commands verify what they send, and are not a source.
     recordCalls: createCallRecorder({
       ...writing,
       groupCommit: session.groupCommit(),

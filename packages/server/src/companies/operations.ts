@@ -58,6 +58,7 @@ export const COMPANY_OPERATIONS = [
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
     errors: ['409 company_domain_taken', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
+    unaudited: 'data, not a setting of the tenant',
     async run({ tenant, now }, fields) {
       return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
     },
@@ -136,6 +137,7 @@ export const COMPANY_OPERATIONS = [
     errors: ['409 company_domain_taken', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     ifMatch: true,
+    unaudited: 'data, not a setting of the tenant',
     async run({ tenant, now, requireMatch }, { company_id, ...fields }) {
       const changes = parseCompany(fields, false)
       return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
@@ -151,6 +153,7 @@ export const COMPANY_OPERATIONS = [
     input: CompanyPath,
     output: { deleted: Type.Literal(true), company_id: Id },
     ifMatch: true,
+    unaudited: 'data, not a setting of the tenant',
     async run(context, { company_id }) {
       await deleteCompany(context.tenant, context, company_id, context.requireMatch)
       return { deleted: true as const, company_id }

@@ -19,7 +19,7 @@ export interface SourceCompany {
   externalId: string
   /** The system's ids of the records that were merged into this one. */
   mergedIds?: readonly string[]
-  /** As sent; one that is no domain is left out. */
+  /** As sent; a text that is not a domain is left out. */
   domain: string | null
   name: string | null
   /** Everything that the system says of the company: a key that it no longer sends was removed there. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { HOUR_MS, MINUTE_MS } from '../platform/time.ts'
 import { connectorId } from '../sources/connectors.ts'
 import { connectorNamed } from './all-connectors.ts'
 import { type Client, isRefusal, problemOf, RateLimited, SignedOut } from './client.ts'
@@ -26,14 +27,14 @@ import { type PageServices, writePage } from './write-page.ts'
 import type { Writer } from './write-profiles.ts'
 
 /** A job reads for this long, then makes way for other jobs. The next job continues where it stopped. */
-const SLICE_MS = 300_000
+const SLICE_MS = 5 * MINUTE_MS
 /** While more journal rows than this wait for ClickHouse, a pull waits, so that it does not delay incoming events. */
 const JOURNAL_ROWS_MAX = 64
 const JOURNAL_PAUSE_MS = 500
 const RETRY_MS_FIRST = 30_000
-const RETRY_MS_MAX = 3_600_000
+const RETRY_MS_MAX = HOUR_MS
 /** A longer wait for a rate limit is shown as the connection's error, so that people see why nothing is read. */
-const UNEXPLAINED_WAIT_MS_MAX = 3_600_000
+const UNEXPLAINED_WAIT_MS_MAX = HOUR_MS
 const INTERNAL =
   'The pull failed because of an internal error and will be retried. The cause is in the log of the service.'
 
@@ -84,7 +85,7 @@ export async function pullConnection(
       state: isDone && refused !== null ? 'failed' : 'waiting',
       error: refused,
       failures: 0,
-      next_pull_at: isDone ? new Date(now.getTime() + services.pullMinutes * 60_000) : now,
+      next_pull_at: isDone ? new Date(now.getTime() + services.pullMinutes * MINUTE_MS) : now,
     })
   } catch (error) {
     const now = clock()

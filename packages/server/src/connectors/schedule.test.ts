@@ -12,6 +12,7 @@ import {
 } from '../../test/scripted-connector.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { changesAreKnown, deliveriesOf } from '../../test/webhooks.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import { MINUTE_MS } from '../platform/time.ts'
 import { EMPTY_CALL } from '../sites/ingestion/call.ts'
 import { createSubscription } from '../webhooks/subscriptions.ts'
@@ -87,10 +88,10 @@ test('while more than 64 rows of the journal wait for ClickHouse, a pull waits t
     const found = await service.postgres.pool.query('SELECT count(*)::integer AS count FROM journal')
     return found.rows[0].count
   }
-  const client = await service.postgres.pool.connect()
+  const transaction = await service.postgres.db.startTransaction().execute()
   try {
-    // Without this lock, no rows are taken from the journal.
-    await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('journal', 0))")
+    // While another transaction has this lock, no batch is formed.
+    await lock(transaction, 'journal')
     for (let sent = 0; (await rows()) <= 64; sent++) {
       const events = [{ event: 'seen', email: `user${sent}@example.com` }]
       expect((await tenant.call('POST', '/v1/events', { events })).body.error).toBeUndefined()
@@ -100,11 +101,10 @@ test('while more than 64 rows of the journal wait for ClickHouse, a pull waits t
     await expect.poll(async () => (await readConnection(tenant, path)).last_run, WITHIN).not.toBeNull()
     await sleep(2_000)
     expect(system.asked()).toEqual([])
-    await client.query('ROLLBACK')
+    await transaction.rollback().execute()
     expect((await pulled(tenant, path)).counts).toEqual({ people: { created: 1 } })
     expect(system.asked()).toEqual([null])
   } finally {
-    await client.query('ROLLBACK')
-    client.release()
+    if (!transaction.isRolledBack) await transaction.rollback().execute()
   }
 })

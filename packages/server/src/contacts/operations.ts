@@ -93,6 +93,7 @@ export const CONTACT_OPERATIONS = [
     example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
     errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
     etag: ({ contact }) => etagOfContact(contact),
+    unaudited: 'recorded as an event',
     async run(context, input) {
       const row = await createContact(context.tenant, context, parseCreateContact(input))
       return { contact: await toWholeContact(context.tenant, row) }
@@ -182,6 +183,7 @@ export const CONTACT_OPERATIONS = [
     options: { company_id: COMPANY_OR_NONE },
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
+    unaudited: 'recorded as an event',
     async run(context, { contact_id, ...fields }) {
       const { tenant, requireMatch } = context
       const row = await updateContact(tenant, context, contact_id, parseUpdateContact(fields), requireMatch)
@@ -199,6 +201,7 @@ export const CONTACT_OPERATIONS = [
     output: { deleted: Type.Literal(true), contact_id: Id },
     ifMatch: true,
     errors: ['404 contact_merged'],
+    unaudited: 'recorded as an event',
     async run(context, { contact_id }) {
       await deleteContact(context.tenant, context, contact_id, context.requireMatch)
       return { deleted: true as const, contact_id }

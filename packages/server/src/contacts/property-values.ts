@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
+/** Longer values are texts that nobody compares with. */
+export const VALUE_LENGTH_MAX = 1_000
+
 /** The number of newest contacts to search for values, so that every keystroke is answered at once. */
 const CONTACTS_READ = 10_000
 /** The properties that have a column of their own. */
@@ -37,7 +40,9 @@ export async function frequentValues(
     tenant.db
       .selectFrom(values)
       .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
-      .where(sql<boolean>`${shown} <> '' AND length(${shown}) <= 1000 AND ${contains(sql`fold_text(${shown})`, text)}`)
+      .where(
+        sql<boolean>`${shown} <> '' AND length(${shown}) <= ${VALUE_LENGTH_MAX} AND ${contains(sql`fold_text(${shown})`, text)}`,
+      )
       .groupBy(sql`every.value`)
       .orderBy(sql`count(*) DESC, ${shown}`)
       .limit(limit)

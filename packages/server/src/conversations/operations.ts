@@ -109,6 +109,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },
     options: { records: { mayBeFile: true } },
+    unaudited: 'data, which the conversations themselves show',
     async run({ tenant, ...writing }, input) {
       const source = parseConversationSource(input.source)
       const records = input.records.map((record) => parseConversation(record, source))

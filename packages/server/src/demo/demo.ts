@@ -5,7 +5,7 @@ import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains-of-tenant.ts'
 import { createTenant, hasTenant } from '../access/tenants.ts'
-import { createTenantUser, removeUser } from '../access/users.ts'
+import { createTenantUser, deleteUser } from '../access/users.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
@@ -130,7 +130,7 @@ async function storedDemo({ stores }: Service, file: string): Promise<Demo | nul
   const isComplete = apiKey !== undefined && identityId !== undefined
   if (isComplete && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey, identityId }
   // The earlier start was interrupted while creating the demo: create it again.
-  await removeUser(stores.database, DEMO_PERSON.email)
+  await deleteUser(stores.database, DEMO_PERSON.email)
   await deleteTenant(stores.database, tenantId)
   return null
 }

@@ -9,7 +9,7 @@ const ID_LENGTH_MAX = 200
 
 /**
  * The call that a line is. An event without an id gets one, which is the same for the same line.
- * @returns why the line is no call otherwise.
+ * @returns otherwise, why the line is not a call.
  */
 export function callOfLine(line: Pick<Line, 'value' | 'text'>, toCall: (value: Fields) => Call): Call | ServiceError {
   const { value } = line

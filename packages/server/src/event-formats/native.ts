@@ -20,7 +20,7 @@ export const native: Format = {
   },
 }
 
-/** A row of a CSV file as an event: columns that are no field of an event are its data. */
+/** A row of a CSV file as an event: columns that are not fields of an event are its data. */
 export function eventOfRow(row: Fields): Fields {
   const entries = Object.entries(row)
   const fields = entries.filter(([name]) => SERVER_EVENT_FIELDS.has(name))

@@ -21,7 +21,7 @@ interface Row extends Owned {
 }
 
 /**
- * The first and the latest event of a visitor who is no bot, read from the ends of the table, which is sorted by time.
+ * The first and the latest event of a visitor who is not a bot, read from the ends of the table, which is sorted by time.
  */
 export async function firstAndLastEvent(tenant: Tenant): Promise<{ first: Seen | null; last: Seen | null }> {
   const one = async (direction: 'ASC' | 'DESC'): Promise<Seen | null> => {

@@ -8,7 +8,7 @@ import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { createConnector, removeConnector } from '../sources/connectors.ts'
+import { createConnector, deleteConnector } from '../sources/connectors.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { HOOK_COLUMNS, type Hook, type HookRow, toHooks } from './hook-object.ts'
 import { firstMapping, type HookKind, sourceKindOf } from './kinds.ts'
@@ -190,7 +190,7 @@ export async function deleteHook(tx: Tenant, hookId: string): Promise<{ name: st
     .returning(['name', 'source'])
     .executeTakeFirst()
   if (!deleted) throw notFound('hook')
-  await removeConnector(tx, deleted.source)
+  await deleteConnector(tx, deleted.source)
   await announceChange(tx.db)
   return { name: deleted.name }
 }

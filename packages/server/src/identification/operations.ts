@@ -34,6 +34,7 @@ export const IDENTIFICATION_OPERATIONS = [
     needsBody: true,
     example: { visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' },
     errors: ['409 too_many_visitors', '413 contact_too_large'],
+    unaudited: 'recorded as events',
     async run(context, fields) {
       const identification = parseIdentification(fields)
       const { contactId, created } = await identify(context.tenant, context, identification)

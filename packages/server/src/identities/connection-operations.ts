@@ -84,6 +84,7 @@ export const CONNECTION_OPERATIONS = [
     description: 'If a server rejects the login, `connected` is false and `error` contains its reply.',
     input: IdentityPath,
     output: { email_account: EmailAccount },
+    unaudited: 'logs in at the servers and sends nothing',
     run: async ({ tenant, now, mail }, { identity_id }) => ({
       email_account: await checkEmailAccount(tenant, mail, identity_id, now),
     }),

@@ -49,7 +49,7 @@ const UPLOAD_ERRORS: readonly NamedError[] = [
   '429 too_many_uploads',
 ]
 
-/** The files of imports, which are no operations, because they are streamed. */
+/** The files of imports, which are not operations, because they are streamed. */
 export async function importFileRoutes(app: App, dependencies: Dependencies): Promise<void> {
   const directory = importDirectory(dependencies.config.dataDirectory)
   app.removeAllContentTypeParsers()

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../platform/postgres/database.ts'
+import { lockKey } from '../platform/postgres/locks.ts'
 import type { JournalTable } from './append.ts'
 
 /** A larger insertion would only use more memory: the cost of an insertion hardly depends on its size. */
@@ -24,7 +25,8 @@ export interface BatchRow {
  */
 export async function formBatch(database: Database, batchId: string): Promise<{ isFull: boolean; open: string[] }> {
   const { rows } = await sql<{ is_full: boolean; open_batches: string[] }>`
-    SELECT is_full, open_batches FROM form_batch(${batchId}, ${BATCH_ROWS_MAX}, ${BATCH_BYTES_MAX})`.execute(database)
+    SELECT is_full, open_batches
+    FROM form_batch(${lockKey('journal')}, ${batchId}, ${BATCH_ROWS_MAX}, ${BATCH_BYTES_MAX})`.execute(database)
   return { isFull: rows[0]?.is_full ?? false, open: rows[0]?.open_batches ?? [] }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { storeUnavailable } from '../platform/errors.ts'
+import { lockKey } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 const WAIT_MS_MAX = 30_000
@@ -13,7 +14,8 @@ const AGAIN_AFTER_MS = 50
  */
 export async function cutOfJournal(tenant: Tenant): Promise<number> {
   await tenant.events.barrier()
-  const { rows } = await sql<{ cut: number | string }>`SELECT journal_cut() AS cut`.execute(tenant.unrestricted)
+  const cutting = sql<{ cut: number | string }>`SELECT journal_cut(${lockKey('journal')}) AS cut`
+  const { rows } = await cutting.execute(tenant.unrestricted)
   const cut = Number(rows[0]?.cut ?? 0)
   const endsAt = performance.now() + WAIT_MS_MAX
   while (await isWaiting(tenant, cut)) {

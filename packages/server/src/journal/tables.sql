@@ -22,12 +22,13 @@ ALTER TABLE journal ALTER COLUMN rows SET STORAGE EXTERNAL;
 -- Forms a batch in one round trip: a reader may be waiting for it. The lock lets the next process see only the rows
 -- left over. Each statement of a volatile function has a snapshot of its own, so the second one sees what the lock
 -- waited for.
-CREATE FUNCTION form_batch(new_batch_id uuid, rows_max integer, bytes_max bigint, OUT is_full boolean, OUT open_batches uuid[])
+CREATE FUNCTION form_batch(journal_lock bigint, new_batch_id uuid, rows_max integer, bytes_max bigint,
+  OUT is_full boolean, OUT open_batches uuid[])
 LANGUAGE plpgsql VOLATILE AS $$
   DECLARE
     next_sequence bigint;
   BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('journal', 0));
+    PERFORM pg_advisory_xact_lock(journal_lock);
     -- Within the lock, which lasts until the commit: whoever gets it later sees every batch with a lower number.
     next_sequence := nextval('journal_sequence');
     WITH waiting AS (
@@ -45,9 +46,9 @@ LANGUAGE plpgsql VOLATILE AS $$
   END $$;
 
 -- A number such that every batch with this or a lower one is committed, and later ones have higher numbers.
-CREATE FUNCTION journal_cut() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+CREATE FUNCTION journal_cut(journal_lock bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('journal', 0));
+    PERFORM pg_advisory_xact_lock_shared(journal_lock);
     RETURN (SELECT last_value FROM journal_sequence);
   END $$;
 

@@ -3,11 +3,9 @@ import { isStillAllowed, personOf } from '../access/authentication.ts'
 import type { SignedIn } from '../access/sessions.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { LiveFeed } from './feed.ts'
-import { type EventStream, openEventStream } from './stream.ts'
+import { type EventStream, keepAlive, openEventStream } from './stream.ts'
 
 const SCOPE = 'events:read'
-const HEARTBEAT_EVERY_MS = 15_000
-const RECHECK_EVERY_MS = 3_000
 
 /** The live feed: events as they are recorded. */
 export function liveRoutes(
@@ -36,19 +34,13 @@ export function liveRoutes(
       schema: { hide: true },
     },
     async (request, reply) => {
-      const stream = openEventStream()
       const callerId = request.apiKey?.keyId ?? personOf(request).user.id
+      const stream = openEventStream()
       const leave = live.read(request.tenant.id, callerId, stream.send)
+      const stop = keepAlive(stream, () => isStillAllowed(request, SCOPE, dependencies))
       open.add(stream)
-      const beating = setInterval(stream.beat, HEARTBEAT_EVERY_MS)
-      const checking = setInterval(async () => {
-        // If the check itself fails, the feed ends and is checked again when the client reconnects.
-        const allowed = await isStillAllowed(request, SCOPE, dependencies).catch(() => false)
-        if (!allowed) stream.end()
-      }, RECHECK_EVERY_MS)
       stream.readable.once('close', () => {
-        clearInterval(beating)
-        clearInterval(checking)
+        stop()
         leave()
         open.delete(stream)
       })

@@ -5,6 +5,9 @@ import type { LiveEvent } from './event.ts'
 const UNSENT_BYTES_MAX = 64 * 1024
 /** More than anyone can follow; the rest is counted as missed. */
 const EVENTS_PER_SECOND = 50
+const RECONNECT_AFTER_MS = 3_000
+const BEAT_EVERY_MS = 15_000
+const RECHECK_EVERY_MS = 3_000
 
 /** A stream of server-sent events for one reader. */
 export interface EventStream {
@@ -32,8 +35,7 @@ export function openEventStream(now: () => number = () => performance.now()): Ev
     missed = 0
   }
 
-  // Browsers reconnect after this many milliseconds.
-  push('retry: 3000\n\n')
+  push(`retry: ${RECONNECT_AFTER_MS}\n\n`)
   return {
     readable,
     send: (event) => {
@@ -54,5 +56,18 @@ export function openEventStream(now: () => number = () => performance.now()): Ev
     end: () => {
       if (!readable.destroyed) readable.push(null)
     },
+  }
+}
+
+/** Keeps a stream open while its reader is allowed to read. @returns a function that stops this. */
+export function keepAlive(stream: EventStream, isAllowed: () => Promise<boolean>): () => void {
+  const beating = setInterval(stream.beat, BEAT_EVERY_MS)
+  const checking = setInterval(async () => {
+    // If the check itself fails, the stream ends and is checked again when the client reconnects.
+    if (!(await isAllowed().catch(() => false))) stream.end()
+  }, RECHECK_EVERY_MS)
+  return () => {
+    clearInterval(beating)
+    clearInterval(checking)
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { bearerOf, disconnectSignal } from '../access/authentication.ts'
+import { isLoopback } from '../access/loopback.ts'
 import type { FindGrant } from '../access/oauth/grant-lookup.ts'
 import { challenge } from '../access/oauth/metadata.ts'
 import { isAccessToken } from '../access/oauth/token-texts.ts'
@@ -27,6 +28,25 @@ export interface CallerDependencies {
   findApiKey: FindApiKey
   findGrant: FindGrant
   rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalidKeys' | 'countInvalidKey'>
+}
+
+/**
+ * Browsers send the origin of the page. Only pages of the service and of the person's own machine may call.
+ * @throws ServiceError 403 `origin_not_allowed`
+ */
+export function allowOrigin({ headers }: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+  const { origin } = headers
+  if (origin === undefined) return
+  const url = URL.parse(origin)
+  if (url === null || (origin !== new URL(publicUrl).origin && !isLoopback(origin))) {
+    const message = 'Pages of other sites cannot call the MCP server. Call it from a server or a desktop client.'
+    throw new ServiceError(403, 'origin_not_allowed', message)
+  }
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'www-authenticate, mcp-protocol-version, retry-after',
+    vary: 'Origin',
+  })
 }
 
 /**

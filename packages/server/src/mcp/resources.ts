@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { readSources, type Source } from '../docs/contents.ts'
 import type { Values } from '../operations/declare.ts'
-import { DAY_MS } from '../platform/time.ts'
+import { DAY_MS, MINUTE_MS } from '../platform/time.ts'
 import { asMarkedText } from './answers.ts'
 import { openCall, type ToolServices } from './call.ts'
 import type { McpCaller } from './caller.ts'
@@ -34,7 +34,7 @@ export function addResources(server: McpServer, dependencies: ResourceServices, 
       title: 'Schema of the workspace',
       description: 'Properties, event names, segments and agents, as describe_schema returns them.',
       mimeType: 'text/plain',
-      cacheHint: { ttlMs: 60_000, cacheScope: 'private' },
+      cacheHint: { ttlMs: MINUTE_MS, cacheScope: 'private' },
     },
     async (uri) => {
       const redactor = caller.redacts ? await dependencies.openRedactor(caller.tenant) : null

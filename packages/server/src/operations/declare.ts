@@ -101,12 +101,14 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   check?: (context: Context & Services, input: Input) => Promise<void>
   run: (context: Context & Services, input: Input) => Promise<Output>
   /**
-   * The audit entry; null if nothing changed. Absent where nothing changes, or where the change is recorded as an event.
+   * The audit entry; null if nothing changed. Without one, an operation other than a GET says why in `unaudited`.
    * `own`: the feature writes the entry. That is right only where `run` is not one transaction, because it calls another
    * host, waits for a result or repeats its transaction itself, and where the function that writes the entry has other
-   * callers too. A detail that the response lacks is no reason: `forAudit` returns it.
+   * callers too. A detail that the response lacks is not a reason: `forAudit` returns it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
+  /** Why there is no audit entry, such as 'only reads' or 'recorded as an event'. */
+  unaudited?: string
 }
 
 /** The declaration of an operation, without its code. */

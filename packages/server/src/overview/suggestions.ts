@@ -1,5 +1,5 @@
 import { searchCompanies } from '../companies/list.ts'
-import { frequentValues } from '../contacts/property-values.ts'
+import { frequentValues, VALUE_LENGTH_MAX } from '../contacts/property-values.ts'
 import { eventConditions } from '../events/filters.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -7,6 +7,7 @@ import { DAY_MS } from '../platform/time.ts'
 import { CONTACTS } from '../segments/filter.ts'
 
 const EVENT_DAYS_READ = 90
+const EVENT_SECONDS_MAX = 5
 
 export interface Suggestion {
   /** The value for the filter. */
@@ -62,13 +63,13 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
       ...where,
-      `${column} != '' AND lengthUTF8(${column}) <= 1000 AND ${containsFolded(column, 'typed')}`,
+      `${column} != '' AND lengthUTF8(${column}) <= ${VALUE_LENGTH_MAX} AND ${containsFolded(column, 'typed')}`,
     ],
     parameters: { ...parameters, typed },
     groupBy: 'value',
     orderBy: 'count DESC, value',
     limit,
-    secondsMax: 5,
+    secondsMax: EVENT_SECONDS_MAX,
   })
   return rows.map(({ value, count }) => ({ value, label: null, count: Number(count) }))
 }

@@ -28,9 +28,9 @@ export interface Tenant {
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
-   * Queues statements that may read all of the tenant's data in a lane of PostgreSQL, such as a search or a page of a file, because they occupy
-   * a PostgreSQL connection for long and must not occupy all of them. Do not nest. Inside a transaction, which already
-   * has one, it does not wait.
+   * Queues statements that may read all of the tenant's data, such as a search or a page of a file, in a lane of
+   * PostgreSQL: they take long and must not occupy all connections. Do not nest. Inside a transaction, which already has
+   * one, it does not wait.
    */
   heavyRead<T>(work: () => Promise<T>, lane?: PostgresLane): Promise<T>
   /** Starts a file of records. @returns a function that ends it. @throws ServiceError 429 `too_many_exports`. */

@@ -5,6 +5,7 @@ import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { MINUTE_MS } from '../platform/time.ts'
 import { type ProviderDependencies, redirectUrlOf, tokenClientOf } from './clients.ts'
 import { type IdClaims, readIdToken } from './id-token.ts'
 import { type Provider, type ProviderSettings, providerNamed, urlsOf } from './provider.ts'
@@ -58,7 +59,7 @@ export async function startAuthorization(
   const { clientId } = await tokenClientOf(tenant, services, provider, settings)
   const [state, verifier] = [randomText(), randomText()]
   const stateHash = digest(state)
-  const expiresAt = new Date(now.getTime() + VALID_MINUTES * 60_000)
+  const expiresAt = new Date(now.getTime() + VALID_MINUTES * MINUTE_MS)
   await tenant.transaction(async (tx) => {
     await requireAuthorizationLimit(tx, actor, now)
     await tx.db

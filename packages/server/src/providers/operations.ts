@@ -114,6 +114,7 @@ export const PROVIDER_OPERATIONS = [
       '409 no_oauth_client',
       '409 too_many_authorizations',
     ],
+    unaudited: 'nothing is connected yet; completing it has an entry',
     async run({ authorization, ...context }, { provider, purpose }) {
       const { url, expiresAt } = await startAuthorization(authorization, context, provider, purpose)
       return { authorization_url: url, expires_at: expiresAt.toISOString() }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { lock } from '../platform/postgres/locks.ts'
+import { lock, lockKey } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 
@@ -32,9 +32,9 @@ export function cacheDefinitions(): Definitions {
   const known = new Map<string, { version: string; definitions: readonly Definition[] }>()
   return {
     of: async (tx) => {
-      const { rows } = await sql<{ version: string }>`SELECT lock_segment_version(${tx.id}::uuid) AS version`.execute(
-        tx.db,
-      )
+      const key = lockKey('segments', tx.id)
+      const { rows } = await sql<{ version: string }>`
+        SELECT lock_segment_version(${key}, ${tx.id}::uuid) AS version`.execute(tx.db)
       const version = rows[0]?.version ?? ''
       const cached = known.get(tx.id)
       if (cached?.version === version) return cached.definitions

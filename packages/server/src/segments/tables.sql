@@ -22,9 +22,9 @@ CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id);
 -- while a segment is created, without either seeing the other. A definition also changes once its first evaluation has
 -- found all contacts that meet its conditions. A function, because its later statements see what was committed while
 -- the first one waited.
-CREATE FUNCTION lock_segment_version(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION lock_segment_version(segments_lock bigint, tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));
+    PERFORM pg_advisory_xact_lock_shared(segments_lock);
     RETURN (SELECT count(*) || '/' || coalesce(max(revision), 0) || '/' || count(evaluated_at)
       FROM segments WHERE tenant_id = tenant);
   END $$;

@@ -71,7 +71,7 @@ export async function createConnector(tx: Tenant, name: string, kind: SourceKind
 }
 
 /** Removes a connector from the list, if it is still there. Its data stays. */
-export async function removeConnector(tx: Tenant, name: string): Promise<void> {
+export async function deleteConnector(tx: Tenant, name: string): Promise<void> {
   await tx.db.deleteFrom('sources').where('name', '=', name).where('type', '=', 'connector').execute()
 }
 

@@ -34,6 +34,7 @@ export const SOURCE_PUSH_OPERATIONS = [
     example: PUSH_EXAMPLE,
     options: { records: { mayBeFile: true } },
     errors: ['409 source_name_taken'],
+    unaudited: 'recorded as events',
     async run(context, { source: name, kind: sentKind, records }) {
       const { tenant, now } = context
       const source = parseSourceName(name)

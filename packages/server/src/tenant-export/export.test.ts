@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -37,6 +38,11 @@ async function exported(browser: Browser): Promise<{ id: string; bytes: Buffer }
   const response = await fetch(`${service.url}${path}/file`, { headers: { cookie: browser.cookie } })
   expect(response.headers.get('content-type')).toBe('application/x-tar')
   return { id: body.export_id, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+/** The names of an export's files, finished or not. */
+function filesOf(exportId: string): string[] {
+  return readdirSync(exportDirectory(service.config.dataDirectory)).filter((name) => name.startsWith(exportId))
 }
 
 /** Unpacks with the system's tar. */
@@ -170,7 +176,7 @@ test('a tenant has one export at a time; an interrupted one restarts and leaves 
   const stopping = new AbortController()
   stopping.abort(new Error('stopping'))
   await expect(runExport(other.handle, dependencies, exportId, stopping.signal)).rejects.toThrow('stopping')
-  expect(existsSync(join(directory, `${exportId}.tar.part`))).toBe(false)
+  expect(filesOf(exportId)).toEqual([])
   expect((await owner.call('GET', `/v1/exports/${exportId}`)).body.export.status).toBe('running')
   await runExport(other.handle, dependencies, exportId, new AbortController().signal)
   const done = (await owner.call('GET', `/v1/exports/${exportId}`)).body.export
@@ -180,6 +186,37 @@ test('a tenant has one export at a time; an interrupted one restarts and leaves 
   expect(bytes.length).toBe(done.size_bytes)
   const names = unpack(bytes)('events.ndjson.gz').map(({ event }) => event)
   expect(new Set(names).size).toBe(6_000)
+})
+
+test('of two attempts of an export, the later one writes the file, and the earlier one stops', async () => {
+  const other = await createTestTenant(service)
+  const owner = await signedIn(service, other.id, 'owner')
+  await other.contact('ada@example.com')
+  const jobs = { ...service.jobs, send: async () => null }
+  const { exportId } = await other.handle.transaction((tx) => requestExport(tx, jobs, { kind: 'service' }, new Date()))
+  const directory = exportDirectory(service.config.dataDirectory)
+  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), directory }
+  const attempt = () => runExport(other.handle, dependencies, exportId, new AbortController().signal)
+  // Both attempts wait here, in the middle of their files.
+  const lock = await service.postgres.db.startTransaction().execute()
+  await sql`LOCK TABLE notes IN ACCESS EXCLUSIVE MODE`.execute(lock)
+  const first = attempt()
+  await expect.poll(() => filesOf(exportId).length).toBe(1)
+  const [file] = filesOf(exportId)
+  const second = attempt()
+  await expect.poll(() => filesOf(exportId)).toEqual([expect.not.stringMatching(String(file))])
+  await lock.rollback().execute()
+  await Promise.all([first, second])
+  const done = (await owner.call('GET', `/v1/exports/${exportId}`)).body.export
+  expect(done).toMatchObject({ status: 'ready', error: null, counts: { contacts: 1 } })
+  const response = await fetch(`${service.url}${done.url}`, { headers: { cookie: owner.cookie } })
+  expect(unpack(Buffer.from(await response.arrayBuffer()))('contacts.ndjson.gz')).toHaveLength(1)
+  expect(filesOf(exportId)).toEqual([`${exportId}.tar`])
+  const ofExport = service.logged.filter((line) => line.includes(exportId))
+  expect(ofExport.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ level: 30, msg: 'another process has restarted this export' }),
+  )
+  expect(service.logged.join()).not.toContain('an export failed')
 })
 
 test('an export that cannot be written fails with an error', async () => {

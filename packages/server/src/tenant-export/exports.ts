@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
@@ -89,7 +89,10 @@ export async function readExport(tenant: Tenant, exportId: string, now: Date): P
   return toExport(await requireExport(tenant, exportId), now)
 }
 
-/** The path of an export's file. @throws ServiceError 404, 409 `export_not_ready`, 410 `export_expired`. */
+/**
+ * An export's file.
+ * @throws ServiceError 404, 404 `export_file_missing`, 409 `export_not_ready`, 410 `export_expired`.
+ */
 export async function fileOfExport(
   tenant: Tenant,
   directory: string,
@@ -108,7 +111,13 @@ export async function fileOfExport(
   if (status !== 'ready' || row.file === null) {
     throw new ServiceError(409, 'export_not_ready', 'The export is not ready yet. Check its progress.')
   }
-  return { path: pathOf(directory, row.file), sizeBytes: Number(row.size_bytes ?? 0) }
+  const path = pathOf(directory, row.file)
+  const found = await stat(path).catch(() => null)
+  if (!found) {
+    const message = 'The file is not on this server. All processes of a service must share the data directory.'
+    throw new ServiceError(404, 'export_file_missing', message)
+  }
+  return { path, sizeBytes: found.size }
 }
 
 /** Deletes the files of a tenant's exports, all of them or one. @returns how many. */

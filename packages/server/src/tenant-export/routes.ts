@@ -1,9 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
-import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { pathId } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
@@ -31,17 +29,12 @@ export function exportFileRoute(
     async ({ tenant, actor, params }, reply) => {
       const now = clock()
       const exportId = pathId(params.export_id, 'export')
-      const { path } = await fileOfExport(tenant, directory, exportId, now)
-      const found = await stat(path).catch(() => null)
-      if (!found) {
-        const message = 'The file is not on this server. All processes of a service must share the data directory.'
-        throw new ServiceError(404, 'export_file_missing', message)
-      }
+      const { path, sizeBytes } = await fileOfExport(tenant, directory, exportId, now)
       await audit(tenant, { actor, action: 'export.fetched', subjectKind: 'export', subjectId: exportId }, now)
       return reply
         .type('application/x-tar')
         .headers({
-          'content-length': found.size,
+          'content-length': sizeBytes,
           'content-disposition': `attachment; filename="export-${exportId}.tar"`,
           'cache-control': 'no-store',
         })

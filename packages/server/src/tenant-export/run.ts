@@ -1,11 +1,13 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 import { countEvents } from '../events/list.ts'
+import { newId } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
+import { ClaimLost, isClaimed, updateClaimed } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Clock, HOUR_MS, HOUR_SECONDS } from '../platform/time.ts'
 import { EXPIRE, KEPT_HOURS } from './exports.ts'
@@ -15,6 +17,7 @@ import { createTar, type TarFile } from './tar.ts'
 
 const PROGRESS_EVERY_MS = 1_000
 const FORMAT = 1
+const UNFINISHED = '.part'
 
 export interface ExportDependencies {
   jobs: Pick<Jobs, 'send'>
@@ -23,66 +26,96 @@ export interface ExportDependencies {
   directory: string
 }
 
-/** Writes all data of a tenant to one file. After an interruption, it restarts from the beginning. */
+/**
+ * Writes all data of a tenant to one file. After an interruption, it restarts from the beginning.
+ *
+ * The job queue may take a process for dead while it still works, and start the export in a second one. So every attempt
+ * has a claim without a lease, which ends that of the attempt before, and its own unfinished file. The earlier attempt
+ * stops at its next update.
+ */
 export async function runExport(
   tenant: Tenant,
   dependencies: ExportDependencies,
   exportId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { jobs, clock, log, directory } = dependencies
-  const row = await tenant.db
-    .selectFrom('exports')
-    .select('status')
-    .where('export_id', '=', exportId)
-    .executeTakeFirst()
-  if (!row || !['queued', 'running'].includes(row.status)) return
-  const file = `${exportId}.tar`
-  const unfinished = join(directory, `${file}.part`)
+  const { clock, log, directory } = dependencies
+  const attempt = { exportId, claim: newId() }
+  if (!(await claimExport(tenant, directory, attempt))) return
+  const unfinished = join(directory, unfinishedFile(attempt))
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    await updateExport(tenant, exportId, { status: 'running', progress: 0 })
     const { counts, sizeBytes } = await writeFile(tenant, unfinished, clock(), signal, (progress) =>
-      updateExport(tenant, exportId, { progress }),
+      updateClaimed(whereClaimed(tenant, attempt).set({ progress })),
     )
-    await rename(unfinished, join(directory, file))
-    const now = clock()
-    const expiresAt = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
-    await tenant.transaction(async (tx) => {
-      await updateExport(tx, exportId, {
-        status: 'ready',
-        progress: 1,
-        file,
-        size_bytes: sizeBytes,
-        counts: JSON.stringify(counts),
-        finished_at: now,
-        expires_at: expiresAt,
-      })
-      await jobs.send(tx, EXPIRE, { exportId }, { startAfter: KEPT_HOURS * HOUR_SECONDS })
-    })
+    await finishExport(tenant, dependencies, attempt, { counts: JSON.stringify(counts), size_bytes: sizeBytes })
   } catch (error) {
     await rm(unfinished, { force: true }).catch(() => {})
+    if (error instanceof ClaimLost) {
+      log.info({ export_id: exportId }, 'another process has restarted this export')
+      return
+    }
     // The process is stopping: another one restarts the export.
     if (signal.aborted) throw error
     log.error({ err: error, export_id: exportId }, 'an export failed')
     const message = "The export could not be written. The service's log says why."
-    await updateExport(tenant, exportId, { status: 'failed', error: message, finished_at: clock() })
+    await whereClaimed(tenant, attempt).set({ status: 'failed', error: message, finished_at: clock() }).execute()
   }
 }
 
-type Columns = Partial<{
-  status: string
-  progress: number
-  file: string
-  size_bytes: number
-  counts: string
-  error: string
-  finished_at: Date
-  expires_at: Date
-}>
+interface Attempt {
+  exportId: string
+  claim: string
+}
 
-async function updateExport(tenant: Tenant, exportId: string, columns: Columns): Promise<void> {
-  await tenant.db.updateTable('exports').set(columns).where('export_id', '=', exportId).execute()
+/** Starts an attempt and deletes the files of earlier ones. @returns false if the export has ended. */
+async function claimExport(tenant: Tenant, directory: string, { exportId, claim }: Attempt): Promise<boolean> {
+  return tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('exports')
+      .set({ status: 'running', progress: 0, claim })
+      .where('export_id', '=', exportId)
+      .where('status', 'in', ['queued', 'running'])
+      .executeTakeFirst()
+    // While the row is locked, because the next attempt may start at any time.
+    const files = numUpdatedRows > 0n ? await readdir(directory).catch(() => []) : []
+    const earlier = files.filter((file) => file.startsWith(exportId) && file.endsWith(UNFINISHED))
+    for (const file of earlier) await rm(join(directory, file), { force: true })
+    return numUpdatedRows > 0n
+  })
+}
+
+/** An update of an export that applies only while this attempt is the latest. */
+function whereClaimed(tenant: Tenant, { exportId, claim }: Attempt) {
+  return tenant.db
+    .updateTable('exports')
+    .where('export_id', '=', exportId)
+    .where('status', '=', 'running')
+    .where(isClaimed(claim))
+}
+
+/** Gives the file its final name and ends the export. @throws ClaimLost */
+async function finishExport(
+  tenant: Tenant,
+  { jobs, clock, directory }: ExportDependencies,
+  attempt: Attempt,
+  written: { counts: string; size_bytes: number },
+): Promise<void> {
+  const { exportId } = attempt
+  const file = `${exportId}.tar`
+  const now = clock()
+  const expiresAt = new Date(now.getTime() + KEPT_HOURS * HOUR_MS)
+  const ready = { status: 'ready', progress: 1, file, finished_at: now, expires_at: expiresAt }
+  await tenant.transaction(async (tx) => {
+    await updateClaimed(whereClaimed(tx, attempt).set({ ...ready, ...written }))
+    await jobs.send(tx, EXPIRE, { exportId }, { startAfter: KEPT_HOURS * HOUR_SECONDS })
+    // Within the transaction, which no other attempt can overtake: the row is locked.
+    await rename(join(directory, unfinishedFile(attempt)), join(directory, file))
+  })
+}
+
+function unfinishedFile({ exportId, claim }: Attempt): string {
+  return `${exportId}.${claim}${UNFINISHED}`
 }
 
 async function writeFile(

@@ -1,9 +1,11 @@
--- `file` is a file name in the directory of exports; null until it is ready and after it has expired.
+-- `file` is a file name in the directory of exports; null until it is ready and after it has expired. `claim` is the latest
+-- attempt, which alone may finish the export.
 CREATE TABLE exports (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
   export_id uuid NOT NULL,
   status text NOT NULL CHECK (status IN ('queued', 'running', 'ready', 'failed', 'expired')),
   progress real NOT NULL DEFAULT 0,
+  claim uuid,
   file text,
   size_bytes bigint,
   counts jsonb NOT NULL DEFAULT '{}',

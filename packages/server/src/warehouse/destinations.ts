@@ -155,7 +155,7 @@ export async function createDestination(
 }
 
 /** Changes a destination. The secret counts as changed whenever it is given. @returns the names of the changed fields. */
-export async function changeDestination(
+export async function updateDestination(
   tx: Tenant,
   { secrets, jobs }: Dependencies,
   destinationId: string,

@@ -4,6 +4,7 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { type Manifest, readerOfStorage, runExport, runWhich, type WarehouseReader } from '../../test/warehouse.ts'
 import { until } from '../../test/webhooks.ts'
 import { OutboundError } from '../platform/outbound/client.ts'
+import { newClaim } from '../platform/postgres/lease.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { HOUR_MS } from '../platform/time.ts'
 import { workOnRun } from './runs/work.ts'
@@ -168,6 +169,19 @@ test('of two processes that work on a run, one does nothing', async () => {
   await first
   const run = await runWhich(tenant, run_id, ({ status }) => status === 'succeeded')
   expect(keys().filter((key) => key.includes('/events/'))).toHaveLength(run.tables.events?.files ?? 0)
+})
+
+test('a process that loses its run to another one stops, and logs no failure', async () => {
+  const tenant = await tenantWithEvents()
+  const runId = await runWithoutJob(tenant, await create(tenant, { prefix: 'taken-over' }))
+  const working = workOn(tenant, runId, new Promise(() => {}))
+  await runWhich(tenant, runId, ({ status }) => status === 'running')
+  const rows = tenant.handle.db.updateTable('warehouse_runs').where('run_id', '=', runId)
+  await rows.set(newClaim('warehouse_run')).execute()
+  await working
+  const ofRun = service.logged.map((line) => JSON.parse(line)).filter(({ run_id }) => run_id === runId)
+  expect(ofRun.map(({ level, msg }) => [level, msg])).toEqual([[30, 'another process continues this warehouse export']])
+  expect(await runWhich(tenant, runId, () => true)).toMatchObject({ status: 'running', failures: 0, error: null })
 })
 
 /** Works on a run with a storage that answers when `pending` resolves, or when the request is aborted. */

@@ -8,7 +8,6 @@ import type { JobSender } from '../platform/jobs/jobs.ts'
 import type { Transfer } from '../platform/outbound/transfer.ts'
 import { DestinationType, WarehouseDestination, WarehouseRun } from './destination.ts'
 import {
-  changeDestination,
   checkChanges,
   checkDestination,
   createDestination,
@@ -19,6 +18,7 @@ import {
   requireDestination,
   runNow,
   setPaused,
+  updateDestination,
 } from './destinations.ts'
 import { listRuns, readRun } from './runs/requests.ts'
 import { openStorage, testStorage } from './storage/open.ts'
@@ -163,7 +163,7 @@ export const WAREHOUSE_OPERATIONS = [
     output: { destination: WarehouseDestination, changed: Changed },
     check: checkChanges,
     async run({ tenant, secrets, jobs, now }, { destination_id, ...changes }) {
-      const changed = await changeDestination(tenant, { secrets, jobs }, destination_id, changes, now)
+      const changed = await updateDestination(tenant, { secrets, jobs }, destination_id, changes, now)
       return { destination: await readDestination(tenant, destination_id), changed }
     },
     audit: ({ destination, changed }) =>

@@ -14,7 +14,6 @@ import { OVERLAP_SECONDS_MAX, rotateSecret } from './rotate-secret.ts'
 import { Webhook, WebhookEventType, WebhookFormat, WebhookHealth } from './schema.ts'
 import { EventName, PREVIEW_OPERATION, Template } from './slack/operation.ts'
 import {
-  changeSubscription,
   checkSettings,
   createSubscription,
   deleteSubscription,
@@ -23,6 +22,7 @@ import {
   readSubscription,
   resumeSubscription,
   SUBSCRIPTIONS_MAX,
+  updateSubscription,
 } from './subscriptions.ts'
 import { UrlFilter } from './url-filter.ts'
 
@@ -180,7 +180,7 @@ export const WEBHOOK_OPERATIONS = [
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, { subscription_id, ...changes }) {
-      const changed = await changeSubscription(tenant, secrets, subscription_id, changes, now)
+      const changed = await updateSubscription(tenant, secrets, subscription_id, changes, now)
       return { webhook: await readSubscription(tenant, subscription_id), changed }
     },
     audit: ({ webhook, changed }) =>

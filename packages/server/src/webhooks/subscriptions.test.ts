@@ -90,7 +90,7 @@ test.each([
   ['a name that is too long', { event: 'x'.repeat(201) }, 'validation_error', 'event'],
   ['a URL without TLS', { url: 'http://hooks.example/' }, 'url_not_allowed', undefined],
   ['no URL', { url: 'hooks' }, 'url_not_allowed', undefined],
-  ['a filter that is no filter', { url_filter: [] }, 'validation_error', 'url_filter'],
+  ['a filter that is not a filter', { url_filter: [] }, 'validation_error', 'url_filter'],
   ['an unknown match', { url_filter: { match: 'none', conditions: [] } }, 'validation_error', 'url_filter.match'],
   ['no conditions', { url_filter: { match: 'all', conditions: [] } }, 'validation_error', 'url_filter.conditions'],
   [

@@ -103,7 +103,7 @@ export async function createSubscription(
  * @returns the names of the changed fields. Headers always count as changed, because their values are sealed.
  * @throws ServiceError 404, 503 `secret_key_missing`.
  */
-export async function changeSubscription(
+export async function updateSubscription(
   tenant: Tenant,
   secrets: SecretBox,
   subscriptionId: string,

@@ -32,12 +32,12 @@ export type UrlFilter = Type.Static<typeof UrlFilter>
 /** Whether an event with this URL ('' for none) passes. Case matters, as it does in URLs. */
 export function passes(filter: UrlFilter | null, url: string): boolean {
   if (filter === null) return true
-  const holds = ({ operator, value }: UrlFilter['conditions'][number]) => {
+  const isMet = ({ operator, value }: UrlFilter['conditions'][number]) => {
     if (operator === 'contains') return url.includes(value)
     if (operator === 'not_contains') return !url.includes(value)
     if (operator === 'starts_with') return url.startsWith(value)
     if (operator === 'ends_with') return url.endsWith(value)
     return url === value
   }
-  return filter.match === 'all' ? filter.conditions.every(holds) : filter.conditions.some(holds)
+  return filter.match === 'all' ? filter.conditions.every(isMet) : filter.conditions.some(isMet)
 }

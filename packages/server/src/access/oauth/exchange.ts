@@ -176,7 +176,7 @@ async function endOlderGrants(tx: Tenant, row: Row, now: Date): Promise<void> {
 }
 
 /**
- * The revocation endpoint (RFC 7009): ends the grant of a refresh token, or one access token. An unknown token is no error.
+ * The revocation endpoint (RFC 7009): ends the grant of a refresh token, or one access token. An unknown token is not an error.
  * @returns whether the token was the client's
  */
 export async function revokeToken(

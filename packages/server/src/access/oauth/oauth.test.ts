@@ -475,7 +475,7 @@ test('people see all connected apps of their workspace, and revoke their own; ot
   expect((await tenant.call('DELETE', `/v1/connected-apps/${owners}`)).status).toBe(200)
 })
 
-test('an access token is no key of the API', async () => {
+test('an access token is not a key of the API', async () => {
   const { access } = await connected(owner)
   const { status, body } = await call(service, 'GET', '/v1/contacts', {
     headers: { authorization: `Bearer ${access}` },

@@ -86,7 +86,7 @@ function allowPreflight(app: App, path: string, method: 'GET' | 'POST'): void {
   })
 }
 
-/** The parameters of a form. @throws OAuthError if one is given twice, or the body is no form. */
+/** The parameters of a form. @throws OAuthError if one is given twice, or the body is not a form. */
 function parametersOf(body: unknown): ReadonlyMap<string, string> {
   if (typeof body !== 'string') throw new OAuthError('invalid_request', `Send the parameters as ${FORM}.`)
   const parameters = new Map<string, string>()

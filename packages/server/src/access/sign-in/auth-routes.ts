@@ -1,18 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import type { Config } from '../../config.ts'
-import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { Logger } from '../../platform/log.ts'
-import { saltFor } from '../accounts.ts'
-import { type Access, personOf } from '../authentication.ts'
-import { deletePendingVerifications, verifyByLink } from '../password-reset.ts'
-import { withSalt } from '../passwords.ts'
+import type { Access } from '../authentication.ts'
 import type { SignedIn } from '../sessions.ts'
-import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
+import { OIDC_PROVIDER } from './auth.ts'
 import { type CodeDependencies, checkCode } from './check-code.ts'
 import { forward } from './forward.ts'
-import { codePage } from './links.ts'
+import { CHANGE_PASSWORD, changePassword, resetPassword } from './new-password.ts'
+import { finishOidcSignIn, startOidcSignIn } from './oidc-sign-in.ts'
 import { mailPasswordLink, type PasswordMailDependencies } from './password-mail.ts'
 import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
@@ -37,8 +34,6 @@ const NewPasswordBody = Type.Object(
   strict,
 )
 const CodeBody = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
-
-const CHANGE_PASSWORD = '/change-password'
 
 interface Forwarded {
   path: string
@@ -77,8 +72,7 @@ export function authRoutes(
   app: App,
   dependencies: CodeDependencies & PasswordMailDependencies & { config: Pick<Config, 'oidc'>; log: Logger },
 ): void {
-  const { config, auth, rateLimiter, stores, clock, log } = dependencies
-  const { database } = stores
+  const { rateLimiter, log } = dependencies
   // A missing body counts as empty, because a sign-out needs none. People leave spaces around an address.
   const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
@@ -98,12 +92,8 @@ export function authRoutes(
     app.post(`/api/auth${path}`, accepts(body, access), async (request, reply) => {
       await limitSignIn(dependencies, request, reply)
       const body = { ...(request.body as object), ...fixed }
-      const call = () => forward(dependencies, request, reply, { method: 'POST', path, body })
-      if (path !== CHANGE_PASSWORD) return labelled(await call(), request.signedIn)
-      const { user } = personOf(request)
-      const answer = await withSalt(await saltFor(database, user.email), call)
-      await deletePendingVerifications(database, user.id)
-      return answer
+      if (path === CHANGE_PASSWORD) return changePassword(dependencies, request, reply, body)
+      return labelled(await forward(dependencies, request, reply, { method: 'POST', path, body }), request.signedIn)
     })
   }
 
@@ -130,11 +120,8 @@ export function authRoutes(
   })
 
   app.post('/api/auth/reset-password', accepts(NewPasswordBody, 'public'), async (request, reply) => {
-    const { body } = request
     await limitSignIn(dependencies, request, reply)
-    const salt = await verifyByLink(stores, body.token, clock())
-    const call = () => forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
-    return salt === null ? call() : withSalt(salt, call)
+    return resetPassword(dependencies, request, reply, request.body)
   })
 
   app.post(
@@ -148,29 +135,17 @@ export function authRoutes(
     },
     async (request, reply) => {
       rateLimiter.checkSignIn(request.ip, reply)
-      if (config.oidc === null) throw notConfigured()
-      if (!(await auth()).hasOidc) {
-        const message = `${config.oidc.label} is not responding. Try again shortly.`
-        throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
-      }
-      const { callbackURL = '/' } = request.body
-      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
-      return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })
+      return startOidcSignIn(dependencies, request, reply, request.body.callbackURL ?? '/')
     },
   )
 
-  // The provider redirects the browser to this path; the state cookie proves that this browser started the sign-in.
+  // The provider redirects the browser to this path.
   app.get(
     `/api/auth/callback/${OIDC_PROVIDER}`,
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
     async (request, reply) => {
       rateLimiter.checkSignIn(request.ip, reply)
-      if (config.oidc === null) throw notConfigured()
-      const at = request.url.indexOf('?')
-      const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
-      const { twoFactorRedirect } = await forward(dependencies, request, reply, { method: 'GET', path })
-      const target = String(reply.getHeader('location'))
-      if (twoFactorRedirect === true) reply.header('location', codePage(target))
+      await finishOidcSignIn(dependencies, request, reply)
       return reply.send()
     },
   )
@@ -184,8 +159,4 @@ function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): R
     ...answer,
     totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)),
   }
-}
-
-function notConfigured(): ServiceError {
-  return new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
 }

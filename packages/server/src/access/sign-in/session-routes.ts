@@ -1,21 +1,19 @@
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
-import { scopesOf } from '../../operations/scopes.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import { personOf } from '../authentication.ts'
-import { chooseTenant, RENEW_AFTER_SECONDS, SESSION_SECONDS } from '../sessions.ts'
+import { chooseTenant } from '../sessions.ts'
 import { isSetupNeeded, setUp } from '../setup.ts'
-import { createTenantOf, profileOf } from '../tenants-of-person.ts'
+import { createTenantOf } from '../tenants-of-person.ts'
 import { renameUser } from '../users.ts'
 import { forward } from './forward.ts'
+import { isRenewalDue, meOf } from './me.ts'
 import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
 import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
-
-const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
 
 /** Setup, the signed-in person, and the session's tenant. */
 export function sessionRoutes(
@@ -28,8 +26,6 @@ export function sessionRoutes(
 ): void {
   const { config, stores, secrets, mailer, rateLimiter, clock } = dependencies
   const { database } = stores
-  /** A session is renewed at most once a day, by /api/me, which every visit requests. */
-  const isOld = (expiresAt: Date) => expiresAt.getTime() - clock().getTime() < RENEW_BELOW_MS
 
   app.get(
     '/api/setup',
@@ -43,7 +39,7 @@ export function sessionRoutes(
   app.post(
     '/api/setup',
     {
-      config: { access: 'public' },
+      config: { access: 'public', unaudited: 'tenant.created, in the new tenant, once per service' },
       schema: { body: SetupBody, response: { 201: success({ tenant_id: Type.String() }) } },
     },
     async (request, reply) => {
@@ -70,34 +66,19 @@ export function sessionRoutes(
   )
 
   app.get('/api/me', { config: { access: 'signed-in' }, schema: { response: { 200: Me } } }, async (request, reply) => {
-    const { user, membership, expiresAt } = personOf(request)
+    const person = personOf(request)
     // The library extends the session, in the database and in the cookie.
-    if (isOld(expiresAt)) await forward(dependencies, request, reply, { method: 'GET', path: '/get-session' })
-    const { tenants, hasPassword } = await profileOf(database, user.id)
-    const active = tenants.find(({ tenant_id }) => tenant_id === membership?.tenantId)
-    reply.header('cache-control', 'no-store')
-    return {
-      status: 'success' as const,
-      user: {
-        user_id: user.id,
-        email: user.email,
-        email_verified: user.emailVerified,
-        name: user.name,
-        two_factor_enabled: user.twoFactorEnabled,
-        has_password: hasPassword,
-      },
-      tenant: active ? { tenant_id: active.tenant_id, name: active.name } : null,
-      tenants,
-      role: membership?.role ?? null,
-      scopes: membership ? [...scopesOf(membership.role)] : [],
-      sign_in: { oidc: { enabled: config.oidc !== null, label: config.oidc?.label ?? null } },
+    if (isRenewalDue(person.expiresAt, clock())) {
+      await forward(dependencies, request, reply, { method: 'GET', path: '/get-session' })
     }
+    reply.header('cache-control', 'no-store')
+    return meOf(database, person, config.oidc)
   })
 
   app.patch(
     '/api/me',
     {
-      config: { access: 'signed-in' },
+      config: { access: 'signed-in', unaudited: "a person's own name" },
       schema: { body: MyNameBody, response: { 200: success({ name: Type.String() }) } },
     },
     async (request) => {
@@ -109,7 +90,7 @@ export function sessionRoutes(
   app.post(
     '/api/tenant',
     {
-      config: { access: 'signed-in' },
+      config: { access: 'signed-in', unaudited: "which of a person's tenants a session shows" },
       schema: { body: TenantBody, response: { 200: success({ tenant_id: Type.String() }) } },
     },
     async (request) => {
@@ -122,7 +103,7 @@ export function sessionRoutes(
   app.post(
     '/api/tenants',
     {
-      config: { access: { role: 'owner' } },
+      config: { access: { role: 'owner' }, unaudited: 'tenant.created, in the new tenant' },
       schema: { body: NewTenantBody, response: { 201: success({ tenant_id: Type.String() }) } },
     },
     async (request, reply) => {

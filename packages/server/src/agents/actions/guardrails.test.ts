@@ -15,7 +15,7 @@ import { type SuppressionReason, suppress } from '../../identities/suppressions.
 import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
 import { DAY_MS } from '../../platform/time.ts'
-import { getAgentSettings, setAgentSettings } from './settings.ts'
+import { readAgentSettings, setAgentSettings } from './settings.ts'
 
 const EMAIL = 'ada@example.com'
 
@@ -266,7 +266,7 @@ describe('a problem that a person can still fix', () => {
     expect((await listed()).failures).toEqual(['unsubscribed', 'mailbox'])
   })
 
-  test('a delay is no failure, and says how long it is', async () => {
+  test('a delay is not a failure, and says how long it is', async () => {
     await tenant.handle.db.updateTable('email_accounts').set({ spacing_seconds: 600 }).execute()
     const values = { message_id: `${newId()}@mail.example`, identity_id: identityId, contact_id: contactId }
     const at = new Date()
@@ -341,13 +341,13 @@ test('the daily limit of an identity delays an action until tomorrow', async () 
 
 describe('settings', () => {
   test('have defaults, keep omitted fields, and record changes in the audit log', async () => {
-    expect(await getAgentSettings(tenant.handle)).toMatchObject({ outreach_interval_days: 7, quiet_hours: null })
+    expect(await readAgentSettings(tenant.handle)).toMatchObject({ outreach_interval_days: 7, quiet_hours: null })
     const quiet_hours = { from: '20:00', to: '08:00' }
     for (const changes of [{ outreach_interval_days: 3 }, { quiet_hours, time_zone: 'Europe/Berlin' }]) {
       expect((await tenant.call('PATCH', '/v1/agent-settings', changes)).status).toBe(200)
       expect(await setAgentSettings(tenant.handle, changes, new Date())).toBe(false)
     }
-    expect(await getAgentSettings(tenant.handle)).toMatchObject({
+    expect(await readAgentSettings(tenant.handle)).toMatchObject({
       outreach_interval_days: 3,
       quiet_hours,
       time_zone: 'Europe/Berlin',
@@ -359,7 +359,7 @@ describe('settings', () => {
       ['agent_settings.updated', ['outreach_interval_days']],
     ])
     const stranger = await createTestTenant(service)
-    expect(await getAgentSettings(stranger.handle)).toMatchObject({ outreach_interval_days: 7 })
+    expect(await readAgentSettings(stranger.handle)).toMatchObject({ outreach_interval_days: 7 })
   })
 
   test.each([
@@ -385,6 +385,6 @@ describe('settings', () => {
   test('keep both of two concurrent changes', async () => {
     const changes = [{ outreach_interval_days: 3 }, { reply_pause_days: 5 }, { daily_limit_per_identity: 9 }]
     await Promise.all(changes.map((change) => setAgentSettings(tenant.handle, change, new Date())))
-    expect(await getAgentSettings(tenant.handle)).toMatchObject(Object.assign({}, ...changes))
+    expect(await readAgentSettings(tenant.handle)).toMatchObject(Object.assign({}, ...changes))
   })
 })

@@ -10,7 +10,7 @@ import type { Finding, GuardedAction, Guardrail, GuardrailRule, Verdict } from '
 import { isTimeZone, quietUntil } from './local-time.ts'
 import { lastOutreachAt } from './outreach.ts'
 import { senderFindings } from './sender-guardrails.ts'
-import { type AgentSettings, getAgentSettings } from './settings.ts'
+import { type AgentSettings, readAgentSettings } from './settings.ts'
 
 /**
  * Rules that an approval cannot overrule. The other rules of a proposal report what is missing: a contact's address or an
@@ -61,7 +61,7 @@ async function findingsOf(
   if (!contact) return [await contactIsGone(tenant, action.contactId)]
   if (!isOutbound(action.type)) return []
   const properties = contact.properties as Properties
-  const settings = await getAgentSettings(tenant)
+  const settings = await readAgentSettings(tenant)
   const lastAt = await lastOutreachAt(tenant, action)
   return [
     doNotContact(properties),

@@ -171,7 +171,7 @@ describe.skipIf(!hasDovecot)('an action that a caller proposes for an agent', ()
     }
   })
 
-  test('has a run of its own, which has ended and is no run of the agent otherwise', async () => {
+  test('has its own run, which has ended and otherwise does not count as a run of the agent', async () => {
     const own = await agent()
     const contactId = await contact()
     const { action } = (await propose({ contact_id: contactId, ...NOTE, reason }, own)).body

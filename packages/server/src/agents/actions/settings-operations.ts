@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { operation } from '../../operations/declare.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { costOfMonth } from '../runs/costs.ts'
-import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
+import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, readAgentSettings, setAgentSettings } from './settings.ts'
 
 const tag = 'Agents'
 const SettingsOutput = {
@@ -47,7 +47,7 @@ export const AGENT_SETTINGS_OPERATIONS = [
 ]
 
 async function settingsAndCost(tenant: Tenant, now: Date) {
-  return { settings: await getAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
+  return { settings: await readAgentSettings(tenant), cost_this_month_usd: await costOfMonth(tenant, now) }
 }
 
 /** Parses `20:00-08:00`; anything else is returned unchanged, for the schema to reject. */

@@ -68,7 +68,7 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   monthly_cost_cap_usd: null,
 }
 
-export async function getAgentSettings(tenant: Tenant): Promise<AgentSettings> {
+export async function readAgentSettings(tenant: Tenant): Promise<AgentSettings> {
   const row = await tenant.db.selectFrom('agent_settings').select('settings').executeTakeFirst()
   return { ...DEFAULT_AGENT_SETTINGS, ...(row?.settings as Partial<AgentSettings> | undefined) }
 }

@@ -3,7 +3,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { contactsMatching } from '../../segments/contacts-of.ts'
 import { eventsOf } from '../../segments/filter.ts'
 import { type ActionType, checkActionParams, type ProposedAction, typesOf } from '../action-types.ts'
-import { getAgentSettings } from '../actions/settings.ts'
+import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type PlaybookTemplate, playbookTemplates } from '../playbooks/templates.ts'
 import { escapeMarkdown, fillIn, type VariableValues } from '../playbooks/variables.ts'
@@ -39,7 +39,7 @@ export function createTemplateReasoner(
     prepare: async (contexts, now) => {
       const contactIds = contexts.map(({ contactId }) => contactId)
       const meant = template ? await contactsMatching(tenant, template.when, contactIds, now) : new Set(contactIds)
-      const { time_zone: timeZone } = await getAgentSettings(tenant)
+      const { time_zone: timeZone } = await readAgentSettings(tenant)
       return async (context) => {
         const values = valuesFor(configuration, context, sender, now)
         const mail = await lastMailWith(tenant, context.contactId)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
-import { getAgentSettings } from '../actions/settings.ts'
+import { readAgentSettings } from '../actions/settings.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type Reasoner, RunFailure } from '../reasoning/reasoner.ts'
 
@@ -11,7 +11,7 @@ export interface CostCaps {
 }
 
 export async function costCapsOf(tenant: Tenant, configuration: AgentConfiguration): Promise<CostCaps> {
-  const { monthly_cost_cap_usd: perMonth } = await getAgentSettings(tenant)
+  const { monthly_cost_cap_usd: perMonth } = await readAgentSettings(tenant)
   return {
     perRun: configuration.playbook.max_cost_usd_per_run ?? null,
     perMonth,

@@ -3,7 +3,7 @@ import { type Line, readJsonLines } from '../../event-formats/lines.ts'
 import { mixpanel as format, personOfMixpanel } from '../../event-formats/mixpanel.ts'
 import { validationError } from '../../platform/errors.ts'
 import type { Download } from '../../platform/outbound/download.ts'
-import { DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../platform/time.ts'
+import { DAY_MS, DAY_SECONDS, HOUR_SECONDS, MINUTE_MS } from '../../platform/time.ts'
 import { fieldsOf } from '../../sites/segment/fields.ts'
 import { ApiRefused, type Client, isObject, objectsOf, retryAfter, textOf } from '../client.ts'
 import type { Connector, Profile, ReadRange, RecordsPage, Settings } from '../connector.ts'
@@ -157,7 +157,7 @@ async function firstDay(
   if (since === null) return firstDayWithEvents(client, settings, lastDay, signal)
   if (isHistory) return dayOf(since, zone)
   const isNewDay = isFirstOfDay({ since, until }, OVERLAP_SECONDS, zone)
-  return dayOf(new Date(since.getTime() - (isNewDay ? LATE_DAYS * DAY_SECONDS * 1_000 : 0)), zone)
+  return dayOf(new Date(since.getTime() - (isNewDay ? LATE_DAYS * DAY_MS : 0)), zone)
 }
 
 /** Halves the range until one day is left: about 13 exports of one event, instead of one for each day since 2011. */
@@ -167,11 +167,8 @@ async function firstDayWithEvents(
   lastDay: string,
   signal: AbortSignal,
 ): Promise<string> {
-  let [first, last] = [Date.parse(FIRST_DAY), Date.parse(lastDay)].map((ms) => ms / 1_000 / DAY_SECONDS) as [
-    number,
-    number,
-  ]
-  const toDay = (number: number) => new Date(number * DAY_SECONDS * 1_000).toISOString().slice(0, 10)
+  let [first, last] = [Date.parse(FIRST_DAY), Date.parse(lastDay)].map((ms) => ms / DAY_MS) as [number, number]
+  const toDay = (number: number) => new Date(number * DAY_MS).toISOString().slice(0, 10)
   while (first < last) {
     signal.throwIfAborted()
     const middle = Math.floor((first + last) / 2)

@@ -69,6 +69,7 @@ export const NOTE_OPERATIONS = [
     status: 201,
     example: { content: 'Asked for **pricing**.' },
     errors: ['404 contact_merged'],
+    unaudited: 'data of a contact, not a setting of the tenant',
     run: async ({ tenant, now }, { contact_id, content }) => ({
       note: await createNote(tenant, contact_id, content, now),
     }),
@@ -83,6 +84,7 @@ export const NOTE_OPERATIONS = [
     input: { ...NotePath, content: NoteContent },
     output: { note: Note },
     example: { content: 'Asked for **pricing** and a demo.' },
+    unaudited: 'data of a contact, not a setting of the tenant',
     run: async ({ tenant, now }, { contact_id, note_id, content }) => ({
       note: await updateNote(tenant, contact_id, note_id, content, now),
     }),
@@ -96,6 +98,7 @@ export const NOTE_OPERATIONS = [
     summary: 'Delete a note',
     input: NotePath,
     output: { deleted: Type.Literal(true), note_id: Type.String() },
+    unaudited: 'data of a contact, not a setting of the tenant',
     async run({ tenant }, { contact_id, note_id }) {
       await deleteNote(tenant, contact_id, note_id)
       return { deleted: true as const, note_id }

@@ -2,6 +2,7 @@ import type { SearchEntry } from '../search-index.ts'
 
 const RESULTS_MAX = 12
 const EXCERPT_CHARACTERS = 150
+const CHARACTERS_BEFORE_WORD = 40
 
 /** The search dialog: opened by its button or `/`, over an index that is fetched when it first opens. */
 export function setUpSearch(): void {
@@ -128,7 +129,7 @@ function resultOf({ url, page, heading, text }: SearchEntry, words: readonly str
 function excerptOf(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase()
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0)
-  const from = Math.max(0, Math.min(...(places.length > 0 ? places : [0])) - 40)
+  const from = Math.max(0, Math.min(...(places.length > 0 ? places : [0])) - CHARACTERS_BEFORE_WORD)
   const start = from === 0 ? 0 : text.indexOf(' ', from) + 1
   const end = start + EXCERPT_CHARACTERS
   return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`

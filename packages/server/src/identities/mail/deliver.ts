@@ -6,6 +6,7 @@ import { openSmtp } from './servers.ts'
 
 /** The time limit after the login. */
 const DELIVERY_MS_MAX = 120_000
+const RESPONSE_CHARACTERS = 500
 
 /**
  * The result of a delivery. `unknown`: the mail was transmitted in full, but the connection ended before the server
@@ -42,7 +43,7 @@ export async function deliver(
         )
       })
       connection.quit()
-      return { outcome: 'accepted', response: response.slice(0, 500) }
+      return { outcome: 'accepted', response: response.slice(0, RESPONSE_CHARACTERS) }
     } catch (error) {
       connection.close()
       throw error

@@ -84,6 +84,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       input: { ...SessionPath, ...Code },
       output: CodeAnswer,
       example: { code: '123456' },
+      unaudited: 'the end of the login has an entry',
       // A late code returns the login's failure, with 409 instead of 503 for network_unavailable.
       errors: ['409 no_code_awaited', '409 network_unavailable', ...LOGIN_ERRORS],
       async run({ tenant, isGivenUp, ...dependencies }, { identity_id, session_id, code }) {

@@ -6,6 +6,7 @@ import { notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { type JobSender, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
+import { leaseMs } from '../../platform/postgres/lease.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type Clock, HOUR_SECONDS } from '../../platform/time.ts'
 import { subject } from '../identities.ts'
@@ -24,8 +25,8 @@ export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('soci
   deleteAfterSeconds: HOUR_SECONDS,
 })
 
-/** A job counts as lost this long after its due time. No step takes as long. */
-export const LOST_AFTER_MS = 45_000
+/** A job counts as lost this long after its due time. */
+export const LOST_AFTER_MS = leaseMs('social_step')
 
 export type SessionStatus = 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed'
 export type SessionRow = Selectable<TenantTables['social_sessions']>

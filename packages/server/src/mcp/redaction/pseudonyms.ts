@@ -28,7 +28,7 @@ export function contactOfPseudonym(text: string): string | null {
   return OF_CONTACT.exec(text.trim())?.[1]?.toLowerCase() ?? null
 }
 
-/** The key of a tenant's pseudonyms for people who are no contacts. @param secret a secret of the service */
+/** The key of a tenant's pseudonyms for people who are not contacts. @param secret a secret of the service */
 export function redactionKeyOf(secret: string, tenantId: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `redaction/${tenantId}`, 32))
 }

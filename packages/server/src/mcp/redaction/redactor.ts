@@ -47,7 +47,7 @@ export interface Redactor {
 /**
  * Redacts one tenant's answers. The first answer loads the properties that the tenant marks as personal, so create a redactor
  * for each request. Each answer needs at most two queries.
- * @param key the tenant's secret for pseudonyms of people who are no contacts: `redactionKeyOf`.
+ * @param key the tenant's secret for pseudonyms of people who are not contacts: `redactionKeyOf`.
  */
 export function createRedactor(tenant: Tenant, key: Buffer): Redactor {
   const issued = new Map<string, string>()

@@ -10,6 +10,7 @@ import type { ServerUser } from './unprivileged-user.ts'
 
 const FAST_SHUTDOWN_MS = 20_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
+const CHECK_EVERY_MS = 20
 
 /** A socket's path is limited to about 100 bytes, so its directory is never in the data directory. */
 const SOCKET_PARENT = tmpdir().length > 50 ? '/tmp' : tmpdir()
@@ -63,7 +64,7 @@ async function isGone(pid: number, prefix: string, withinMs: number): Promise<bo
   const deadline = Date.now() + withinMs
   while (Date.now() < deadline) {
     if (!(await isServer(pid, prefix))) return true
-    await sleep(20)
+    await sleep(CHECK_EVERY_MS)
   }
   return false
 }

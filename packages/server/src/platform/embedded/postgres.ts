@@ -15,6 +15,11 @@ const DATABASE = 'cds'
 /** Only part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
 const READY_WITHIN_MS = 5 * MINUTE_MS
+const READY_CHECK_EVERY_MS = 15
+/** When a slow start is announced. */
+const QUIET_START_MS = 3_000
+/** After this, the server is told to stop without waiting for its connections. */
+const FAST_SHUTDOWN_MS = 30_000
 const RESTART_AFTER_MS = 500
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 const SAME_REASON_WITHIN_MS = 10_000
@@ -47,7 +52,7 @@ interface Options {
 export async function startEmbeddedPostgres({
   dataDirectory,
   maxConnections = 64,
-  checkLogEveryMs = 60_000,
+  checkLogEveryMs = MINUTE_MS,
   onProgress = () => {},
 }: Options): Promise<EmbeddedPostgres> {
   const user = serverUser()
@@ -186,11 +191,11 @@ async function waitUntilReady(
     } catch (error) {
       failure = isStarting(error) ? undefined : error
     }
-    if (!isAnnounced && Date.now() - startedAt > 3_000) {
+    if (!isAnnounced && Date.now() - startedAt > QUIET_START_MS) {
       isAnnounced = true
       onProgress('waiting for PostgreSQL to recover from an unclean shutdown')
     }
-    await sleep(15)
+    await sleep(READY_CHECK_EVERY_MS)
   }
   const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-6).join('\n')
   throw new EmbeddedError('postgres_does_not_start', `PostgreSQL did not start. The end of ${logFile}:\n${tail}`, {
@@ -224,7 +229,7 @@ async function end(server: ChildProcess): Promise<void> {
   server.kill('SIGINT')
   // A suspended process reacts to no other signal.
   server.kill('SIGCONT')
-  const insist = setTimeout(() => server.kill('SIGQUIT'), 30_000)
+  const insist = setTimeout(() => server.kill('SIGQUIT'), FAST_SHUTDOWN_MS)
   await exited
   clearTimeout(insist)
 }

@@ -44,7 +44,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
   }
 }
 
-/** The keywords whose values are no schemas. */
+/** The keywords whose values are not schemas. */
 const VALUES = ['const', 'default', 'enum', 'example', 'examples']
 const NAME = /^[A-Z][A-Za-z]+$/
 

@@ -34,9 +34,11 @@ export function offsetOf({ page, limit }: Page): number {
   return (page - 1) * limit
 }
 
+const DEEP_ROWS = 10_000
+
 /** Whether so many rows precede a page that skipping them is expensive. */
 export function isDeep(page: Page): boolean {
-  return offsetOf(page) >= 10_000
+  return offsetOf(page) >= DEEP_ROWS
 }
 
 export function paginationOf({ page, limit }: Page, totalItems: number): Type.Static<typeof Pagination> {

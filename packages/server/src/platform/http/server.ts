@@ -63,7 +63,7 @@ export async function createServer({
   const isClosing = watchClosing(app)
   const otherMethods = refuseOtherMethods(app)
   observeRequests(app, metrics)
-  // An Expect header other than 100-continue is no reason to refuse a request.
+  // An Expect header other than 100-continue is not a reason to refuse a request.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   await app.register(helmet, {
     // Pages have policies of their own.

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { createLog, type Logger } from '../log.ts'
+import { MINUTE_MS } from '../time.ts'
 import type { PostgresAddress } from './address.ts'
 import { boundQueries } from './bounded-query.ts'
 import { watchPostgres } from './silence.ts'
@@ -54,7 +55,7 @@ export function openPool<Tables>(
     idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: MINUTE_MS,
   })
   // A dropped idle connection is replaced at the next query; without a listener, its error would end the process.
   pool.on('error', () => {})

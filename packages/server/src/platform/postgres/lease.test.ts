@@ -47,3 +47,13 @@ test('a process learns during the work that another one has claimed the row, and
   await expect(renewClaim(LEASE, row)).rejects.toBeInstanceOf(ClaimLost)
   expect(await endOfLease(handle)).toEqual(end)
 })
+
+test('work that fails because another process has claimed the row says so', async () => {
+  const { handle, row } = await claimedRow()
+  const failing = whileClaimed(LEASE, row, async (lost) => {
+    await handle.db.updateTable('event_imports').set(newClaim(LEASE)).execute()
+    await once(lost, 'abort')
+    throw new Error('the connection was closed')
+  })
+  await expect(failing).rejects.toBeInstanceOf(ClaimLost)
+})

@@ -10,12 +10,14 @@ import { newId } from '../ids.ts'
  * by setting `RELEASED`. To renew, release or finish, update the row where `isClaimed` by this process: if another process
  * has claimed it meanwhile, nothing is updated. The `whereClaimed` of a feature starts such an update.
  *
- * A process claims all its mailboxes with one id and renews them together. Two kinds of work use only the length of their
+ * A process claims all its mailboxes with one id and renews them together. Three kinds of work use only the length of their
  * lease. In `webhook_queue`, `due_at` is the end of the lease, by the worker's clock, and proves the claim. A mail is claimed
  * once, because a second process might send it again: when the lease of its row in `mail_sends` ends, the outcome is unknown.
+ * In `social_sessions`, the number of the step proves the claim, and `wake_by` is the end of the lease.
  *
  * Jobs are claimed by pg-boss. It starts a job in a second process if the heartbeats of the first stop or the job takes too
- * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too.
+ * long. The first may still be working on it, so agent runs, their actions and warehouse runs claim a row, too. An export of
+ * a tenant's data has a claim without a lease: the job's latest attempt takes it over.
  */
 
 /** How long a claim lasts unless it is renewed: if its process dies, the work waits for this long. */
@@ -29,6 +31,8 @@ const LEASE_SECONDS = {
   mail_send: 300,
   mailbox: 60,
   segment: 120,
+  /** Not renewed: longer than any step of a login at a social network. */
+  social_step: 45,
   warehouse_run: 60,
   /** Not renewed: longer than any attempt. */
   webhook_batch: 20,
@@ -118,7 +122,7 @@ export async function renewClaim(lease: Lease, row: ClaimedRow): Promise<void> {
 /**
  * Does work on a claimed row and renews the claim meanwhile.
  * @param work gets a signal that aborts when the claim is lost: another process has claimed the row, or it was not
- * renewed in time.
+ * renewed in time. @throws ClaimLost if the work fails after another process has claimed the row.
  */
 export async function whileClaimed<T>(
   lease: Lease,
@@ -134,11 +138,14 @@ export async function whileClaimed<T>(
       renewedAt = startedAt
     } catch (error) {
       // The database may be back in time; if not, the work fails too, and says why.
-      if (error instanceof ClaimLost || mayBeLost(lease, renewedAt)) losing.abort()
+      if (error instanceof ClaimLost || mayBeLost(lease, renewedAt)) losing.abort(error)
     }
   })
   try {
     return await work(losing.signal)
+  } catch (error) {
+    // The work fails in some way of its own when the signal aborts.
+    throw losing.signal.reason instanceof ClaimLost ? losing.signal.reason : error
   } finally {
     await renewal.stop()
   }

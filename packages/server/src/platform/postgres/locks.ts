@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 
 /**
  * Everything that is locked by name, because no single row represents it. The arguments after the name distinguish locks
- * of the same name: a tenant, or an object of a tenant. The functions of `tables.sql` acquire `journal` and `segments`, too.
+ * of the same name: a tenant, or an object of a tenant.
  */
 export type LockName =
   | 'account'
@@ -32,9 +32,18 @@ export type LockName =
   | 'warehouse_runs'
   | 'webhook_subscriptions'
 
+/** The number of a lock. The functions of `tables.sql` get it as a parameter, so that only this file spells locks. */
+export function lockKey(name: LockName, ...of: string[]): RawBuilder<bigint> {
+  return hashed(sql`${[name, ...of].join('/')}`)
+}
+
+function hashed(name: RawBuilder<unknown>): RawBuilder<bigint> {
+  return sql`hashtextextended(${name}, 0)`
+}
+
 /** Waits until no other transaction has this lock, and keeps it until the caller's transaction ends. */
 export async function lock<Tables>(transaction: Kysely<Tables>, name: LockName, ...of: string[]): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${[name, ...of].join('/')}, 0))`.execute(transaction)
+  await sql`SELECT pg_advisory_xact_lock(${lockKey(name, ...of)})`.execute(transaction)
 }
 
 /** Acquires several locks of a name and a tenant, in an order in which two transactions cannot block each other. */
@@ -45,7 +54,7 @@ export async function lockAll<Tables>(
   objects: readonly string[],
 ): Promise<void> {
   const names = objects.map((object) => [name, tenantId, object].join('/')).sort()
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(unnest(${names}::text[]), 0))`.execute(transaction)
+  await sql`SELECT pg_advisory_xact_lock(${hashed(sql`unnest(${names}::text[])`)})`.execute(transaction)
 }
 
 /** Runs `work` while its session has a lock; other processes wait. A crash ends the session and releases the lock. */
@@ -54,7 +63,7 @@ export async function withSessionLock<T, Tables>(
   name: LockName,
   work: () => Promise<T>,
 ): Promise<T> {
-  const key = sql`hashtextextended(${name}, 0)`
+  const key = lockKey(name)
   return db.connection().execute(async (connection) => {
     await sql`SELECT pg_advisory_lock(${key})`.execute(connection)
     try {

@@ -1,12 +1,21 @@
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { parseCompanyDomain } from '../../companies/domain.ts'
 import { checkProperties, type Properties } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { flattenTraits } from '../../contacts/traits.ts'
+import { EVENT_TEXT_LENGTH_MAX } from '../../journal/event-record.ts'
+import { hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
-import type { FormSubmission } from './submit.ts'
+import { isStorableText } from '../../platform/http/json-body.ts'
+import { USER_AGENT_LENGTH_MAX } from '../ingestion/event-fields.ts'
+import { sendingHost } from '../track/location.ts'
+import { sessionOf } from '../track/session.ts'
+import { parseUserAgent } from '../track/user-agent.ts'
+import type { FormSubmission, Page } from './submit.ts'
 
+const FORM_ID_LENGTH_MAX = 200
 const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object of fields' })
 
 /** Body of a form submission. */
@@ -31,7 +40,14 @@ export const FormSubmissionBody = Type.Object(
 )
 
 /** Maps a submission to property names. @throws ServiceError 400 that names every invalid field. */
-export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): Omit<FormSubmission, 'formId' | 'page'> {
+export function parseSubmission(
+  formId: string,
+  body: Type.Static<typeof FormSubmissionBody>,
+  headers: FastifyRequest['headers'],
+): FormSubmission {
+  if (formId === '' || hasMoreCharacters(formId, FORM_ID_LENGTH_MAX) || !isStorableText(formId)) {
+    throw validationError([{ path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters, without NUL` }])
+  }
   const details: ErrorDetail[] = []
   const { email: sentEmail, ...properties } = toProperties(body.contact_data)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
@@ -41,7 +57,18 @@ export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): O
   const company = parseCompany(toProperties(body.company_data ?? {}), details)
   if (email === null || details.length > 0) throw validationError(details)
   const visitorId = body.visitor_id?.trim() ? body.visitor_id : null
-  return { visitorId, email, properties: properties as Properties, company }
+  return { formId, visitorId, email, properties: properties as Properties, company, page: pageOf(headers) }
+}
+
+function pageOf(headers: FastifyRequest['headers']): Page {
+  const userAgentHeader = (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
+  return {
+    url: (headers.referer ?? headers.origin ?? '').slice(0, EVENT_TEXT_LENGTH_MAX),
+    host: sendingHost(headers),
+    sessionId: sessionOf(headers.cookie) ?? '',
+    userAgentHeader,
+    userAgent: parseUserAgent(userAgentHeader),
+  }
 }
 
 function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {

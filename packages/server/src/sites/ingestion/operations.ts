@@ -37,6 +37,7 @@ export const INGESTION_OPERATIONS = [
     bodyBytesMax: BODY_BYTES_MAX,
     example: EVENTS_EXAMPLE,
     options: { events: { mayBeFile: true } },
+    unaudited: 'events are a record themselves',
     async run({ tenant, recordCalls }, { events }) {
       const sender = { sourceId: null, trust: 'verified', page: null } as const
       const recorded = await recordCalls(tenant, sender, events.map(parseServerEvent))

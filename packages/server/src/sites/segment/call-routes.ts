@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { toServiceError } from '../../platform/http/conventions.ts'
 import { BODY_ERRORS, errorResponses, type NamedError, ROUTE_ERRORS } from '../../platform/http/responses.ts'
@@ -7,14 +6,13 @@ import { sendingHost } from '../track/location.ts'
 import { fieldsOf } from './fields.ts'
 import { answerSdkPreflight } from './page.ts'
 import { callOfQuery, PIXEL } from './pixel.ts'
-import { type RecordDependencies, recordSdkCalls, type SdkCall } from './record.ts'
+import { type RecordDependencies, recordBatch, recordOne, type SdkSender } from './record.ts'
 import {
   BATCH_PATHS,
   BatchBody,
   BEACON_PATH,
   CALL_PATHS,
   CallBody,
-  callsOf,
   RECORDED,
   SdkAnswer,
   SHARED_PATH,
@@ -69,7 +67,8 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
           },
         },
         async (request) => {
-          await recordOne(request, dependencies, { sent: request.body, type }, request.body.sentAt)
+          const sender = senderOf(request, request.body.sentAt)
+          request.warnings.push(...(await recordOne(dependencies, sender, { sent: request.body, type })))
           return RECORDED
         },
       )
@@ -98,7 +97,8 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
         },
       },
       async (request) => {
-        await recordBatch(request, dependencies)
+        const sender = senderOf(request, request.body.sentAt)
+        request.warnings.push(...(await recordBatch(dependencies, sender, request.body)))
         return RECORDED
       },
     )
@@ -112,7 +112,8 @@ export function batchRoutes(app: App, dependencies: RecordDependencies): void {
       schema: { hide: true, body: BatchBody } as { body: typeof BatchBody },
     },
     async (request, reply) => {
-      await recordBatch(request, dependencies)
+      const sender = senderOf(request, request.body.sentAt)
+      request.warnings.push(...(await recordBatch(dependencies, sender, request.body)))
       return reply.type('text/plain').send('OK')
     },
   )
@@ -130,46 +131,16 @@ export function pixelRoutes(app: App, dependencies: RecordDependencies): void {
         errorHandler: (error, _request, reply) => send(reply.code(toServiceError(error).status)),
       },
       async (request, reply) => {
-        await recordOne(request, dependencies, { sent: callOfQuery(fieldsOf(request.query)), type }, undefined)
+        const sent = callOfQuery(fieldsOf(request.query))
+        request.warnings.push(...(await recordOne(dependencies, senderOf(request, undefined), { sent, type })))
         return send(reply)
       },
     )
   }
 }
 
-/** Records the calls of a batch, and warns of those that are not recorded. */
-async function recordBatch(
-  request: FastifyRequest<{ Body: BatchBody }>,
-  dependencies: RecordDependencies,
-): Promise<void> {
-  const calls = callsOf(request.body).map((sent) => ({ sent, type: null }))
-  const outcomes = await record(request, dependencies, calls, request.body.sentAt)
-  for (const [index, { error, warnings }] of outcomes.entries()) {
-    const messages = error ? [error.message] : warnings
-    request.warnings.push(...messages.map((message) => `batch[${index}]: ${message}`))
-  }
-}
-
-/** Records one call. @throws ServiceError 400, with which SDKs drop a call that fails instead of sending it again. */
-async function recordOne(
-  request: FastifyRequest,
-  dependencies: RecordDependencies,
-  call: SdkCall,
-  sentAt: unknown,
-): Promise<void> {
-  const [outcome] = await record(request, dependencies, [call], sentAt)
-  if (outcome?.error) throw new ServiceError(400, outcome.error.code, outcome.error.message)
-  request.warnings.push(...(outcome?.warnings ?? []))
-}
-
-function record(request: FastifyRequest, dependencies: RecordDependencies, calls: readonly SdkCall[], sentAt: unknown) {
-  const { keyedSource: source, headers } = request
+/** Who sent the calls of a request. */
+function senderOf({ keyedSource: source, headers }: FastifyRequest, sentAt: unknown): SdkSender {
   if (source === null) throw new Error('The route has no source, because its config.credentials is not write-key.')
-  return recordSdkCalls(dependencies, source, sendingHost(headers), calls, {
-    sourceId: source.sourceId,
-    receivedAt: dependencies.clock(),
-    sentAt,
-    // The User-Agent of a server names the SDK.
-    userAgent: source.type === 'browser' ? (headers['user-agent'] ?? '') : '',
-  })
+  return { source, pageHost: sendingHost(headers), userAgent: headers['user-agent'] ?? '', sentAt }
 }

@@ -3,6 +3,7 @@ import { openTenant, type Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import type { KeyedSource } from '../../sources/write-keys.ts'
 import type { RecordCalls } from '../ingestion/record-calls.ts'
+import { type BatchBody, callsOf } from './requests.ts'
 import { type CallType, type Sending, type Translated, translate } from './translate.ts'
 
 export interface RecordDependencies {
@@ -18,8 +19,18 @@ export interface SdkCall {
   type: CallType | null
 }
 
+/** Who sent calls, from where. */
+export interface SdkSender {
+  source: KeyedSource
+  /** The host of the page; null for a server. */
+  pageHost: string | null
+  userAgent: string
+  /** The sender's clock when it sent them. */
+  sentAt: unknown
+}
+
 /** The outcome of a call. */
-export interface Outcome {
+interface Outcome {
   /** Why it is not recorded; null if it is. */
   error: { code: string; message: string } | null
   /** The parts that were left out, and why. */
@@ -27,21 +38,51 @@ export interface Outcome {
 }
 
 /**
- * Records calls of SDKs. A call that is not valid does not affect the others.
- * @param pageHost the host of the page that sent them; null for a server.
+ * Records one call.
+ * @returns warnings. @throws ServiceError 400, with which SDKs drop a call that fails instead of sending it again.
  */
-export async function recordSdkCalls(
-  { stores, recordCalls }: RecordDependencies,
-  source: KeyedSource,
-  pageHost: string | null,
+export async function recordOne(
+  dependencies: RecordDependencies,
+  sender: SdkSender,
+  call: SdkCall,
+): Promise<readonly string[]> {
+  const [outcome] = await record(dependencies, sender, [call])
+  if (outcome?.error) throw new ServiceError(400, outcome.error.code, outcome.error.message)
+  return outcome?.warnings ?? []
+}
+
+/** Records the calls of a batch. @returns warnings, also of the calls that are not recorded. */
+export async function recordBatch(
+  dependencies: RecordDependencies,
+  sender: SdkSender,
+  batch: BatchBody,
+): Promise<string[]> {
+  const calls = callsOf(batch).map((sent) => ({ sent, type: null }))
+  const outcomes = await record(dependencies, sender, calls)
+  return outcomes.flatMap(({ error, warnings }, index) =>
+    (error ? [error.message] : warnings).map((message) => `batch[${index}]: ${message}`),
+  )
+}
+
+/** Records calls. One that is not valid does not affect the others. */
+async function record(
+  { stores, recordCalls, clock }: RecordDependencies,
+  { source, pageHost, userAgent, sentAt }: SdkSender,
   calls: readonly SdkCall[],
-  sending: Sending,
 ): Promise<Outcome[]> {
+  const isBrowser = source.type === 'browser'
+  const sending = {
+    sourceId: source.sourceId,
+    receivedAt: clock(),
+    sentAt,
+    // The User-Agent of a server names the SDK.
+    userAgent: isBrowser ? userAgent : '',
+  }
   const translated = calls.map(({ sent, type }) => tryTranslate(sent, type, sending))
   const sender = {
     sourceId: source.sourceId,
-    trust: source.type === 'browser' ? 'unverified' : 'verified',
-    page: source.type === 'browser' ? { host: pageHost } : null,
+    trust: isBrowser ? 'unverified' : 'verified',
+    page: isBrowser ? { host: pageHost } : null,
   } as const
   const results = await recordCalls(
     openTenant(stores, source.tenantId),

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import { readUncheckedJsonBody } from '../../platform/http/read-body.ts'
@@ -6,8 +6,14 @@ import type { ProblemRecorder } from '../problems/record.ts'
 import { batchRoutes, callRoutes, pixelRoutes } from './call-routes.ts'
 import { type CredentialDependencies, isFromSdk } from './credentials.ts'
 import { authenticateSdks } from './hooks.ts'
+import { answerSdkPreflight } from './page.ts'
 import type { RecordDependencies } from './record.ts'
-import { settingsRoutes } from './settings-routes.ts'
+import { RECORDED } from './requests.ts'
+import { rudderSettings, segmentSettings } from './settings.ts'
+
+const WITH_KEY = { config: { access: 'public', credentials: 'write-key' }, schema: { hide: true } as object } as const
+const OPEN = { config: { access: 'public' }, schema: { hide: true } as object } as const
+const METRICS_BYTES_MAX = 64 * 1024
 
 /**
  * The routes that the SDKs of Segment and RudderStack call with a write key. The SDKs send a request again if it is answered
@@ -27,6 +33,26 @@ export async function segmentRoutes(
   batchRoutes(app, dependencies)
   pixelRoutes(app, dependencies)
   settingsRoutes(app, dependencies)
+}
+
+/** The settings that SDKs in browsers load first, and a route for metrics about themselves, which are discarded. */
+function settingsRoutes(app: App, { config }: { config: Pick<Config, 'publicUrl'> }): void {
+  const SEGMENT = '/v1/projects/:writeKey/settings'
+  // Segment's SDK reads this path with the key in it.
+  app.options(SEGMENT, OPEN, answerSdkPreflight)
+  app.get(SEGMENT, WITH_KEY, async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    return segmentSettings((request.params as { writeKey: string }).writeKey, config.publicUrl)
+  })
+  for (const path of ['/sourceConfig', '/sourceConfig/']) {
+    app.options(path, OPEN, answerSdkPreflight)
+    app.get(path, WITH_KEY, async (request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('cache-control', 'no-store')
+      return rudderSettings(request.keyedSource?.sourceId ?? '')
+    })
+  }
+  app.options('/v1/m', OPEN, answerSdkPreflight)
+  app.post('/v1/m', { ...OPEN, bodyLimit: METRICS_BYTES_MAX }, async () => RECORDED)
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { isBeingWorkedOn, isClaimed, isFree, newClaim, RELEASED, updateClaimed } from '../../platform/postgres/lease.ts'
 import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { DAY_MS } from '../../platform/time.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/time.ts'
 import type { DestinationRow } from '../destination.ts'
 import { requireDestination } from '../destinations.ts'
 import { RUNS_KEPT, sendRun } from './requests.ts'
@@ -150,7 +150,7 @@ export async function failAttempt(tenant: Tenant, run: ClaimedRun, message: stri
       status: 'retrying',
       failures: run.failures + 1,
       error,
-      next_attempt_at: new Date(now.getTime() + minutes * 60_000),
+      next_attempt_at: new Date(now.getTime() + minutes * MINUTE_MS),
     })
     .execute()
 }

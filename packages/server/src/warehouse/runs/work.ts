@@ -54,7 +54,10 @@ export async function workOnRun(
       exportRange(tenant, dependencies, run, AbortSignal.any([stopping, lost])),
     )
   } catch (error) {
-    if (error instanceof ClaimLost) return
+    if (error instanceof ClaimLost) {
+      log.info({ tenant_id: tenant.id, run_id: runId }, 'another process continues this warehouse export')
+      return
+    }
     if (stopping.aborted) return releaseRun(tenant, jobs, run, clock())
     log.warn({ err: error, tenant_id: tenant.id, run_id: runId }, 'a warehouse export failed')
     await failAttempt(tenant, run, messageOf(error), clock())

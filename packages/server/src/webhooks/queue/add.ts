@@ -1,8 +1,11 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** Deliveries of one subscription that share a queue row. */
-const BATCH = 64
+/**
+ * Deliveries of one subscription that share a queue row. More would save rows, but each time the attempts of some are
+ * recorded, the rest of the row is rewritten.
+ */
+export const DELIVERIES_PER_ROW = 64
 /** The channel of PostgreSQL that is notified when deliveries may have become due. */
 export const WORK_CHANNEL = 'cds_webhook_work'
 /** Wakes the workers of all processes when the transaction commits. Equal notifications of a transaction are sent once. */
@@ -48,7 +51,7 @@ export function insertDeliveries(firstParameter: number): string {
       INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids)
       SELECT tenant_id, subscription_id, min(due_at), gen_random_uuid(), 1, array_agg(delivery_id ORDER BY delivery_id)
       FROM (
-        SELECT *, (row_number() OVER (PARTITION BY tenant_id, subscription_id ORDER BY delivery_id) - 1) / ${BATCH} AS batch
+        SELECT *, (row_number() OVER (PARTITION BY tenant_id, subscription_id ORDER BY delivery_id) - 1) / ${DELIVERIES_PER_ROW} AS batch
         FROM delivered
       ) AS numbered
       GROUP BY tenant_id, subscription_id, batch

@@ -5,6 +5,7 @@ import { leaseMs } from '../../platform/postgres/lease.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
 import type { WebhookFormat } from '../schema.ts'
+import { DELIVERIES_PER_ROW } from './add.ts'
 
 /** Where a subscription's deliveries are sent, and what signs them. */
 export interface Target {
@@ -90,8 +91,6 @@ interface ClaimedRow {
 
 /** Queue rows of a subscription whose average size estimates how many rows to lock. */
 const ROWS_SAMPLED = 32
-/** Deliveries in a claimed row. Each time the attempts of some are recorded, the rest of the row is rewritten. */
-const BATCH = 64
 
 /**
  * Claims due deliveries. The free slots are divided among the subscriptions with due deliveries, so that no
@@ -213,7 +212,7 @@ async function claimRows(
         (SELECT claimed_ids FROM parts WHERE parts.batch_id = queued.batch_id) AS delivery_ids
     ), numbered AS (
       SELECT tenant_id, subscription_id, attempt, delivery_id, (row_number() OVER (PARTITION BY tenant_id, subscription_id,
-        attempt) - 1) / ${sql.lit(BATCH)} AS batch
+        attempt) - 1) / ${sql.lit(DELIVERIES_PER_ROW)} AS batch
       FROM (SELECT * FROM emptied UNION ALL SELECT * FROM split) AS row CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
     ), claimed AS (
       SELECT numbered.*, event_id, event, record, payload, attempts_before

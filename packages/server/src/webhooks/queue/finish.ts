@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/postgres/database.ts'
+import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import type { Batch, Claimed } from './claim.ts'
 
 /** The delays before the second to sixth attempt, from the end of the previous one. */
-const DELAYS_MS = [60_000, 300_000, 1_800_000, 7_200_000, 43_200_000]
+const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS]
 /** Attempts of a delivery, including the first. */
 export const ATTEMPTS_MAX = DELAYS_MS.length + 1
 

@@ -1,14 +1,15 @@
 /*
- * The life of a delivery, in the order of the functions below. ../tables.sql describes the tables, and
+ * The life of a delivery. The names in parentheses are functions below, in the same order. ../tables.sql describes the tables, and
  * docs/decisions/0007-webhook-queue.md says why they are as they are.
  *
  * Added: ../append.ts records an event, and ../match.ts finds the subscriptions that receive it. In the same transaction,
  * add.ts inserts a row of webhook_deliveries for each, and a row of webhook_queue for up to 64 of them. It notifies the
  * workers.
  *
- * Claimed (`poll`): a worker polls the queue when it is notified, and every second because retries come due without notice.
- * claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their payloads.
- * capacity.ts says how many; pace.ts says how many requests a receiver gets at once.
+ * Claimed (`wake`, `poll`): a worker polls the queue when it is notified, and every second because retries come due without
+ * notice. claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their
+ * payloads. capacity.ts says how many; pace.ts says how many requests a receiver gets at once. Deliveries of a paused
+ * subscription stay queued.
  *
  * Attempted (`start`, `send`): attempt.ts signs the payload and sends it. While the receiver has enough requests in flight,
  * the delivery is buffered in memory.
@@ -79,7 +80,7 @@ export function startDeliveryWorker(dependencies: {
   let isNextPollShort = false
   let nextPoll: NodeJS.Timeout | null = null
 
-  /** A short poll, for deliveries that have just become due. */
+  /** Polls now, or again after the poll in progress. Deliveries may have become due, so a short poll is enough. */
   function wake(): void {
     if (stopped) return
     isPollWanted = true
@@ -89,6 +90,7 @@ export function startDeliveryWorker(dependencies: {
     })
   }
 
+  /** Polls for all receivers. A short poll skips those that have buffered deliveries in this process. */
   function wakeForAll(): void {
     isNextPollShort = false
     wake()
@@ -123,9 +125,12 @@ export function startDeliveryWorker(dependencies: {
 
   /** Deliveries without a recorded outcome, except buffered ones. */
   let started = 0
+  /** For `stop`, which waits for them. */
   let onIdle: (() => void) | null = null
+  /** Deliveries whose request `stop` has aborted. */
   const aborted: Claimed[] = []
 
+  /** Sends a delivery if its receiver can get another request now; otherwise it is buffered. */
   function start(delivery: Claimed): void {
     const slot = slots.occupy(delivery)
     if (!slot) return
@@ -155,7 +160,7 @@ export function startDeliveryWorker(dependencies: {
   let nextRecording: Promise<void> | null = null
   let recording: Promise<void> | null = null
 
-  /** Resolves once the outcome is recorded, together with others. */
+  /** Records an outcome together with others. Resolves once they are recorded. */
   function finish(attempted: Attempted): Promise<void> {
     unrecorded.push(attempted)
     nextRecording ??= sleep(RECORD_AFTER_MS).then(async () => {

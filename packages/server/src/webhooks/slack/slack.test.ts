@@ -96,7 +96,7 @@ test('values are never mentions, links or lines of their own', async () => {
 test.each([
   ['an address stays as it is', 'ada.lovelace@mail.example.com', 'ada.lovelace@mail.example.com'],
   ['numbers and ends of sentences too', 'Version 1.5. Done', 'Version 1.5. Done'],
-  ['a bare domain is no link', 'see www.evil.example', 'see www.evil\u200b.example'],
+  ['a bare domain is not a link', 'see www.evil.example', 'see www.evil\u200b.example'],
   ['a mention at the start of a value', '@channel', '@\u200bchannel'],
   ['an entity is not one', '&lt;!here&gt;', '&amp;lt;!here&amp;gt;'],
   ['a list', ['a', 1, { b: 2 }], 'a, 1, {"b":2}'],

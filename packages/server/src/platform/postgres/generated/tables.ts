@@ -470,6 +470,7 @@ export interface EventImports {
 }
 
 export interface Exports {
+  claim: string | null;
   counts: Generated<Json>;
   created_at: Timestamp;
   error: string | null;

@@ -1,0 +1,44 @@
+import { propertyNameOf } from '../../contacts/property-names.ts'
+import { isUuid } from '../../platform/ids.ts'
+import { sendingHost } from '../track/location.ts'
+import { domainNotAllowed, type FindTenantOfHost } from '../track/page.ts'
+
+/** Longer texts are counted by their beginning. */
+const VISITOR_CHARACTERS = 200
+const EMAIL_CHARACTERS = 320
+
+/**
+ * Only pages of the tenant that the path names may submit its forms. An unknown tenant gets the same response as a
+ * foreign domain, so that nobody learns which tenants exist.
+ * @returns the tenant's id. @throws ServiceError 403 `domain_not_allowed`.
+ */
+export async function requirePageOfForm(
+  headers: Parameters<typeof sendingHost>[0],
+  tenantInPath: string,
+  findTenantOfHost: FindTenantOfHost,
+): Promise<string> {
+  const host = sendingHost(headers)
+  const tenantId = host === null ? null : await findTenantOfHost(host)
+  if (tenantId === null || tenantId !== tenantInPath.toLowerCase()) throw domainNotAllowed(host)
+  return tenantId
+}
+
+/** The tenant that a path names; null if it is not an id. */
+export function tenantNamed(tenantInPath: string): string | null {
+  return isUuid(tenantInPath) ? tenantInPath.toLowerCase() : null
+}
+
+/** The visitor and email address in a body that is not validated yet: submissions are limited per person. */
+export function personsNamed(body: unknown): string[] {
+  const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
+  // `Email` counts as `email`.
+  const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
+  return [
+    ...(typeof visitor_id === 'string' && visitor_id.trim() !== ''
+      ? [`visitor ${visitor_id.slice(0, VISITOR_CHARACTERS)}`]
+      : []),
+    ...emails.flatMap(([, email]) =>
+      typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, EMAIL_CHARACTERS)}`] : [],
+    ),
+  ]
+}
