@@ -529,7 +529,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and records that the first request deleted are listed in `failed` as `not_found`. Needs the scope `companies:write`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResponse> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -538,7 +538,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and records that the first request deleted are listed in `failed` as `not_found`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResponse> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -1733,7 +1733,7 @@ export class Operations extends Caller {
   /**
    * Merge a contact into another.
    *
-   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. Needs the scope `contacts:write`.
+   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives. Needs the scope `contacts:write`.
    */
   mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResponse> {
     return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
@@ -1841,7 +1841,7 @@ export class Operations extends Caller {
   /**
    * Add conversations of a messaging tool.
    *
-   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored, so a push can be repeated even if a request is interrupted. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
   pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResponse> {
     return this.call('POST /v1/sources/{source}/conversations', input, options)
@@ -2136,7 +2136,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 events of your servers.
    *
-   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. Needs the scope `events:write`.
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResponse> {
     return this.call('POST /v1/events', input, options)
@@ -2280,7 +2280,7 @@ export class Operations extends Caller {
   /**
    * Unmerge a contact.
    *
-   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. Needs the scope `contacts:write`.
+   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one. Needs the scope `contacts:write`.
    */
   unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResponse> {
     return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)

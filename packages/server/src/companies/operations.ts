@@ -56,6 +56,7 @@ export const COMPANY_OPERATIONS = [
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
     errors: ['409 company_domain_taken', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
+    isAtomic: true,
     async run({ tenant, now }, fields) {
       return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
     },

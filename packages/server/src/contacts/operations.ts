@@ -20,8 +20,10 @@ import {
   parseEventsLimit,
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
+  visitorIdsOf,
 } from './requests.ts'
 import { UnifiedProfile } from './unified-profile.ts'
+import { registerVisitors } from './visitors/link.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
 
 export interface ContactServices extends WriteDependencies {
@@ -92,6 +94,8 @@ export const CONTACT_OPERATIONS = [
     example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
     errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
     etag: ({ contact }) => etagOfContact(contact),
+    isAtomic: true,
+    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
     async run(context, input) {
       const row = await createContact(context.tenant, context, parseCreateContact(input))
       return { contact: await toWholeContact(context.tenant, row) }
@@ -181,6 +185,7 @@ export const CONTACT_OPERATIONS = [
     options: { company_id: COMPANY_OR_NONE },
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
+    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
     async run(context, { contact_id, ...fields }) {
       const { tenant, requireMatch } = context
       const row = await updateContact(tenant, context, contact_id, parseUpdateContact(fields), requireMatch)

@@ -114,10 +114,10 @@ test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key 
 /** Performs `work` as the service would, at a given time. */
 const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
 function performAt(now: Date, key: string, answer: string, before = async () => {}) {
-  return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (finish) =>
+  return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (memory) =>
     tenant.handle.transaction(async (tx) => {
       await before()
-      await finish(tx, { answer })
+      await memory.store(tx, { output: { answer }, warnings: [] }, true)
       return { answer }
     }),
   )
@@ -127,8 +127,14 @@ const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * MIN
 test('an answer is kept for a day', async () => {
   const key = newKey()
   await performAt(after(0), key, 'first')
-  expect(await performAt(after(23 * 60), key, 'second')).toEqual({ answer: { answer: 'first' }, isRepeated: true })
-  expect(await performAt(after(24 * 60 + 1), key, 'third')).toEqual({ answer: { answer: 'third' }, isRepeated: false })
+  expect(await performAt(after(23 * 60), key, 'second')).toMatchObject({
+    answer: { answer: 'first' },
+    isRepeated: true,
+  })
+  expect(await performAt(after(24 * 60 + 1), key, 'third')).toMatchObject({
+    answer: { answer: 'third' },
+    isRepeated: false,
+  })
 })
 
 test('a request whose process died releases its key, and cannot commit if it continues', async () => {

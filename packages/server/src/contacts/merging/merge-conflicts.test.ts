@@ -4,6 +4,7 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
 import { moveMails } from '../../identities/mail/reservation.ts'
+import { anyVersion } from '../../operations/etag.ts'
 import { newId } from '../../platform/ids.ts'
 import { mergeContacts } from './merge.ts'
 
@@ -257,6 +258,7 @@ async function whileMerging<T>(contactId: string, into: string, write: () => Pro
     { ...writing, segments, refuseWhileErasing, moveMails },
     { contactId, into },
     { kind: 'service' },
+    anyVersion,
   )
   await reached.promise
   const written = write()

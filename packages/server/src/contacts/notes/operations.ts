@@ -69,6 +69,7 @@ export const NOTE_OPERATIONS = [
     status: 201,
     example: { content: 'Asked for **pricing**.' },
     errors: ['404 contact_merged'],
+    isAtomic: true,
     run: async ({ tenant, now }, { contact_id, content }) => ({
       note: await createNote(tenant, contact_id, content, now),
     }),

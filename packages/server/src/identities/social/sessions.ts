@@ -90,8 +90,6 @@ export async function startLogin(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    const details = { session_id: sessionId, connector: social.name, renews: credentials === null }
-    await audit(tx, { actor, action: 'identity.social_login_started', ...subject(identityId), details }, now)
     await jobs.send(tx, SOCIAL_LOGINS, { sessionId, step: 0 })
     return session
   })

@@ -6,7 +6,7 @@ import { arrived, deliveriesOf, startWebhookBench, until, type WebhookBench } fr
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { changeTogether } from '../../platform/postgres/collisions.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { activeSubscriptions, deliveriesOf as deliveriesFor } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
@@ -46,7 +46,7 @@ async function remove({ handle }: TestTenant, deliveryIds?: readonly string[]): 
     deliveryIds ??
     (await handle.db.selectFrom('webhook_deliveries').select('delivery_id').execute()).map((row) => row.delivery_id)
   const keys = ids.map((delivery_id) => ({ tenant_id: handle.id, delivery_id }))
-  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveries(tx.unrestricted, keys)))
+  await changeTogether(handle, (tx) => deleteDeliveries(tx.unrestricted, keys))
 }
 
 function secondWorker() {
