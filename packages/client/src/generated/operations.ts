@@ -484,7 +484,7 @@ export class Operations extends Caller {
   /**
    * Ask a question about the data.
    *
-   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. Needs the scope `agents:trigger`.
+   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
    */
   ask(input: AskInput, options?: RequestOptions): Promise<AskResponse> {
     return this.call('POST /v1/ask', input, options)
@@ -547,7 +547,7 @@ export class Operations extends Caller {
   /**
    * Log in to the servers of an email account; nothing is sent.
    *
-   * If a server rejects the login, `connected` is false and `error` contains its reply. Needs the scope `identities:write`.
+   * If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again. Needs the scope `identities:write`.
    */
   checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResponse> {
     return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
@@ -565,7 +565,7 @@ export class Operations extends Caller {
   /**
    * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
    */
   completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResponse> {
     return this.call('POST /v1/authorizations/complete', input, options)
@@ -835,7 +835,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. Needs the scope `agents:write`.
+   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResponse> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -2055,7 +2055,7 @@ export class Operations extends Caller {
   /**
    * Record a body again with the hook's current mapping.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResponse> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)

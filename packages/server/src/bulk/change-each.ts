@@ -64,13 +64,14 @@ interface Each {
   ids: readonly string[] | undefined
   next: (limit: number) => Promise<string[]>
   change: (id: string) => Promise<unknown>
+  isDeletion: boolean
 }
 
 /**
  * Changes records one after another, each in a transaction of its own, like a request for each. One that fails does not
  * affect the others.
  */
-export async function changeEach({ memory, ids, next, change }: Each): Promise<BulkAnswer> {
+export async function changeEach({ memory, ids, next, change, isDeletion }: Each): Promise<BulkAnswer> {
   const find = () => next(RECORDS_MAX)
   const found = ids ? [...new Set(ids)] : await (memory ? memory.settle(find) : find())
   const failed: BulkAnswer['failed'] = []
@@ -83,7 +84,9 @@ export async function changeEach({ memory, ids, next, change }: Each): Promise<B
     } catch (error) {
       // Anything else is no property of this record, and would fail for the next one as well.
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
-      failed.push({ id, error: { code: error.code, message: error.message } })
+      // Found by the filter and deleted since, for example by the first request with this Idempotency-Key.
+      if (isDeletion && ids === undefined && error.code === 'not_found') done++
+      else failed.push({ id, error: { code: error.code, message: error.message } })
     }
   }
   const isLast = ids !== undefined || found.length < RECORDS_MAX

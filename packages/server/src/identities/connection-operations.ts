@@ -75,7 +75,8 @@ export const CONNECTION_OPERATIONS = [
     command: 'identity email-check',
     scope: 'identities:write',
     summary: 'Log in to the servers of an email account; nothing is sent',
-    description: 'If a server rejects the login, `connected` is false and `error` contains its reply.',
+    description:
+      'If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again.',
     input: IdentityPath,
     output: { email_account: EmailAccount },
     run: async ({ tenant, now, mail }, { identity_id }) => ({

@@ -39,6 +39,21 @@ test('a repetition gets the same answer, with the secret that is shown once, and
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
 })
 
+test('a repetition gets the warnings of the answer, its status and its ETag', async () => {
+  const requests = [
+    ['/v1/aggregate?unknown=1', { entity: 'contacts', group_by: ['country'], metric: 'count', metric_field: 'score' }],
+    ['/v1/contacts', { email: 'etag@example.com' }],
+  ] as const
+  for (const [path, body] of requests) {
+    const key = newKey()
+    const [first, second] = [await post(path, key, body), await post(path, key, body)]
+    expect([second.status, second.body]).toEqual([first.status, first.body])
+    expect(second.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    if (path !== '/v1/contacts') expect(first.body.warnings).toHaveLength(2)
+  }
+})
+
 test('the request cannot be guessed from its stored hash', async () => {
   const identity = await tenant.call('POST', '/v1/identities', { firstName: 'Ada', lastName: 'Byron', role: 'sales' })
   const path = `/v1/identities/${identity.body.identity.identity_id}/social/login`
@@ -135,6 +150,29 @@ test('an answer is kept for a day', async () => {
     answer: { answer: 'third' },
     isRepeated: false,
   })
+})
+
+test('an answer that is not final counts once the first request must have ended', async () => {
+  const key = newKey()
+  const waiting = (now: Date, work: (finish: () => Promise<void>) => Promise<void>) =>
+    performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, async (memory) => {
+      await memory.store(tenant.handle, { output: { answer: 'interim' }, warnings: ['said'] }, false)
+      await work(() => memory.finish({ output: { answer: 'final' }, warnings: [] }))
+      return { answer: 'final' }
+    })
+  const ends = Promise.withResolvers<void>()
+  const first = waiting(after(0), (finish) => ends.promise.then(finish))
+  await expect
+    .poll(() => performAt(after(3), key, 'next').catch(() => null))
+    .toMatchObject({
+      answer: { answer: 'interim' },
+      warnings: ['said'],
+      isRepeated: true,
+    })
+  await expect(performAt(after(1), key, 'early')).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
+  ends.resolve()
+  await first
+  expect(await performAt(after(1), key, 'later')).toMatchObject({ answer: { answer: 'final' }, isRepeated: true })
 })
 
 test('a request whose process died releases its key, and cannot commit if it continues', async () => {

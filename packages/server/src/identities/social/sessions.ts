@@ -49,7 +49,7 @@ export interface Login {
  */
 export async function startLogin(
   tenant: Tenant,
-  { jobs, secrets, clock, social }: SocialDependencies,
+  { jobs, secrets, clock }: SocialDependencies,
   identityId: string,
   { credentials, country, waitSeconds }: Login,
   actor: Actor,
