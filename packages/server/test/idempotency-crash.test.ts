@@ -63,7 +63,7 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
           ],
         },
       }),
-      () => ({ path: '/v1/agents', body: { name: 'Scout' } }),
+      () => ({ path: '/v1/suppressions', body: { address: `${newId()}@example.com` } }),
     ]
     for (let kill = 1; kill <= KILLS; kill++) {
       const stop = { now: false }
@@ -83,18 +83,19 @@ test(`killed ${KILLS} times, each request with an Idempotency-Key changes someth
     }
     const of = (path: string) => sent.filter((request) => request.path === path).length
     expect(sent.filter(({ answer }) => answer === null)).toEqual([])
+    expect(sent.filter(({ answer }) => (answer as { added?: boolean }).added === false)).toEqual([])
     expect(sent.length).toBeGreaterThan(100)
-    const [notes, companies, agents, events] = await Promise.all([
+    const [notes, companies, suppressions, events] = await Promise.all([
       read(`/v1/contacts/${contact_id}/notes?limit=1`),
       read('/v1/companies?limit=1'),
-      read('/v1/agents?limit=1'),
+      read('/v1/suppressions?limit=1'),
       read('/v1/events?event_type=crash&limit=1'),
     ])
-    const totals = [notes, companies, agents, events].map(({ pagination }) => pagination.total_items)
+    const totals = [notes, companies, suppressions, events].map(({ pagination }) => pagination.total_items)
     expect(totals).toEqual([
       of(`/v1/contacts/${contact_id}/notes`),
       of('/v1/companies'),
-      of('/v1/agents'),
+      of('/v1/suppressions'),
       2 * of('/v1/events'),
     ])
   } finally {

@@ -529,7 +529,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and records that the first request deleted are listed in `failed` as `not_found`. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResponse> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -538,7 +538,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and records that the first request deleted are listed in `failed` as `not_found`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResponse> {
     return this.call('POST /v1/contacts/bulk', input, options)
