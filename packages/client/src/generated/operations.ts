@@ -498,7 +498,7 @@ export class Operations extends Caller {
   /**
    * Ask a question about the data.
    *
-   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. Needs the scope `agents:trigger`.
+   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
    */
   ask(input: AskInput, options?: RequestOptions): Promise<AskResponse> {
     return this.call('POST /v1/ask', input, options)
@@ -543,7 +543,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResponse> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -552,7 +552,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResponse> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -561,7 +561,7 @@ export class Operations extends Caller {
   /**
    * Log in to the servers of an email account; nothing is sent.
    *
-   * If a server rejects the login, `connected` is false and `error` contains its reply. Needs the scope `identities:write`.
+   * If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again. Needs the scope `identities:write`.
    */
   checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResponse> {
     return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
@@ -579,7 +579,7 @@ export class Operations extends Caller {
   /**
    * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
    */
   completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResponse> {
     return this.call('POST /v1/authorizations/complete', input, options)
@@ -849,7 +849,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. Needs the scope `agents:write`.
+   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResponse> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -1810,7 +1810,7 @@ export class Operations extends Caller {
   /**
    * Merge a contact into another.
    *
-   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. Needs the scope `contacts:write`.
+   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives. Needs the scope `contacts:write`.
    */
   mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResponse> {
     return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
@@ -1918,7 +1918,7 @@ export class Operations extends Caller {
   /**
    * Add conversations of a messaging tool.
    *
-   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored, so a push can be repeated even if a request is interrupted. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
   pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResponse> {
     return this.call('POST /v1/sources/{source}/conversations', input, options)
@@ -2132,7 +2132,7 @@ export class Operations extends Caller {
   /**
    * Record a body again with the hook's current mapping.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResponse> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
@@ -2213,7 +2213,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 events of your servers.
    *
-   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. Needs the scope `events:write`.
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResponse> {
     return this.call('POST /v1/events', input, options)
@@ -2357,7 +2357,7 @@ export class Operations extends Caller {
   /**
    * Unmerge a contact.
    *
-   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. Needs the scope `contacts:write`.
+   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one. Needs the scope `contacts:write`.
    */
   unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResponse> {
     return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)

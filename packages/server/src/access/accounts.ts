@@ -1,5 +1,6 @@
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { hashPassword, isSameHash, newSalt, saltOf } from './passwords.ts'
 
 /** Locks an address, so that its accounts are created and verified one at a time. @param transaction holds the lock. */
@@ -11,6 +12,11 @@ export async function lockAddress(transaction: Database, email: string): Promise
 export async function verifiedAccount(database: Database, email: string): Promise<string | null> {
   const accounts = database.selectFrom('users').select('id').where('email', '=', email)
   return (await accounts.where('email_verified', '=', true).executeTakeFirst())?.id ?? null
+}
+
+/** The accounts, which belong to no tenant, in a tenant's transaction. */
+export function accountsWithin(tx: Tenant): Database {
+  return tx.unrestricted as unknown as Database
 }
 
 /** Whether a tenant has a member with this address. */

@@ -1,6 +1,5 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
-import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
@@ -139,20 +138,18 @@ export const DOMAIN_OPERATIONS = [
     input: DomainPath,
     output: { domain: Domain, check: Check },
     errors: ['400 local_domain', '409 domain_taken'],
-    // DNS and the site are asked outside the transaction.
-    audit: 'own',
-    async run({ tenant, now, actor, config, ...services }, { domain_id }) {
+    forAudit: { isNew: Type.Boolean() },
+    check: async ({ tenant, config, ...services }, { domain_id }) =>
+      checkDomain(services, await readDomain(tenant, domain_id), config.publicUrl),
+    async run({ tenant, now }, { domain_id }, check) {
       const domain = await readDomain(tenant, domain_id)
-      const check = await checkDomain(services, domain, config.publicUrl)
       const { method } = check
-      if (method === null || domain.verified_at !== null) return { domain, check }
-      const verified = await tenant.transaction(async (tx) => {
-        const marked = await markVerified(tx, domain_id, method, now)
-        const entry = domainEntry('domain.verified', marked)
-        await audit(tx, { actor, ...entry, details: { ...entry.details, verified_by: method } }, now)
-        return marked
-      })
-      return { domain: verified, check }
+      if (method === null || domain.verified_at !== null) return { domain, check, isNew: false }
+      return { domain: await markVerified(tenant, domain_id, method, now), check, isNew: true }
+    },
+    audit: ({ domain, check: { method }, isNew }) => {
+      const entry = domainEntry('domain.verified', domain)
+      return isNew ? { ...entry, details: { ...entry.details, verified_by: method } } : null
     },
   }),
   operation({

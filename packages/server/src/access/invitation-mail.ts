@@ -15,22 +15,29 @@ export interface InvitationMail {
   log: Pick<Logger, 'warn'>
 }
 
-/** @returns the link, to be shown once; null if it was only mailed, so that opening it verifies the address. */
-export async function deliverInvitation(
+/** The link, to be shown once; null if it is only mailed, so that opening it verifies the address. */
+export function linkToShow(
+  { config, mailer }: Pick<InvitationMail, 'config' | 'mailer'>,
+  token: string,
+): string | null {
+  return mailer === null ? invitationLink(config.publicUrl, token) : null
+}
+
+/** @returns whether the link was sent. */
+export async function mailInvitation(
   { stores, config, mailer, log }: InvitationMail,
   { invitation, token }: NewInvitation,
   actor: Actor,
-): Promise<{ invitation: Invitation; link: string | null; mailed: boolean }> {
-  const link = invitationLink(config.publicUrl, token)
-  if (mailer === null) return { invitation, link, mailed: false }
-  const text = textOf(invitation, link, await inviterOf(stores, actor))
+): Promise<boolean> {
+  if (mailer === null) return false
+  const text = textOf(invitation, invitationLink(config.publicUrl, token), await inviterOf(stores, actor))
   try {
     await mailer.send({ to: invitation.email, subject: 'You are invited to the Customer Data Service', text })
-    return { invitation, link: null, mailed: true }
+    return true
   } catch (error) {
     // The invitation stays valid, and a new link can be sent.
     log.warn({ err: error }, 'an invitation mail could not be sent')
-    return { invitation, link: null, mailed: false }
+    return false
   }
 }
 

@@ -3,7 +3,7 @@ import { idInPath, operationsWith } from '../operations/declare.ts'
 import { RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import { deliverInvitation, type InvitationMail } from './invitation-mail.ts'
+import { type InvitationMail, linkToShow, mailInvitation } from './invitation-mail.ts'
 import {
   Invitation,
   invitationEntry,
@@ -84,12 +84,13 @@ export const INVITATION_OPERATIONS = [
     status: 201,
     example: { email: 'ada@example.com', role: 'viewer' },
     errors: ['400 invalid_email', '409 already_member', '409 too_many_invitations', '429 too_many_invitations_sent'],
-    // The mail is sent outside the transaction.
-    audit: 'own',
-    async run({ tenant, now, ...context }, invitation) {
-      const invited = await invite(context.stores, tenant.id, context, invitation, linkPolicyOf(context), now)
-      return deliverInvitation(context, invited, context.actor)
+    forAudit: { token: Type.String() },
+    async run({ tenant, now, ...context }, sent) {
+      const { invitation, token } = await invite(tenant, context, sent, linkPolicyOf(context), now)
+      return { invitation, link: linkToShow(context, token), mailed: false, token }
     },
+    after: async (context, created) => ({ mailed: await mailInvitation(context, created, context.actor) }),
+    audit: ({ invitation }) => invitationEntry('member.invited', invitation),
   }),
   operation({
     name: 'renewInvitation',
@@ -101,12 +102,13 @@ export const INVITATION_OPERATIONS = [
     input: InvitationPath,
     output: CreatedInvitation,
     errors: ['409 too_many_invitations', '429 too_many_invitations_sent'],
-    // The mail is sent outside the transaction.
-    audit: 'own',
+    forAudit: { token: Type.String() },
     async run({ tenant, now, ...context }, { invitation_id: id }) {
-      const renewed = await renewInvitation(context.stores, tenant.id, context, id, linkPolicyOf(context), now)
-      return deliverInvitation(context, renewed, context.actor)
+      const { invitation, token } = await renewInvitation(tenant, context, id, linkPolicyOf(context), now)
+      return { invitation, link: linkToShow(context, token), mailed: false, token }
     },
+    after: async (context, renewed) => ({ mailed: await mailInvitation(context, renewed, context.actor) }),
+    audit: ({ invitation }) => invitationEntry('invitation.renewed', invitation),
   }),
   operation({
     name: 'deleteInvitation',

@@ -8,9 +8,9 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
-import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
-import { isMember } from './accounts.ts'
+import { accountsWithin, isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
@@ -40,81 +40,71 @@ export interface LinkPolicy {
 }
 
 /**
- * Invites an address to a tenant. A second invitation to the same address replaces the first, whose link stops working.
+ * Invites an address to a tenant, in the caller's transaction. A second invitation to the same address replaces the first, whose link stops working.
  * @throws ServiceError 400 for a malformed address, 403 if the caller may not invite, 409 `already_member` and
  * `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function invite(
-  stores: Stores,
-  tenantId: string,
+  tx: Tenant,
   caller: Caller,
   { email: text, role }: { email: string; role: Role },
   policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
   const email = requireEmail(text)
-  return stores.database.transaction().execute(async (database) => {
-    const tx = openTenant({ ...stores, database }, tenantId)
-    const callerRole = await lockRole(tx, caller)
-    requireMayGrant(caller, callerRole, role)
-    if (await isMember(database, tenantId, email)) {
-      throw conflict('already_member', `${email} is already a member. Change the role instead.`)
-    }
-    const known = await tx.db
-      .selectFrom('invitations')
-      .select('role')
-      .where('email', '=', email)
-      .forUpdate()
-      .executeTakeFirst()
-    if (known && isRole(known.role)) requireMayManage(callerRole, known.role)
-    await requireInvitationLimit(tx, email, now)
-    await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
-    const { token, columns } = newLink(caller, policy, now)
-    const { invitation_id } = await tx.db
-      .insertInto('invitations')
-      .values({ invitation_id: newId(), email, role, created_at: now, ...columns })
-      .onConflict((existing) => existing.column('email').doUpdateSet({ role, created_at: now, ...columns }))
-      .returning('invitation_id')
-      .executeTakeFirstOrThrow()
-    const entry = invitationEntry('member.invited', { invitation_id, email, role })
-    await audit(tx, { actor: caller.actor, ...entry }, now)
-    return { invitation: { invitation_id, email, role, expires_at: columns.expires_at.toISOString() }, token }
-  })
+  const callerRole = await lockRole(tx, caller)
+  requireMayGrant(caller, callerRole, role)
+  if (await isMember(accountsWithin(tx), tx.id, email)) {
+    throw conflict('already_member', `${email} is already a member. Change the role instead.`)
+  }
+  const known = await tx.db
+    .selectFrom('invitations')
+    .select('role')
+    .where('email', '=', email)
+    .forUpdate()
+    .executeTakeFirst()
+  if (known && isRole(known.role)) requireMayManage(callerRole, known.role)
+  await requireInvitationLimit(tx, email, now)
+  await countInvitation(accountsWithin(tx), { email, tenantId: tx.id, actor: caller.actor }, policy.limits, now)
+  const { token, columns } = newLink(caller, policy, now)
+  const { invitation_id } = await tx.db
+    .insertInto('invitations')
+    .values({ invitation_id: newId(), email, role, created_at: now, ...columns })
+    .onConflict((existing) => existing.column('email').doUpdateSet({ role, created_at: now, ...columns }))
+    .returning('invitation_id')
+    .executeTakeFirstOrThrow()
+  return { invitation: { invitation_id, email, role, expires_at: columns.expires_at.toISOString() }, token }
 }
 
 /**
- * Creates a new link for an invitation, valid for another week; the previous one stops working.
+ * Creates a new link for an invitation, valid for another week, in the caller's transaction; the previous one stops
+ * working.
  * @throws ServiceError 404 if there is none, 403 if the caller may not invite, 409 `too_many_invitations`, 429 as
  * `countInvitation`.
  */
 export async function renewInvitation(
-  stores: Stores,
-  tenantId: string,
+  tx: Tenant,
   caller: Caller,
   invitationId: string,
   policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
-  return stores.database.transaction().execute(async (database) => {
-    const tx = openTenant({ ...stores, database }, tenantId)
-    const callerRole = await lockRole(tx, caller)
-    const { token, columns } = newLink(caller, policy, now)
-    const row = await tx.db
-      .updateTable('invitations')
-      .set(columns)
-      .where('invitation_id', '=', invitationId)
-      .returning(['email', 'role'])
-      .executeTakeFirst()
-    if (!row || !isRole(row.role)) throw notFound('invitation')
-    const { email, role } = row
-    requireMayGrant(caller, callerRole, role)
-    // An expired invitation becomes pending again, so it counts.
-    await requireInvitationLimit(tx, email, now)
-    await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
-    const renewed = { invitation_id: invitationId, email, role }
-    await audit(tx, { actor: caller.actor, ...invitationEntry('invitation.renewed', renewed) }, now)
-    return { invitation: { ...renewed, expires_at: columns.expires_at.toISOString() }, token }
-  })
+  const callerRole = await lockRole(tx, caller)
+  const { token, columns } = newLink(caller, policy, now)
+  const row = await tx.db
+    .updateTable('invitations')
+    .set(columns)
+    .where('invitation_id', '=', invitationId)
+    .returning(['email', 'role'])
+    .executeTakeFirst()
+  if (!row || !isRole(row.role)) throw notFound('invitation')
+  const { email, role } = row
+  requireMayGrant(caller, callerRole, role)
+  // An expired invitation becomes pending again, so it counts.
+  await requireInvitationLimit(tx, email, now)
+  await countInvitation(accountsWithin(tx), { email, tenantId: tx.id, actor: caller.actor }, policy.limits, now)
+  const renewed = { invitation_id: invitationId, email, role }
+  return { invitation: { ...renewed, expires_at: columns.expires_at.toISOString() }, token }
 }
 
 /** A new token and the columns that depend on it. The caller who created the link is accountable for it. */

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
-import { RoleName } from '../operations/roles.ts'
+import { type Role, RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Stores } from '../platform/tenant.ts'
@@ -14,6 +14,10 @@ export interface MemberServices {
 const operation = operationsWith<MemberServices>()
 const tag = 'Members'
 const MemberPath = { user_id: idInPath('member') }
+
+function memberEntry(action: string, userId: string, details: Record<string, Role>) {
+  return { action, subjectKind: 'user', subjectId: userId, details }
+}
 
 /**
  * The people of a tenant. Only owners manage owners. An API key can grant roles whose scopes it has in full, and never
@@ -58,11 +62,10 @@ export const MEMBER_OPERATIONS = [
     output: { member: Member },
     example: { role: 'viewer' },
     errors: ['409 last_owner'],
-    // The account belongs to no tenant, so the transaction is not that of the tenant's handle.
-    audit: 'own',
-    async run({ tenant, stores, now, ...caller }, { user_id, role }) {
-      return { member: await changeRole(stores, tenant.id, caller, { userId: user_id, role }, now) }
-    },
+    forAudit: { before: RoleName },
+    run: ({ tenant, now, ...caller }, { user_id, role }) => changeRole(tenant, caller, { userId: user_id, role }, now),
+    audit: ({ member: { user_id, role }, before }) =>
+      role === before ? null : memberEntry('member.role_changed', user_id, { from: before, to: role }),
   }),
   operation({
     name: 'removeMember',
@@ -76,11 +79,10 @@ export const MEMBER_OPERATIONS = [
     input: MemberPath,
     output: { deleted: Type.Literal(true), user_id: Id },
     errors: ['409 last_owner'],
-    // Also deletes the account if only this tenant vouched for it. It belongs to no tenant: see `updateMember`.
-    audit: 'own',
-    async run({ tenant, stores, now, ...caller }, { user_id }) {
-      await removeMember(stores, tenant.id, caller, user_id, now)
-      return { deleted: true as const, user_id }
+    forAudit: { role: RoleName },
+    async run({ tenant, now, ...caller }, { user_id }) {
+      return { deleted: true as const, user_id, role: await removeMember(tenant, caller, user_id, now) }
     },
+    audit: ({ user_id, role }) => memberEntry('member.removed', user_id, { role }),
   }),
 ]

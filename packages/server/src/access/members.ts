@@ -1,12 +1,11 @@
 import Type, { type Static } from 'typebox'
-import { audit } from '../operations/audit.ts'
 import { isRole, type Role, RoleName } from '../operations/roles.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import { stopVouching } from './accounts.ts'
+import type { Stores, Tenant } from '../platform/tenant.ts'
+import { accountsWithin, stopVouching } from './accounts.ts'
 import { withdrawInvitationsOfMember } from './invitations.ts'
 import { type Caller, lockRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
@@ -70,86 +69,60 @@ function memberOf(row: { id: string; email: string; name: string; role: string; 
 }
 
 /**
- * Changes a member's role, which takes effect with their next request.
+ * Changes a member's role, which takes effect with their next request. Call it in a transaction.
  * @throws ServiceError 404 if there is no such member, 403 if the caller may not change the team, 409 `last_owner`.
  */
 export async function changeRole(
-  stores: Stores,
-  tenantId: string,
+  tx: Tenant,
   caller: Caller,
   { userId, role }: { userId: string; role: Role },
   now: Date,
-): Promise<Member> {
-  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, callerRole }) => {
-    requireMayGrant(caller, callerRole, role)
-    if (role !== before) {
-      await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
-      await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
-      const details = { from: before, to: role }
-      await audit(tx, { actor: caller.actor, action: 'member.role_changed', ...subject(userId), details }, now)
-    }
-    return readMember(database, tenantId, userId)
-  })
+): Promise<{ member: Member; before: Role }> {
+  const { before, callerRole } = await lockTeam(tx, caller, { userId, role })
+  requireMayGrant(caller, callerRole, role)
+  if (role !== before) {
+    await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
+    await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
+  }
+  return { member: await readMember(accountsWithin(tx), tx.id, userId), before }
 }
 
 /**
- * Removes a member from a tenant, which takes effect with their next request.
+ * Removes a member from a tenant, which takes effect with their next request. Also deletes the account if only this
+ * tenant vouched for it. Call it in a transaction.
+ * @returns the role that the member had.
  * @throws ServiceError 404 if there is no such member, 403 if the caller may not change the team, 409 `last_owner`.
  */
-export async function removeMember(
-  stores: Stores,
-  tenantId: string,
-  caller: Caller,
-  userId: string,
-  now: Date,
-): Promise<void> {
-  await changeTeam(stores, tenantId, caller, { userId, role: null }, async ({ tx, database, before }) => {
-    await tx.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
-    await withdrawInvitationsOfMember(tx, caller.actor, { userId, role: null }, now)
-    await stopVouching(database, tenantId, userId)
-    const details = { role: before }
-    await audit(tx, { actor: caller.actor, action: 'member.removed', ...subject(userId), details }, now)
-  })
-}
-
-const subject = (userId: string) => ({ subjectKind: 'user', subjectId: userId })
-
-interface Change {
-  tx: Tenant
-  /** The transaction's database, for accounts, which belong to no tenant. */
-  database: Database
-  /** The member's role before the change. */
-  before: Role
-  /** The caller's role. */
-  callerRole: Role | null
+export async function removeMember(tx: Tenant, caller: Caller, userId: string, now: Date): Promise<Role> {
+  const { before } = await lockTeam(tx, caller, { userId, role: null })
+  await tx.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
+  await withdrawInvitationsOfMember(tx, caller.actor, { userId, role: null }, now)
+  await stopVouching(accountsWithin(tx), tx.id, userId)
+  return before
 }
 
 /**
- * Runs `work` in a transaction that locks every membership of the tenant, so that two owners cannot demote each other
- * concurrently. Teams are small.
+ * Locks every membership of the tenant before a change, so that two owners cannot demote each other concurrently. Teams
+ * are small.
+ * @returns the member's role before the change, and the caller's.
  */
-async function changeTeam<T>(
-  stores: Stores,
-  tenantId: string,
+async function lockTeam(
+  tx: Tenant,
   caller: Caller,
   { userId, role }: { userId: string; role: Role | null },
-  work: (change: Change) => Promise<T>,
-): Promise<T> {
-  return stores.database.transaction().execute(async (database) => {
-    const tx = openTenant({ ...stores, database }, tenantId)
-    const rows = await tx.db
-      .selectFrom('tenant_users')
-      .select(['user_id', 'role'])
-      .orderBy('user_id')
-      .forUpdate()
-      .execute()
-    const before = rows.find((row) => row.user_id === userId)?.role
-    if (before === undefined || !isRole(before)) throw notFound('member')
-    const callerRole = await lockRole(tx, caller)
-    requireMayManage(callerRole, before)
-    if (before === 'owner' && role !== 'owner' && rows.filter((row) => row.role === 'owner').length === 1) {
-      throw conflict('last_owner', 'A tenant needs an owner. Make someone else an owner first.')
-    }
-    return work({ tx, database, before, callerRole })
-  })
+): Promise<{ before: Role; callerRole: Role | null }> {
+  const rows = await tx.db
+    .selectFrom('tenant_users')
+    .select(['user_id', 'role'])
+    .orderBy('user_id')
+    .forUpdate()
+    .execute()
+  const before = rows.find((row) => row.user_id === userId)?.role
+  if (before === undefined || !isRole(before)) throw notFound('member')
+  const callerRole = await lockRole(tx, caller)
+  requireMayManage(callerRole, before)
+  if (before === 'owner' && role !== 'owner' && rows.filter((row) => row.role === 'owner').length === 1) {
+    throw conflict('last_owner', 'A tenant needs an owner. Make someone else an owner first.')
+  }
+  return { before, callerRole }
 }

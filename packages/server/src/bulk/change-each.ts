@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { Context } from '../operations/declare.ts'
 import { type ErrorDetail, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { WORDS_MAX, wordsOf } from '../platform/http/query-parameters.ts'
 import { Nullable } from '../platform/http/responses.ts'
@@ -57,18 +58,22 @@ export function requireOneChange(sent: Sent, ids: readonly string[] | undefined,
 }
 
 interface Each {
+  /** Of a request with an Idempotency-Key, whose repetition changes the same records. */
+  memory: Context['memory']
   /** The ids of a request; without them, `next` finds the records. */
   ids: readonly string[] | undefined
   next: (limit: number) => Promise<string[]>
   change: (id: string) => Promise<unknown>
+  isDeletion: boolean
 }
 
 /**
  * Changes records one after another, each in a transaction of its own, like a request for each. One that fails does not
  * affect the others.
  */
-export async function changeEach({ ids, next, change }: Each): Promise<BulkAnswer> {
-  const found = ids ? [...new Set(ids)] : await next(RECORDS_MAX)
+export async function changeEach({ memory, ids, next, change, isDeletion }: Each): Promise<BulkAnswer> {
+  const find = () => next(RECORDS_MAX)
+  const found = ids ? [...new Set(ids)] : await (memory ? memory.settle(find) : find())
   const failed: BulkAnswer['failed'] = []
   let done = 0
   for (const id of found) {
@@ -79,7 +84,9 @@ export async function changeEach({ ids, next, change }: Each): Promise<BulkAnswe
     } catch (error) {
       // Other errors are not about this record: the next one would fail as well.
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
-      failed.push({ id, error: { code: error.code, message: error.message } })
+      // Found by the filter and deleted since, for example by the first request with this Idempotency-Key.
+      if (isDeletion && ids === undefined && error.code === 'not_found') done++
+      else failed.push({ id, error: { code: error.code, message: error.message } })
     }
   }
   const isLast = ids !== undefined || found.length < RECORDS_MAX

@@ -59,6 +59,7 @@ export const COMPANY_OPERATIONS = [
     errors: ['409 company_domain_taken', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),
     unaudited: 'data, not a setting of the tenant',
+    isAtomic: true,
     async run({ tenant, now }, fields) {
       return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
     },

@@ -6,7 +6,7 @@ import { mergeProperties, type Properties } from '../contacts/properties.ts'
 import { requireCompanyFits } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { Collision, repeatOnCollision } from '../platform/postgres/collisions.ts'
+import { Collision, changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyChanges, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { blanksOf, type CompanyOfForm, changesOfForm, formKeys, keysOf } from './form-changes.ts'
@@ -33,24 +33,22 @@ export async function updateCompany(
   now: Date,
   requireMatch: (etag: string) => void,
 ): Promise<CompanyRow> {
-  const transaction = () =>
-    tenant.transaction(async (tx) => {
-      const before = await tx.db
-        .selectFrom('companies')
-        .select(COMPANY_COLUMNS)
-        .where('company_id', '=', companyId)
-        .forUpdate()
-        .executeTakeFirst()
-      if (!before) throw notFound('company')
-      requireMatch(etagOfCompany(before))
-      if (changes.domain && changes.domain !== before.domain) {
-        const existing = await findByDomain(tx, changes.domain)
-        if (existing) throw domainTaken(existing.company_id)
-      }
-      const write = { changes, formKeys: formKeys(before, changes), isFromForm: false }
-      return applyChanges(tx, before, write, now)
-    })
-  return repeatOnCollision(transaction)
+  return changeTogether(tenant, async (tx) => {
+    const before = await tx.db
+      .selectFrom('companies')
+      .select(COMPANY_COLUMNS)
+      .where('company_id', '=', companyId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!before) throw notFound('company')
+    requireMatch(etagOfCompany(before))
+    if (changes.domain && changes.domain !== before.domain) {
+      const existing = await findByDomain(tx, changes.domain)
+      if (existing) throw domainTaken(existing.company_id)
+    }
+    const write = { changes, formKeys: formKeys(before, changes), isFromForm: false }
+    return applyChanges(tx, before, write, now)
+  })
 }
 
 /** Deletes a company. Its contacts remain, without a company; their segments are updated. @throws ServiceError 404. */

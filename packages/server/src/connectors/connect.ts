@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, audit } from '../operations/audit.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
@@ -44,94 +43,99 @@ export interface ConnectionChange {
   signIn: SignIn
 }
 
+/** A connection whose account is known, because its system has accepted the credentials. */
+type Opened<Connection> = Connection & { account: Account & { id: string } }
+
 /**
- * Connects a system after it has accepted the credentials. A running service starts the first pull at once.
- * @returns the connection's id.
- * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`,
- * `source_of_another_account`, `too_many_connections`.
+ * Asks a system for the account of a new connection, and lists its source.
+ * @throws ServiceError 400 `connection_refused` with the system's response, 409 `source_name_taken`.
  */
-export async function connect(
+export async function openConnection(
   tenant: Tenant,
   services: ConnectServices,
-  actor: Actor,
   connection: NewConnection,
   now: Date,
-): Promise<string> {
-  const { connector, source, settings, stored, since } = connection
-  const { id: accountId, label: account } = await accountOf(services, connection)
-  const connectionId = newId()
-  await noteConnector(tenant, source, connector.kind, now)
-  await tenant.transaction(async (tx) => {
-    const all = tx.db.selectFrom('connections').select(({ fn }) => fn.countAll<number>().as('count'))
-    const tooMany = `A workspace can have at most ${CONNECTIONS_MAX} connections. Delete an unused one.`
-    await requireFewer(tx, 'connections', CONNECTIONS_MAX, () => all.executeTakeFirstOrThrow(), tooMany)
-    const inserted = await tx.db
-      .insertInto('connections')
-      .values({
-        connection_id: connectionId,
-        connector: connector.name,
-        source,
-        account,
-        settings: JSON.stringify(settings),
-        sealed: seal(tenant, services, connectionId, stored),
-        position: JSON.stringify(startPosition(connector, since)),
-        state: 'waiting',
-        error: null,
-        next_pull_at: now,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((row) => row.columns(['source']).doNothing())
-      .returning('connection_id')
-      .executeTakeFirst()
-    if (!inserted) {
-      const message = `Another connection already uses the source ${source}. Choose another source, or delete that connection.`
-      throw conflict('source_name_taken', message)
-    }
-    await claimSource(tx, source, connector, accountId)
-    const details = { connector: connector.name, source, account }
-    await audit(
-      tx,
-      { actor, action: 'connection.created', subjectKind: 'connection', subjectId: connectionId, details },
-      now,
-    )
-  })
-  return connectionId
+): Promise<Opened<NewConnection>> {
+  const account = await accountOf(services, connection)
+  // Outside the transaction of the connection; otherwise, all writes of the source would wait for this row.
+  await noteConnector(tenant, connection.source, connection.connector.kind, now)
+  return { ...connection, account }
 }
 
 /**
- * Changes the sign-in or the settings of a connection, and starts a pull. If the settings changed, it reads from the start.
- * @throws ServiceError 404, 400 `connection_refused`, 409 `source_of_another_account`.
+ * Stores a new connection, in the caller's transaction. A running service starts the first pull at once.
+ * @returns the connection's id.
+ * @throws ServiceError 409 `source_name_taken`, `source_of_another_account`, `too_many_connections`.
+ */
+export async function connect(
+  tx: Tenant,
+  services: ConnectServices,
+  connection: Opened<NewConnection>,
+  now: Date,
+): Promise<string> {
+  const { connector, source, settings, stored, since, account } = connection
+  const connectionId = newId()
+  const all = tx.db.selectFrom('connections').select(({ fn }) => fn.countAll<number>().as('count'))
+  const tooMany = `A workspace can have at most ${CONNECTIONS_MAX} connections. Delete an unused one.`
+  await requireFewer(tx, 'connections', CONNECTIONS_MAX, () => all.executeTakeFirstOrThrow(), tooMany)
+  const inserted = await tx.db
+    .insertInto('connections')
+    .values({
+      connection_id: connectionId,
+      connector: connector.name,
+      source,
+      account: account.label,
+      settings: JSON.stringify(settings),
+      sealed: seal(tx, services, connectionId, stored),
+      position: JSON.stringify(startPosition(connector, since)),
+      state: 'waiting',
+      error: null,
+      next_pull_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((row) => row.columns(['source']).doNothing())
+    .returning('connection_id')
+    .executeTakeFirst()
+  if (!inserted) {
+    const message = `Another connection already uses the source ${source}. Choose another source, or delete that connection.`
+    throw conflict('source_name_taken', message)
+  }
+  await claimSource(tx, source, connector, account.id)
+  return connectionId
+}
+
+/** Asks a system for the account of a changed connection. @throws ServiceError 400 `connection_refused`. */
+export async function openChange(
+  services: ConnectServices,
+  connection: ConnectionChange,
+): Promise<Opened<ConnectionChange>> {
+  return { ...connection, account: await accountOf(services, connection) }
+}
+
+/**
+ * Changes the sign-in or the settings of a connection, in the caller's transaction, and starts a pull. If the settings
+ * changed, it reads from the start.
+ * @throws ServiceError 404, 409 `source_of_another_account`.
  */
 export async function reconnect(
-  tenant: Tenant,
+  tx: Tenant,
   services: ConnectServices,
-  actor: Actor,
   connectionId: string,
-  connection: ConnectionChange,
+  { connector, settings, stored, account }: Opened<ConnectionChange>,
   now: Date,
 ): Promise<void> {
-  const { connector, settings, stored } = connection
-  const { id: accountId, label: account } = await accountOf(services, connection)
-  await tenant.transaction(async (tx) => {
-    const before = await lockConnection(tx, connectionId)
-    await claimSource(tx, before.source, connector, accountId)
-    const isSame = isDeepStrictEqual(before.settings, settings)
-    const state = before.state === 'paused' ? 'paused' : 'waiting'
-    const changes = {
-      settings: JSON.stringify(settings),
-      account,
-      ...(stored === null ? {} : { sealed: seal(tenant, services, connectionId, stored) }),
-      ...(isSame ? {} : { position: JSON.stringify(startPosition(connector, null)) }),
-    }
-    await change(tx, connectionId, { ...changes, state, error: null, failures: 0, next_pull_at: now }, now)
-    const details = { connector: connector.name, source: before.source, account }
-    await audit(
-      tx,
-      { actor, action: 'connection.updated', subjectKind: 'connection', subjectId: connectionId, details },
-      now,
-    )
-  })
+  const before = await lockConnection(tx, connectionId)
+  await claimSource(tx, before.source, connector, account.id)
+  const isSame = isDeepStrictEqual(before.settings, settings)
+  const state = before.state === 'paused' ? 'paused' : 'waiting'
+  const changes = {
+    settings: JSON.stringify(settings),
+    account: account.label,
+    ...(stored === null ? {} : { sealed: seal(tx, services, connectionId, stored) }),
+    ...(isSame ? {} : { position: JSON.stringify(startPosition(connector, null)) }),
+  }
+  await change(tx, connectionId, { ...changes, state, error: null, failures: 0, next_pull_at: now }, now)
 }
 
 /**

@@ -141,3 +141,12 @@ export const Connection = Type.Object(
   },
   { title: 'Connection' },
 )
+
+/** The audit entry of an action on a connection. */
+export function connectionEntry(
+  action: string,
+  { connection_id, connector, source }: Type.Static<typeof Connection>,
+  more: Record<string, unknown> = {},
+) {
+  return { action, subjectKind: 'connection', subjectId: connection_id, details: { connector, source, ...more } }
+}

@@ -1,9 +1,13 @@
+import { audit } from '../operations/audit.ts'
 import { validationError } from '../platform/errors.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { pathId } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import type { Authorized, Purpose, PurposeHandler } from '../providers/purpose.ts'
-import { type ConnectServices, connect, connectorOf, reconnect } from './connect.ts'
+import { type ConnectServices, connect, connectorOf, openChange, openConnection, reconnect } from './connect.ts'
+import { connectionEntry } from './connection-object.ts'
+import { readConnection } from './connections.ts'
 import type { Connector, Settings } from './connector.ts'
 import { parseConnection, parseSettings } from './parse-connection.ts'
 import { enteredCredentials } from './sign-in.ts'
@@ -26,6 +30,13 @@ export function connectionPurpose(services: ConnectServices): PurposeHandler {
       return { scopes: oauth.scopes, settings: textsOf(settings) }
     },
     complete: async ({ tenant, actor, now }, purpose, authorized) => {
+      const store = async (action: string, change: (tx: Tenant) => Promise<string>) =>
+        tenant.transaction(async (tx) => {
+          const connection = await readConnection(tx, await change(tx))
+          const entry = connectionEntry(action, connection, { account: connection.account })
+          await audit(tx, { actor, ...entry }, now)
+          return { path: `/connections/${connection.connection_id}` }
+        })
       if (purpose.connection_id) {
         const { connector, settings: before, connectionId } = await known(tenant, purpose.connection_id)
         const connection = {
@@ -33,14 +44,17 @@ export function connectionPurpose(services: ConnectServices): PurposeHandler {
           settings: settingsAfter(connector, before, authorized),
           ...signInOf(authorized),
         }
-        await reconnect(tenant, services, actor, connectionId, connection, now)
-        return { path: `/connections/${connectionId}` }
+        const opened = await openChange(services, connection)
+        return store('connection.updated', async (tx) => {
+          await reconnect(tx, services, connectionId, opened, now)
+          return connectionId
+        })
       }
       const { connector, source, settings: sent, since } = fromPurpose(purpose)
       const settings = settingsAfter(connector, sent, authorized)
       const connection = { connector, source, settings, ...signInOf(authorized), since }
-      const connectionId = await connect(tenant, services, actor, connection, now)
-      return { path: `/connections/${connectionId}` }
+      const opened = await openConnection(tenant, services, connection, now)
+      return store('connection.created', (tx) => connect(tx, services, opened, now))
     },
   }
 }

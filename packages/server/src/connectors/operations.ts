@@ -3,12 +3,13 @@ import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { CONNECTORS, connectorNamed } from './all-connectors.ts'
-import { type ConnectServices, connect, connectorOf, reconnect } from './connect.ts'
+import { type ConnectServices, connect, connectorOf, openChange, openConnection, reconnect } from './connect.ts'
 import {
   Connection,
   ConnectionError,
   ConnectionRun,
   ConnectorDescription,
+  connectionEntry,
   describeConnector,
 } from './connection-object.ts'
 import {
@@ -40,10 +41,6 @@ const Credentials = Type.Record(Type.String(), Type.String({ maxLength: 4_096 })
 })
 const Changed = Type.Boolean({ description: 'Whether this changed anything.' })
 const ConnectionOutput = { connection: Connection }
-
-function entryOf(action: string, { connection_id, connector, source }: Type.Static<typeof Connection>, more = {}) {
-  return { action, subjectKind: 'connection', subjectId: connection_id, details: { connector, source, ...more } }
-}
 
 /** Systems whose data the service reads. */
 export const CONNECTOR_OPERATIONS = [
@@ -99,15 +96,15 @@ export const CONNECTOR_OPERATIONS = [
       '409 source_of_another_account',
       '409 too_many_connections',
     ],
-    // The call to the system is made outside a transaction.
-    audit: 'own',
-    async run({ tenant, connecting, actor, now }, input) {
+    async check({ tenant, connecting, now }, input) {
       const parsed = parseConnection(input.connector, input.source, input.settings ?? {})
       const signIn = entered(parseCredentials(parsed.connector, input.credentials))
-      const connection = { ...parsed, ...signIn, since: input.read_since ?? null }
-      const connectionId = await connect(tenant, connecting, actor, connection, now)
-      return { connection: await readConnection(tenant, connectionId) }
+      return openConnection(tenant, connecting, { ...parsed, ...signIn, since: input.read_since ?? null }, now)
     },
+    async run({ tenant, connecting, now }, _input, opened) {
+      return { connection: await readConnection(tenant, await connect(tenant, connecting, opened, now)) }
+    },
+    audit: ({ connection }) => connectionEntry('connection.created', connection, { account: connection.account }),
   }),
   operation({
     name: 'listConnections',
@@ -147,16 +144,15 @@ export const CONNECTOR_OPERATIONS = [
     output: ConnectionOutput,
     example: { credentials: { api_token: 'fedcba9876543210' } },
     errors: ['400 connection_refused', '400 url_not_allowed', '409 source_of_another_account'],
-    // The call to the system is made outside a transaction.
-    audit: 'own',
-    async run({ tenant, connecting, actor, now }, { connection_id, credentials, settings }) {
-      const change = parseChange(tenant, connecting, await connectorOf(tenant, connection_id), {
-        credentials,
-        settings,
-      })
-      await reconnect(tenant, connecting, actor, connection_id, change, now)
+    async check({ tenant, connecting }, { connection_id, credentials, settings }) {
+      const known = await connectorOf(tenant, connection_id)
+      return openChange(connecting, parseChange(tenant, connecting, known, { credentials, settings }))
+    },
+    async run({ tenant, connecting, now }, { connection_id }, change) {
+      await reconnect(tenant, connecting, connection_id, change, now)
       return { connection: await readConnection(tenant, connection_id) }
     },
+    audit: ({ connection }) => connectionEntry('connection.updated', connection, { account: connection.account }),
   }),
   operation({
     name: 'pauseConnection',
@@ -171,7 +167,7 @@ export const CONNECTOR_OPERATIONS = [
       const changed = await pauseConnection(tenant, connection_id, now)
       return { connection: await readConnection(tenant, connection_id), changed }
     },
-    audit: ({ connection, changed }) => (changed ? entryOf('connection.paused', connection) : null),
+    audit: ({ connection, changed }) => (changed ? connectionEntry('connection.paused', connection) : null),
   }),
   operation({
     name: 'resumeConnection',
@@ -186,7 +182,7 @@ export const CONNECTOR_OPERATIONS = [
       const changed = await resumeConnection(tenant, connection_id, now)
       return { connection: await readConnection(tenant, connection_id), changed }
     },
-    audit: ({ connection, changed }) => (changed ? entryOf('connection.resumed', connection) : null),
+    audit: ({ connection, changed }) => (changed ? connectionEntry('connection.resumed', connection) : null),
   }),
   operation({
     name: 'pullConnection',
@@ -203,7 +199,7 @@ export const CONNECTOR_OPERATIONS = [
       await pullNow(tenant, connection_id, now)
       return { connection: await readConnection(tenant, connection_id) }
     },
-    audit: ({ connection }) => entryOf('connection.pull_ordered', connection),
+    audit: ({ connection }) => connectionEntry('connection.pull_ordered', connection),
   }),
   operation({
     name: 'rereadConnection',
@@ -225,7 +221,7 @@ export const CONNECTOR_OPERATIONS = [
       return { connection: await readConnection(tenant, connection_id) }
     },
     audit: ({ connection }, { since }) =>
-      entryOf('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
+      connectionEntry('connection.reread_ordered', connection, { since: since?.toISOString() ?? null }),
   }),
   operation({
     name: 'listConnectionRuns',

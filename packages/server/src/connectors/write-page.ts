@@ -4,6 +4,7 @@ import { type MergeServices, mergeContacts } from '../contacts/merging/merge.ts'
 import { recordMessages } from '../conversations/record.ts'
 import { knownEventIds, type LookupRange } from '../events/read.ts'
 import { eventIdOf } from '../journal/sent-ids.ts'
+import { anyVersion } from '../operations/etag.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS, parseTimestamp } from '../platform/time.ts'
@@ -111,7 +112,7 @@ async function merge(
   const [contactId, survivorId] = [byExternalId.get(from), byExternalId.get(into)]
   if (contactId === undefined || survivorId === undefined || contactId === survivorId) return
   try {
-    await mergeContacts(tenant, services, { contactId, into: survivorId }, SERVICE)
+    await mergeContacts(tenant, services, { contactId, into: survivorId }, SERVICE, anyVersion)
     add(result, 'merged', 1)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status === 503) throw error

@@ -1,8 +1,7 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventGroup, EventRecord } from '../journal/event-record.ts'
-import { createConcurrencyLimit } from '../platform/concurrency-limit.ts'
 import type { Logger } from '../platform/log.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
+import { changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { appendRecords } from '../webhooks/append.ts'
@@ -90,12 +89,6 @@ export class ChangeLog {
 }
 
 /**
- * Transactions of one tenant often wait for locks on the same contacts and visitors. They queue here instead, where
- * they occupy no connection.
- */
-const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
-
-/**
  * Runs a change of contacts, or only records their events, in one transaction with its effects: segment memberships and
  * events. If it collides with a concurrent change, it starts over.
  */
@@ -104,16 +97,14 @@ export async function changeContacts<T>(
   { segments, outbox, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
-  const transaction = () =>
-    tenant.transaction(async (tx) => {
-      const log = new ChangeLog()
-      const result = await work(tx, log)
-      log.events.push(...(await segments.follow(tx, log)))
-      await outbox.note(tx, log.changed)
-      await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
-      return { result, records: log.records }
-    })
-  const { result, records } = await runWithinLimit(tenant.id, () => repeatOnCollision(transaction))
+  const { result, records } = await changeTogether(tenant, async (tx) => {
+    const log = new ChangeLog()
+    const result = await work(tx, log)
+    log.events.push(...(await segments.follow(tx, log)))
+    await outbox.note(tx, log.changed)
+    await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
+    return { result, records: log.records }
+  })
   // The live feed shows no system events, and only these transactions record other events directly.
   if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
   return result

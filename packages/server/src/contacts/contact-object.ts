@@ -99,6 +99,11 @@ export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'p
   return etagOf(properties, company_id)
 }
 
+/** The same, of a contact as it is stored. */
+export function etagOfRow(row: ContactRow): string {
+  return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id })
+}
+
 /** A contact as the list of a segment's members shows it. */
 export function toSegmentMember(row: ContactRowInSegments): SegmentMember {
   const properties = Object.entries(propertiesOf(row)).filter(([key]) => SUMMARY_PROPERTIES.includes(key))

@@ -20,8 +20,10 @@ import {
   parseEventsLimit,
   parseUpdateContact,
   READ_CONTACT_PARAMETERS,
+  visitorIdsOf,
 } from './requests.ts'
 import { UnifiedProfile } from './unified-profile.ts'
+import { registerVisitors } from './visitors/link.ts'
 import { createContact, deleteContact, updateContact } from './write.ts'
 
 export interface ContactServices extends WriteDependencies {
@@ -94,6 +96,8 @@ export const CONTACT_OPERATIONS = [
     errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
     etag: ({ contact }) => etagOfContact(contact),
     unaudited: 'recorded as an event',
+    isAtomic: true,
+    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
     async run(context, input) {
       const row = await createContact(context.tenant, context, parseCreateContact(input))
       return { contact: await toWholeContact(context.tenant, row) }
@@ -184,6 +188,7 @@ export const CONTACT_OPERATIONS = [
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
     unaudited: 'recorded as an event',
+    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
     async run(context, { contact_id, ...fields }) {
       const { tenant, requireMatch } = context
       const row = await updateContact(tenant, context, contact_id, parseUpdateContact(fields), requireMatch)

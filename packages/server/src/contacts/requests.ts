@@ -116,7 +116,7 @@ export function parseCreateContact(body: Sent<typeof NEW_CONTACT_FIELDS>): NewCo
   return {
     email,
     properties,
-    visitorIds: [body.visitor_id ?? []].flat(),
+    visitorIds: visitorIdsOf(body.visitor_id),
     companyId: body.company_id ?? null,
   }
 }
@@ -137,9 +137,14 @@ export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUp
   return {
     ...(email === null ? {} : { email }),
     properties: properties as PropertyChanges,
-    visitorIds: [body.visitor_id ?? []].flat(),
+    visitorIds: visitorIdsOf(body.visitor_id),
     ...(body.company_id === undefined ? {} : { companyId: body.company_id }),
   }
+}
+
+/** The visitors of a request. */
+export function visitorIdsOf(sent: string | string[] = []): string[] {
+  return [sent].flat()
 }
 
 function checkCompanyId(companyId: string | undefined): ErrorDetail[] {

@@ -2,10 +2,10 @@ import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, contactOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
-import { etagOfContact } from './contact-object.ts'
-import { type ContactRow, propertiesOf } from './contact-row.ts'
+import { etagOfRow } from './contact-object.ts'
+import type { ContactRow } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
-import { linkVisitors, registerVisitors, unlinkVisitors } from './visitors/link.ts'
+import { linkVisitors, unlinkVisitors } from './visitors/link.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const
@@ -27,7 +27,7 @@ export interface ContactUpdate {
 }
 
 /**
- * Creates a contact with its source record, visitors and event, all or nothing.
+ * Creates a contact with its source record, visitors and event, all or nothing. Call registerVisitors first.
  * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company`.
  */
 export async function createContact(
@@ -36,7 +36,6 @@ export async function createContact(
   { email, properties, visitorIds, companyId }: NewContact,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
-  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const write = { ...MANUAL, properties, companyId }
     const row = await insertContact(tx, log, { email, externalId: null }, write, now)
@@ -46,7 +45,8 @@ export async function createContact(
 }
 
 /**
- * Changes a contact. Sent properties are merged into the existing ones; a null removes a key.
+ * Changes a contact. Sent properties are merged into the existing ones; a null removes a key. Call registerVisitors
+ * first.
  * @param requireMatch checks the ETag of the contact once it is locked.
  * @throws ServiceError 404, 409 `contact_email_taken`, 400 `unknown_company` or too many properties.
  */
@@ -58,7 +58,6 @@ export async function updateContact(
   requireMatch: (etag: string) => void,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
-  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
     if (!before) throw await missingContact(tx, contactId)
@@ -89,10 +88,6 @@ export async function deleteContact(
     await dependencies.deleteConversations(tx, contactId)
     await deleteUnused(tx, log, dependencies, [contactId], now)
   })
-}
-
-function etagOfRow(row: ContactRow): string {
-  return etagOfContact({ properties: propertiesOf(row), company_id: row.company_id })
 }
 
 /** Deletes contacts without visitors and conversations, whose rows the caller has locked. */

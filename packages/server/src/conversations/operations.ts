@@ -104,7 +104,7 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Add conversations of a messaging tool',
     description:
-      'The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others.',
+      'The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored, so a push can be repeated even if a request is interrupted. An invalid record does not affect the others.',
     input: { source: Type.String({ examples: ['helpdesk'] }), records: PushedRecords },
     output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },

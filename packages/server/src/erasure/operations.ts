@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
-import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { pathId } from '../platform/http/responses.ts'
@@ -47,19 +46,18 @@ export const ERASURE_OPERATIONS = [
     status: 202,
     example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: ['404 contact_merged', '404 not_found'],
-    // The request has its own transaction. The response waits for the erasure outside of it.
-    audit: 'own',
-    async run({ tenant, actor, now, jobs }, input) {
-      const contactId = pathId(input.contact_id, 'contact')
-      const erasureId = await tenant.transaction(async (tx) => {
-        const ordered = await requestErasure(tx, jobs, contactId, actor, now)
-        const action = ordered.isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again'
-        const details = { erasure_id: ordered.erasureId }
-        await audit(tx, { actor, action, subjectKind: 'contact', subjectId: contactId, details }, now)
-        return ordered.erasureId
-      })
-      return { receipt: await finalReceipt(tenant, erasureId) }
+    forAudit: { isNew: Type.Boolean() },
+    async run({ tenant, actor, now, jobs }, { contact_id }) {
+      const { erasureId, isNew } = await requestErasure(tenant, jobs, pathId(contact_id, 'contact'), actor, now)
+      return { receipt: await readReceipt(tenant, erasureId), isNew }
     },
+    after: async ({ tenant }, { receipt }) => ({ receipt: await finalReceipt(tenant, receipt.erasure_id) }),
+    audit: ({ receipt: { erasure_id, contact_id }, isNew }) => ({
+      action: isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again',
+      subjectKind: 'contact',
+      subjectId: contact_id,
+      details: { erasure_id },
+    }),
   }),
   operation({
     name: 'getErasure',

@@ -129,7 +129,7 @@ export const HOOK_BODY_OPERATIONS = [
     scope: 'settings:write',
     summary: "Record a body again with the hook's current mapping",
     description:
-      'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name.',
+      'The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless.',
     input: BodyPath,
     output: { body: HookBody },
     errors: ['409 hook_body_in_progress'],

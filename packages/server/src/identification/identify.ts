@@ -6,7 +6,7 @@ import { type KeyedContact, lockByKey } from '../contacts/lock-by-key.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceWrite } from '../contacts/source-write.ts'
 import { linkClaimants, lockExternalId } from '../contacts/visitors/external-id.ts'
-import { linkVisitors, registerVisitors } from '../contacts/visitors/link.ts'
+import { linkVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -30,7 +30,8 @@ export interface Identified {
 }
 
 /**
- * Finds or creates the identified contact, links the visitors to it and writes the properties.
+ * Finds or creates the identified contact, links the visitors to it and writes the properties. Call registerVisitors
+ * first.
  * @throws ServiceError 400 `identification_not_signed` if a signature is required and the hash does not cover the
  * claim.
  */
@@ -41,7 +42,6 @@ export async function identify(
 ): Promise<Identified> {
   const { userId, visitorIds } = identification
   const now = dependencies.clock()
-  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     if (userId !== null) await lockExternalId(tx, userId)
     const resolution = await findResolution(tx, identification)

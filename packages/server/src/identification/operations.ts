@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
-import { VisitorIds } from '../contacts/requests.ts'
+import { VisitorIds, visitorIdsOf } from '../contacts/requests.ts'
 import { flattenTraits } from '../contacts/traits.ts'
+import { registerVisitors } from '../contacts/visitors/link.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -35,6 +36,8 @@ export const IDENTIFICATION_OPERATIONS = [
     example: { visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' },
     errors: ['409 too_many_visitors', '413 contact_too_large'],
     unaudited: 'recorded as events',
+    isAtomic: true,
+    check: ({ tenant, now }, { visitor_id }) => registerVisitors(tenant, visitorIdsOf(visitor_id), now),
     async run(context, fields) {
       const identification = parseIdentification(fields)
       const { contactId, created } = await identify(context.tenant, context, identification)
@@ -58,6 +61,11 @@ function parseIdentification(fields: Type.Static<Type.TObject<typeof FIELDS>>): 
   }
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)
-  const visitorIds = [fields.visitor_id ?? []].flat()
-  return { visitorIds, userId: fields.user_id ?? null, email, properties, trust: 'verified' }
+  return {
+    visitorIds: visitorIdsOf(fields.visitor_id),
+    userId: fields.user_id ?? null,
+    email,
+    properties,
+    trust: 'verified',
+  }
 }

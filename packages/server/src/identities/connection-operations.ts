@@ -81,7 +81,8 @@ export const CONNECTION_OPERATIONS = [
     command: 'email-account check',
     scope: 'identities:write',
     summary: 'Log in to the servers of an email account; nothing is sent',
-    description: 'If a server rejects the login, `connected` is false and `error` contains its reply.',
+    description:
+      'If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again.',
     input: IdentityPath,
     output: { email_account: EmailAccount },
     unaudited: 'logs in at the servers and sends nothing',

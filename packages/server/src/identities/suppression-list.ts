@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { changeContact, lockContactOfEmail } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { type Actor, audit } from '../operations/audit.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -87,7 +86,6 @@ export async function addSuppression(
 export async function removeSuppression(
   tenant: Tenant,
   writing: WriteDependencies,
-  actor: Actor,
   wanted: { address: string; isConsented: boolean },
 ): Promise<SuppressionDescription> {
   const address = addressInPath(wanted.address)
@@ -108,8 +106,6 @@ export async function removeSuppression(
     }
     await tx.db.deleteFrom('email_suppressions').where('address', 'in', places).execute()
     if (needsConsent) await resubscribe(tx, log, address, now)
-    const details = { reason: removed.reason, ...(needsConsent ? { consented: true } : {}) }
-    await audit(tx, { actor, action: 'suppression.removed', ...subject(tx, address), details }, now)
     return toDescription(removed)
   })
 }
@@ -128,7 +124,7 @@ async function resubscribe(
 }
 
 /** Parses the address in a path. @throws ServiceError 404: a malformed address is never suppressed. */
-function addressInPath(text: string): string {
+export function addressInPath(text: string): string {
   const address = parseEmail(text)
   if (address === null) throw notFound('suppressed address')
   return address

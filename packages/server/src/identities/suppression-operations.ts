@@ -4,6 +4,7 @@ import { operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import {
+  addressInPath,
   addSuppression,
   listSuppressions,
   readSuppression,
@@ -11,6 +12,7 @@ import {
   SuppressionDescription,
   subject,
 } from './suppression-list.ts'
+import { isOwnersChoice } from './suppressions.ts'
 
 const tag = 'Suppressions'
 const AddressPath = { address: Type.String({ description: 'The email address.', examples: ['ada@example.com'] }) }
@@ -82,11 +84,14 @@ export const SUPPRESSION_OPERATIONS = [
     },
     output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
     errors: ['404 not_found', '409 consent_required'],
-    // Changing the contact may repeat the whole transaction.
-    audit: 'own',
-    async run({ tenant, actor, ...writing }, { address, consented = false }) {
-      const suppression = await removeSuppression(tenant, writing, actor, { address, isConsented: consented })
+    async run({ tenant, ...writing }, { address, consented = false }) {
+      const suppression = await removeSuppression(tenant, writing, { address, isConsented: consented })
       return { deleted: true as const, suppression }
     },
+    audit: ({ suppression: { reason } }, { address }, { tenant }) => ({
+      action: 'suppression.removed',
+      ...subject(tenant, addressInPath(address)),
+      details: { reason, ...(isOwnersChoice(reason) ? { consented: true } : {}) },
+    }),
   }),
 ]

@@ -1,7 +1,7 @@
 import type { Readable, Transform } from 'node:stream'
 import type { Actor } from '../operations/audit.ts'
 import { performOnce } from '../operations/idempotency.ts'
-import type { Finish } from '../operations/perform.ts'
+import type { Memory } from '../operations/perform.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -51,11 +51,11 @@ export async function createImport(
   const fileName = nameOf(name)
   const file = await receiveFile(tenant, body, { importId, fileName, directory, decoder })
   const now = clock()
-  const insert = (finish?: Finish) =>
+  const insert = (memory?: Memory) =>
     tenant.transaction(async (tx) => {
       await insertImport(tx, services, { ...file, fileName, actor }, now)
       const answer = { import: await readImport(tx, importId, now) }
-      await finish?.(tx, answer)
+      await memory?.store(tx, { output: answer, warnings: [] }, true)
       return answer
     })
   try {

@@ -50,7 +50,7 @@ export function openCall(
     if (operation.scope !== 'any-key') requireScope(operation.scope)
     const depends = operation.scopeOf?.(input)
     if (depends) requireScope(depends)
-    const context: Context = {
+    const context: Omit<Context, 'memory'> = {
       tenant,
       actor,
       scopes,

@@ -14,7 +14,7 @@ import type { Scope } from './scopes.ts'
 
 /** What every operation gets; `operationsWith` adds the services that a feature needs. */
 export interface Context {
-  /** If the operation has an audit entry: of the transaction that also writes it. */
+  /** Of the transaction, if `perform` starts one: see `audit` and `isAtomic`. */
   tenant: Tenant
   now: Date
   actor: Actor
@@ -29,6 +29,14 @@ export interface Context {
    * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
    */
   requireMatch(etag: string): void
+  /** null without an Idempotency-Key. For operations that are not atomic. */
+  memory: {
+    /**
+     * Determines a value once: a repetition gets the value of the first request, even if that ended in between. Call it
+     * once, before the first change.
+     */
+    settle<T>(determine: () => Promise<T>): Promise<T>
+  } | null
   /** Whether the answer is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
 }
@@ -51,7 +59,7 @@ export interface OptionSettings {
 type OperatorFlag = TOptional<TLiteral<true>>
 
 /** An operation, from which its route and its command are derived. `Output` has the fields of `forAudit` too. */
-export interface Operation<Services = unknown, Input = Values, Output = Values> {
+export interface Operation<Services = unknown, Input = Values, Output = Values, Checked = unknown> {
   /** Its `operationId` in openapi.json, logs and metrics. */
   name: string
   /** Its heading in openapi.json. */
@@ -75,8 +83,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
   /**
-   * What `run` returns for the audit entry alone, such as the name of a deleted record or the values before a change. It
-   * is not part of the response.
+   * What `run` returns for the audit entry or `after` alone, such as the name of a deleted record or the values before a
+   * change. It is not part of the response.
    */
   forAudit?: TProperties
   /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */
@@ -95,24 +103,38 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   options?: Record<string, OptionSettings>
   /** The `ETag` of the response, without quotes. */
   etag?: (output: Output) => string
-  /** Whether `run` calls `requireMatch`, for openapi.json. */
+  /** Whether `run` calls `requireMatch`. If not, a request with If-Match is rejected. */
   ifMatch?: true
-  /** Makes slow checks, such as DNS look-ups, before the transaction starts. */
-  check?: (context: Context & Services, input: Input) => Promise<void>
-  run: (context: Context & Services, input: Input) => Promise<Output>
+  /**
+   * What comes before the transaction: slow checks, such as DNS look-ups and calls of other hosts, and rows for which
+   * others must not wait. It is harmless to repeat. `run` gets what it returns; declare it before `run`.
+   */
+  check?: (context: Context & Services, input: Input) => Promise<Checked>
+  run: (context: Context & Services, input: Input, checked: Checked) => Promise<Output>
+  /**
+   * What follows the commit: a mail, or the wait for a result. It returns the fields of the response that this changes.
+   * A repetition does not run it again, even if the first request ended in it.
+   */
+  after?: (context: Context & Services, output: Output, input: Input) => Promise<Partial<Output>>
   /**
    * The audit entry; null if nothing changed. Without one, an operation other than a GET says why in `unaudited`.
-   * `own`: the feature writes the entry. That is right only where `run` is not one transaction, because it calls another
-   * host, waits for a result or repeats its transaction itself, and where the function that writes the entry has other
-   * callers too. A detail that the response lacks is not a reason: `forAudit` returns it.
+   * `own`: the feature writes the entry. That is right only where `run` is not one transaction, and where the function
+   * that writes the entry has other callers too. A detail that the response lacks is not a reason: `forAudit` returns it;
+   * a call of another host neither: `check` and `after` make it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
   /** Why there is no audit entry, such as 'only reads' or 'recorded as an event'. */
   unaudited?: string
+  /**
+   * Whether `run` changes the databases in one transaction, and nothing else. With an audit entry it is atomic anyway.
+   * `perform` runs it in a transaction if the answer for an Idempotency-Key must be stored with the change. A POST that is
+   * not atomic says in its `description` what a repetition does after an interruption.
+   */
+  isAtomic?: true
 }
 
 /** The declaration of an operation, without its code. */
-export type Declaration = Omit<Operation, 'check' | 'run' | 'audit' | 'forAudit'>
+export type Declaration = Omit<Operation, 'check' | 'run' | 'after' | 'audit' | 'forAudit'>
 
 /** Declares operations that need `Services`: the types of `run` follow from the schemas. */
 export function operationsWith<Services>() {
@@ -121,11 +143,13 @@ export function operationsWith<Services>() {
     Out extends TProperties,
     OperatorIn extends Record<string, OperatorFlag> = Record<never, never>,
     Facts extends TProperties = Record<never, never>,
+    Checked = void,
   >(
     declared: Operation<
       Services,
       Static<TObject<In>> & Static<TObject<OperatorIn>>,
-      Static<TObject<Out>> & Static<TObject<Facts>>
+      Static<TObject<Out>> & Static<TObject<Facts>>,
+      Checked
     > & {
       input: In
       operatorInput?: OperatorIn

@@ -13,7 +13,7 @@ export function errorsOf(operation: Declaration): NamedError[] {
   if (hasBody) errors.push(...BODY_ERRORS, '415 unsupported_media_type')
   if (hasId) errors.push('404 not_found')
   if (method === 'POST') errors.push(...IDEMPOTENCY_ERRORS)
-  if (operation.ifMatch) errors.push('412 changed_meanwhile')
+  errors.push(operation.ifMatch ? '412 changed_meanwhile' : '400 if_match_not_supported')
   return [...errors, ...(operation.errors ?? [])]
 }
 

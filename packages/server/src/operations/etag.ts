@@ -22,5 +22,16 @@ export function ifMatch(header: string | undefined): (etag: string) => void {
   }
 }
 
+/**
+ * A header that protects a change must not be ignored.
+ * @throws ServiceError 400 `if_match_not_supported`, for operations that do not check it.
+ */
+export function refuseIfMatch(header: string | undefined): void {
+  if (header === undefined) return
+  const message =
+    'This operation does not check If-Match. Send the request without it, or change records that have an ETag one by one.'
+  throw new ServiceError(400, 'if_match_not_supported', message)
+}
+
 /** A check for changes without If-Match. */
 export const anyVersion = () => {}

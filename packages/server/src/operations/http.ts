@@ -9,9 +9,9 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
 import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorsOf } from './errors.ts'
-import { ifMatch } from './etag.ts'
+import { ifMatch, refuseIfMatch } from './etag.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
-import { type Finish, perform } from './perform.ts'
+import { type Memory, perform } from './perform.ts'
 import type { Scope } from './scopes.ts'
 import { requireScopeOf } from './scopes.ts'
 
@@ -57,11 +57,12 @@ function mount<Services extends object>(
     schema,
     ...(scopeOf ? { preValidation: requireScopeSent(scopeOf, hasBody) } : {}),
     handler: async (request, reply) => {
+      if (!operation.ifMatch) refuseIfMatch(request.headers['if-match'])
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
       const given = hasBody ? withDates(sent, request.body as Values) : (request.query as Values)
       const input = { ...given, ...(request.params as Values) }
       const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
-      const work = (finish?: Finish) => perform(operation, context, input, finish)
+      const work = (memory?: Memory) => perform(operation, context, input, memory)
       const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
       // What is audited may be cached: keys, domains, settings.
       if (operation.audit !== undefined) await dependencies.invalidation.caughtUp()
@@ -89,7 +90,7 @@ function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatc
   return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
 }
 
-function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolean }): Omit<Context, 'now'> {
+function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolean }): Omit<Context, 'now' | 'memory'> {
   const { tenant, actor, scopes, warnings, headers } = request
   const requireScope = (scope: Scope) => requireScopeOf(request, scope)
   const warn = (text: string) => void warnings.push(text)
@@ -110,12 +111,13 @@ async function once(
   { method, url, body }: FastifyRequest,
   reply: FastifyReply,
   key: string,
-  context: Context & { secrets: SecretBox },
-  work: (finish: Finish) => Promise<Values>,
+  context: Omit<Context, 'memory'> & { secrets: SecretBox },
+  work: (memory: Memory) => Promise<Values>,
 ): Promise<Values> {
   const sent = `${method} ${url}\n${JSON.stringify(body)}`
-  const { answer, isRepeated } = await performOnce(context, { key, sent }, work)
+  const { answer, warnings, isRepeated } = await performOnce(context, { key, sent }, work)
   if (isRepeated) reply.header('idempotent-replayed', 'true')
+  for (const warning of warnings) context.warn(warning)
   return answer
 }
 

@@ -39,6 +39,21 @@ test('a repetition gets the same answer, with the secret that is shown once, and
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
 })
 
+test('a repetition gets the warnings of the answer, its status and its ETag', async () => {
+  const requests = [
+    ['/v1/aggregate?unknown=1', { entity: 'contacts', group_by: 'country', metric: 'count', metric_field: 'score' }],
+    ['/v1/contacts', { email: 'etag@example.com' }],
+  ] as const
+  for (const [path, body] of requests) {
+    const key = newKey()
+    const [first, second] = [await post(path, key, body), await post(path, key, body)]
+    expect([second.status, second.body]).toEqual([first.status, first.body])
+    expect(second.headers.get('etag')).toBe(first.headers.get('etag'))
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    if (path !== '/v1/contacts') expect(first.body.warnings).toHaveLength(2)
+  }
+})
+
 test('the request cannot be guessed from its stored hash', async () => {
   const identity = await tenant.call('POST', '/v1/identities', { firstName: 'Ada', lastName: 'Byron', role: 'sales' })
   const path = `/v1/identities/${identity.body.identity.identity_id}/social/login`
@@ -114,10 +129,10 @@ test.each(['', 'the key %j is invalid', 'a b', 'ä', 'x'.repeat(256)])('the key 
 /** Performs `work` as the service would, at a given time. */
 const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
 function performAt(now: Date, key: string, answer: string, before = async () => {}) {
-  return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (finish) =>
+  return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (memory) =>
     tenant.handle.transaction(async (tx) => {
       await before()
-      await finish(tx, { answer })
+      await memory.store(tx, { output: { answer }, warnings: [] }, true)
       return { answer }
     }),
   )
@@ -127,8 +142,38 @@ const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * MIN
 test('an answer is kept for a day', async () => {
   const key = newKey()
   await performAt(after(0), key, 'first')
-  expect(await performAt(after(23 * 60), key, 'second')).toEqual({ answer: { answer: 'first' }, isRepeated: true })
-  expect(await performAt(after(24 * 60 + 1), key, 'third')).toEqual({ answer: { answer: 'third' }, isRepeated: false })
+  expect(await performAt(after(23 * 60), key, 'second')).toMatchObject({
+    answer: { answer: 'first' },
+    isRepeated: true,
+  })
+  expect(await performAt(after(24 * 60 + 1), key, 'third')).toMatchObject({
+    answer: { answer: 'third' },
+    isRepeated: false,
+  })
+})
+
+test('an answer that is not final counts once the first request must have ended', async () => {
+  const key = newKey()
+  const waiting = (now: Date, work: (finish: () => Promise<void>) => Promise<void>) =>
+    performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, async (memory) => {
+      await memory.store(tenant.handle, { output: { answer: 'interim' }, warnings: ['said'] }, false)
+      stored.resolve()
+      await work(() => memory.finish({ output: { answer: 'final' }, warnings: [] }))
+      return { answer: 'final' }
+    })
+  const ends = Promise.withResolvers<void>()
+  const stored = Promise.withResolvers<void>()
+  const first = waiting(after(0), (finish) => ends.promise.then(finish))
+  await stored.promise
+  expect(await performAt(after(3), key, 'next')).toEqual({
+    answer: { answer: 'interim' },
+    warnings: ['said'],
+    isRepeated: true,
+  })
+  await expect(performAt(after(1), key, 'early')).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
+  ends.resolve()
+  await first
+  expect(await performAt(after(1), key, 'later')).toMatchObject({ answer: { answer: 'final' }, isRepeated: true })
 })
 
 test('a request whose process died releases its key, and cannot commit if it continues', async () => {

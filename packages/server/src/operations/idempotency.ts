@@ -1,17 +1,18 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
-import type { Database } from '../platform/postgres/database.ts'
+import type { Database, TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { DAY_MS } from '../platform/time.ts'
 import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
-import type { Finish } from './perform.ts'
+import type { Answer, Memory } from './perform.ts'
 
 const KEPT_MS = DAY_MS
-/** After this time without an answer, the request's process has died, and another request can claim the key. */
+/** After this time without a final answer, the request's process has died: another request can claim the key. */
 const UNANSWERED_MS = 2 * 60 * 1000
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -29,42 +30,78 @@ interface Request {
 
 type Caller = Pick<Context, 'tenant' | 'actor' | 'now'> & { secrets: SecretBox }
 
+/** What is stored. An answer that is not final counts once the first request must have ended. */
+type Stored = Answer & { isFinal: boolean }
+
 /**
- * Performs a request once: a repetition within 24 hours gets the answer of the first. The answer is stored with the
- * change in one transaction if the operation is audited; any other stores it right after its own transaction.
+ * Performs a request once: a repetition within 24 hours gets the answer of the first. The answer is stored in the
+ * transaction of the change, if the operation is atomic; else after it, and what `settle` determined before makes a
+ * repetition harmless.
  * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
  * has no answer.
  */
 export async function performOnce(
   caller: Caller,
   { key, sent }: Request,
-  work: (finish: Finish) => Promise<Values>,
-): Promise<{ answer: Values; isRepeated: boolean }> {
+  work: (memory: Memory) => Promise<Values>,
+): Promise<{ answer: Values; warnings: readonly string[]; isRepeated: boolean }> {
   const { tenant, now } = caller
   const row = { caller: callerOf(caller.actor), key }
   const place = answerPlace(tenant.id, row.caller, key)
   // Keyed, because a request may contain a password or a code that could be guessed from a plain hash.
-  const answer = await claim(tenant, row, caller.secrets.digests(sent, place), now)
-  if (answer !== null) {
-    const opened = caller.secrets.open(answer, place)
-    return { answer: JSON.parse(opened) as Values, isRepeated: true }
+  const claimed = await claim(tenant, row, caller.secrets.digests(sent, place), now)
+  if (claimed.answer_sealed !== null) {
+    const stored = JSON.parse(caller.secrets.open(claimed.answer_sealed, place)) as Stored
+    if (!stored.isFinal && now.getTime() - claimed.claimed_at.getTime() <= UNANSWERED_MS) throw inUse()
+    return { answer: stored.output, warnings: stored.warnings, isRepeated: true }
   }
-  const finish: Finish = async (tx, output) => {
-    const sealed = caller.secrets.seal(JSON.stringify(output), place)
-    const { numUpdatedRows } = await whereClaimed(tx, row, now).set({ answer_sealed: sealed }).executeTakeFirst()
+  let settled: unknown = claimed.settled
+  const memory: Memory = {
+    async settle<T>(determine: () => Promise<T>) {
+      if (settled !== null) return settled as T
+      const value = await determine()
+      await update(tenant, { settled: JSON.stringify(value) })
+      settled = value
+      return value
+    },
+    store: (tx, answer, isFinal) => update(tx, { answer_sealed: sealed({ ...answer, isFinal }) }),
+    async finish(answer) {
+      const answer_sealed = sealed({ ...answer, isFinal: true })
+      // Inserted again if an erasure has deleted all answers in the meantime, as this request may be the one that ordered it.
+      await tenant.db
+        .insertInto('idempotency_keys')
+        .values({ ...row, request_hash: claimed.request_hash, claimed_at: now, answer_sealed })
+        .onConflict((on) =>
+          on.columns(['caller', 'key']).doUpdateSet({ answer_sealed }).where('idempotency_keys.claimed_at', '=', now),
+        )
+        .execute()
+    },
+    async forget() {
+      await tenant.db.deleteFrom('idempotency_keys').where(isOwn).execute()
+    },
+  }
+  function sealed(stored: Stored): string {
+    return caller.secrets.seal(JSON.stringify(stored), place)
+  }
+  /** The time of the claim proves that the key is still this request's. */
+  const isOwn = ({ eb, and }: ExpressionBuilder<TenantTables, 'idempotency_keys'>) =>
+    and([eb('caller', '=', row.caller), eb('key', '=', key), eb('claimed_at', '=', now)])
+  async function update(tx: Tenant, values: { settled: string } | { answer_sealed: string }): Promise<void> {
+    const { numUpdatedRows } = await tx.db.updateTable('idempotency_keys').set(values).where(isOwn).executeTakeFirst()
     if (numUpdatedRows === 0n) throw inUse()
   }
   try {
-    return { answer: await work(finish), isRepeated: false }
+    return { answer: await work(memory), warnings: [], isRepeated: false }
   } catch (error) {
     // Nothing was changed, or a transaction of unknown outcome has stored its answer and keeps the key.
-    await tenant.db
-      .deleteFrom('idempotency_keys')
-      .where('caller', '=', row.caller)
-      .where('key', '=', key)
-      .where('claimed_at', '=', now)
-      .where('answer_sealed', 'is', null)
-      .execute()
+    if (settled === null) {
+      await tenant.db.deleteFrom('idempotency_keys').where(isOwn).where('answer_sealed', 'is', null).execute()
+    } else {
+      // What is settled still counts for a repetition, which can claim the key at once.
+      const claimable = { claimed_at: new Date(now.getTime() - UNANSWERED_MS - 1) }
+      const released = tenant.db.updateTable('idempotency_keys').set(claimable)
+      await released.where(isOwn).where('answer_sealed', 'is', null).execute()
+    }
     throw error
   }
 }
@@ -91,8 +128,15 @@ interface Row {
   key: string
 }
 
-/** Claims a key without an answer. @returns the answer of an earlier request, if any. @throws ServiceError 409 */
-async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<string | null> {
+const CLAIM_COLUMNS = ['request_hash', 'answer_sealed', 'settled', 'claimed_at'] as const
+type Claimed = Pick<Selectable<TenantTables['idempotency_keys']>, (typeof CLAIM_COLUMNS)[number]>
+
+/**
+ * Claims a key without an answer.
+ * @returns the answer of an earlier request, or what one without an answer settled, if any.
+ * @throws ServiceError 409
+ */
+async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<Claimed> {
   const [requestHash] = requestHashes
   // Without a key, the answer could not be stored, so the request must fail before anything changes.
   if (!requestHash) throw secretKeyMissing()
@@ -103,7 +147,21 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     .onConflict((on) =>
       on
         .columns(['caller', 'key'])
-        .doUpdateSet({ request_hash: requestHash, claimed_at: now, answer_sealed: null })
+        .doUpdateSet(({ eb, and }) => ({
+          request_hash: requestHash,
+          claimed_at: now,
+          answer_sealed: null,
+          settled: eb
+            .case()
+            .when(
+              and([
+                eb('idempotency_keys.request_hash', '=', requestHash),
+                eb('idempotency_keys.claimed_at', '>=', since(KEPT_MS)),
+              ]),
+            )
+            .then(eb.ref('idempotency_keys.settled'))
+            .end(),
+        }))
         .where(({ eb, and, or }) =>
           or([
             eb('idempotency_keys.claimed_at', '<', since(KEPT_MS)),
@@ -114,12 +172,12 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
           ]),
         ),
     )
-    .returning('key')
+    .returning(CLAIM_COLUMNS)
     .executeTakeFirst()
-  if (claimed) return null
+  if (claimed) return claimed
   const known = await tenant.db
     .selectFrom('idempotency_keys')
-    .select(['request_hash', 'answer_sealed'])
+    .select(CLAIM_COLUMNS)
     .where('caller', '=', row.caller)
     .where('key', '=', row.key)
     .executeTakeFirst()
@@ -129,16 +187,7 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
   }
   // Without a row, the first request has just failed; the caller retries, as if it were still in progress.
   if (!known || known.answer_sealed === null) throw inUse()
-  return known.answer_sealed
-}
-
-function whereClaimed(tenant: Tenant, { caller, key }: Row, now: Date) {
-  return tenant.db
-    .updateTable('idempotency_keys')
-    .where('caller', '=', caller)
-    .where('key', '=', key)
-    .where('claimed_at', '=', now)
-    .where('answer_sealed', 'is', null)
+  return known
 }
 
 function inUse(): ServiceError {

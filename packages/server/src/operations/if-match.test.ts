@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { OPERATIONS } from '../assembly/all-operations.ts'
 import { DAY_MS } from '../platform/time.ts'
 import { listAudit } from './audit-list.ts'
+import { routeOf } from './declare.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -156,3 +158,64 @@ test('the next run of an agent leaves its ETag unchanged', async () => {
 function etagOf({ headers }: { headers: Headers }): string {
   return headers.get('etag') ?? ''
 }
+
+test('a merge checks the ETag of the contact that is merged, an unmerge that of the survivor', async () => {
+  const [from, into] = [await tenant.contact('from@example.com'), await tenant.contact('into@example.com')]
+  const url = `/v1/contacts/${from}`
+  const send = (path: string, ifMatch: string, body?: object) =>
+    call(service, 'POST', path, {
+      headers: { authorization: `Bearer ${tenant.key}`, 'if-match': ifMatch },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const stale = etagOf(await tenant.call('GET', url))
+  const current = etagOf(await tenant.call('PUT', url, { properties: { city: 'Rome' } }))
+  const late = await send(`${url}/merge`, stale, { into })
+  expect([late.status, late.body.error.code]).toEqual([412, 'changed_meanwhile'])
+  expect((await tenant.call('GET', url)).status).toBe(200)
+  const merged = await send(`${url}/merge`, current, { into })
+  expect([merged.status, etagOf(merged)]).toEqual([200, etagOf(await tenant.call('GET', `/v1/contacts/${into}`))])
+
+  const changed = etagOf(await tenant.call('PUT', `/v1/contacts/${into}`, { properties: { city: 'Oslo' } }))
+  expect((await send(`${url}/unmerge`, etagOf(merged))).status).toBe(412)
+  expect((await tenant.call('GET', url)).status).toBe(404)
+  const unmerged = await send(`${url}/unmerge`, changed)
+  expect([unmerged.status, etagOf(unmerged)]).toEqual([200, etagOf(await tenant.call('GET', url))])
+})
+
+test('every other operation refuses If-Match, and changes nothing', async () => {
+  const contact_id = await tenant.contact('refused@example.com')
+  const { etag, contact } = await tenant
+    .call('GET', `/v1/contacts/${contact_id}`)
+    .then((answer) => ({ etag: etagOf(answer), contact: answer.body.contact }))
+  const refused = [
+    ['POST', '/v1/contacts/bulk', { contact_ids: [contact_id], delete: true }],
+    ['POST', '/v1/identify', { email: 'refused@example.com', properties: { city: 'Rome' } }],
+    ['POST', `/v1/contacts/${contact_id}/notes`, { content: 'No.' }],
+    ['POST', '/v1/erasures', { contact_id }],
+    ['GET', `/v1/contacts/${contact_id}`, undefined],
+  ] as const
+  for (const [method, path, body] of refused) {
+    const answer = await call(service, method, path, {
+      headers: { authorization: `Bearer ${tenant.key}`, 'if-match': etag },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    expect([path, answer.status, answer.body.error.code]).toEqual([path, 400, 'if_match_not_supported'])
+  }
+  expect((await tenant.call('GET', `/v1/contacts/${contact_id}`)).body.contact).toEqual(contact)
+})
+
+test('every operation that changes a record with an ETag checks If-Match', () => {
+  const read = OPERATIONS.filter(({ http, etag }) => etag && http.startsWith('GET')).map(
+    ({ http }) => routeOf({ http }).url,
+  )
+  const changes = OPERATIONS.filter(({ http }) => read.includes(routeOf({ http }).url) && !http.startsWith('GET'))
+  expect(changes.map(({ name }) => name).sort()).toEqual([
+    'deleteAgent',
+    'deleteCompany',
+    'deleteContact',
+    'updateAgent',
+    'updateCompany',
+    'updateContact',
+  ])
+  expect(changes.filter(({ ifMatch }) => !ifMatch)).toEqual([])
+})

@@ -53,7 +53,7 @@ test('a change that collides with another is repeated, and has one entry', async
   let runs = 0
   await pause((declared) => ({
     run: async (context, input) => {
-      const output = await declared.run(context, input)
+      const output = await declared.run(context, input, undefined)
       if (++runs === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
       return output
     },
@@ -64,7 +64,7 @@ test('a change that collides with another is repeated, and has one entry', async
 test('what is for the audit entry alone is not part of the response', async () => {
   const answer = await pause((declared) => ({
     forAudit: { host: Type.String() },
-    run: async (context, input) => ({ ...(await declared.run(context, input)), host: 'hooks.example.com' }),
+    run: async (context, input) => ({ ...(await declared.run(context, input, undefined)), host: 'hooks.example.com' }),
     audit: ({ host }) => ({ action: 'webhook.seen', subjectKind: 'webhook', subjectId: null, details: { host } }),
   }))
   expect(answer).toEqual({ webhook: expect.any(Object), changed: [] })

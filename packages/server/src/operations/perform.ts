@@ -1,39 +1,67 @@
 import { pathId } from '../platform/http/responses.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
+import { changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
-/** Runs on an operation's output: in its transaction, or after it if the operation manages its own. */
-export type Finish = (tenant: Tenant, output: Values) => Promise<void>
-
-/** Performs an operation. Its changes and its audit entry are committed together, or neither is. */
-export async function perform<Services>(
-  operation: Operation<Services>,
-  context: Context & Services,
-  given: Values,
-  finish?: Finish,
-): Promise<Values> {
-  const input = withIds(operation, given)
-  await operation.check?.(context, input)
-  const { run, audit: entryOf } = operation
-  if (entryOf === undefined || entryOf === 'own') {
-    const output = await run(context, input)
-    await finish?.(context.tenant, output)
-    return output
-  }
-  const change = async (tenant: Tenant) => {
-    const result = await run({ ...context, tenant }, input)
-    const entry = entryOf(result, input, context)
-    if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
-    const output = withoutFacts(operation, result)
-    await finish?.(tenant, output)
-    return output
-  }
-  return repeatOnCollision(() => context.tenant.transaction(change))
+/** What an operation answered: its output, and the warnings beside it. */
+export interface Answer {
+  output: Values
+  warnings: readonly string[]
 }
 
-/** The result of an operation without what is for its audit entry alone. */
+/** The memory of a request with an Idempotency-Key, for its repetitions. */
+export interface Memory extends NonNullable<Context['memory']> {
+  /**
+   * Stores the answer, in the transaction of the change if there is one. @param isFinal false if more follows the commit:
+   * then repetitions get this answer only if the first request ends before `finish` or `forget`.
+   */
+  store(tenant: Tenant, answer: Answer, isFinal: boolean): Promise<void>
+  /** Replaces an answer that was not final. */
+  finish(answer: Answer): Promise<void>
+  /** Deletes an answer that was not final, because the request failed. */
+  forget(): Promise<void>
+}
+
+/** Performs an operation. Its changes, its audit entry and the answer for repetitions are committed together, or none is. */
+export async function perform<Services>(
+  operation: Operation<Services>,
+  caller: Omit<Context, 'memory'> & Services,
+  given: Values,
+  memory: Memory | null = null,
+): Promise<Values> {
+  const input = withIds(operation, given)
+  const checkWarnings: string[] = []
+  const context = { ...caller, memory, warn: (text: string) => void checkWarnings.push(text) }
+  const checked = await operation.check?.(context, input)
+  const { run, audit: entryOf, after, isAtomic } = operation
+  const change = async (tenant: Tenant) => {
+    // A repeated transaction says everything again.
+    const warnings = [...checkWarnings]
+    const warn = (text: string) => void warnings.push(text)
+    const result = await run({ ...context, tenant, warn }, input, checked)
+    const entry = typeof entryOf === 'function' ? entryOf(result, input, context) : null
+    if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
+    const answer = { output: withoutFacts(operation, result), warnings }
+    await memory?.store(tenant, answer, after === undefined)
+    return { result, answer }
+  }
+  const isTogether = typeof entryOf === 'function' || (isAtomic && memory !== null)
+  const { result, answer } = await (isTogether ? changeTogether(caller.tenant, change) : change(caller.tenant))
+  for (const warning of answer.warnings) caller.warn(warning)
+  if (after === undefined) return answer.output
+  try {
+    const changed = await after({ ...context, ...caller }, result, input)
+    const output = withoutFacts(operation, { ...result, ...changed })
+    await memory?.finish({ ...answer, output })
+    return output
+  } catch (error) {
+    await memory?.forget()
+    throw error
+  }
+}
+
+/** The result of an operation without what is for its audit entry or `after` alone. */
 function withoutFacts({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
   return Object.fromEntries(Object.entries(result).filter(([name]) => !Object.hasOwn(forAudit, name)))
 }

@@ -25,6 +25,8 @@ export interface Stores {
  */
 export interface Tenant {
   readonly id: string
+  /** Whether this is the handle of a transaction. */
+  readonly isTransaction: boolean
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
@@ -63,6 +65,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
   const { isTransaction } = stores.database
   const tenant: Tenant = {
     id: tenantId,
+    isTransaction,
     db,
     events: tenantEvents(stores, tenantId, { caller, isUrgent: isTransaction }),
     heavyRead: async (work, lane = 'postgres') => {

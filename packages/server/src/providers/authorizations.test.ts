@@ -90,6 +90,7 @@ const contextOf = (id = 'a', of = tenant): Context => ({
   requireScope: () => {},
   warn: () => {},
   requireMatch: () => {},
+  memory: null,
   isGivenUp: () => false,
 })
 const start = async (provider: ProviderName, settings: Record<string, string> = {}, context = contextOf()) =>

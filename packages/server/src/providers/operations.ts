@@ -115,6 +115,7 @@ export const PROVIDER_OPERATIONS = [
       '409 too_many_authorizations',
     ],
     unaudited: 'nothing is connected yet; completing it has an entry',
+    isAtomic: true,
     async run({ authorization, ...context }, { provider, purpose }) {
       const { url, expiresAt } = await startAuthorization(authorization, context, provider, purpose)
       return { authorization_url: url, expires_at: expiresAt.toISOString() }
@@ -128,7 +129,7 @@ export const PROVIDER_OPERATIONS = [
     scope: 'settings:read',
     summary: 'Complete a sign-in with the parameters of the redirect URL',
     description:
-      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose.',
+      'The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`.',
     input: {
       state: Type.String({ minLength: 1, maxLength: 200, examples: ['8qk0Y3m1hV9b'] }),
       code: fromRedirect('The authorization code.', 8_192),

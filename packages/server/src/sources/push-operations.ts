@@ -35,11 +35,11 @@ export const SOURCE_PUSH_OPERATIONS = [
     options: { records: { mayBeFile: true } },
     errors: ['409 source_name_taken'],
     unaudited: 'recorded as events',
-    async run(context, { source: name, kind: sentKind, records }) {
-      const { tenant, now } = context
-      const source = parseSourceName(name)
-      const kind = await noteConnector(tenant, source, sentKind, now)
-      const written = await writeRecords(tenant, context, { source, kind }, records.map(parseRecord))
+    isAtomic: true,
+    check: ({ tenant, now }, { source, kind }) => noteConnector(tenant, parseSourceName(source), kind, now),
+    async run(context, { source: name, records }, kind) {
+      const source = { source: parseSourceName(name), kind }
+      const written = await writeRecords(context.tenant, context, source, records.map(parseRecord))
       const results = written.map((result, index) => ({
         index,
         external_id: keyOf(records[index], 'external_id'),

@@ -7,10 +7,10 @@ export function subjectOf({ runId, contactId, actionIndex }: ActionRef): string 
   return `${runId}/${contactId}/${actionIndex}`
 }
 
-/** Records that a caller proposed an action, a decision about one, or its result. */
+/** Records a decision about an action, or its result. */
 export async function auditAction(
   tx: Tenant,
-  verb: 'proposed' | 'approved' | 'rejected' | 'executed' | 'failed',
+  verb: 'approved' | 'rejected' | 'executed' | 'failed',
   ref: ActionRef,
   actor: Actor,
   details: Record<string, unknown>,

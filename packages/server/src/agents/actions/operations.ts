@@ -6,7 +6,9 @@ import { filterText, oneOf } from '../../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
+import { subjectOf } from './audit.ts'
 import { approveAction, type Decided, decideMany, rejectAction } from './decide.ts'
+import { hashOfParams } from './params-hash.ts'
 import { PROPOSAL_REASON_MAX, proposeForApproval } from './propose-for-approval.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
 import { listActions, readAction } from './read.ts'
@@ -119,8 +121,11 @@ export const ACTION_OPERATIONS = [
       const request = { agentId, contactId: pathId(contact_id, 'contact'), actor, ...proposal }
       return { action: await proposeForApproval(tenant, context, request, now) }
     },
-    // Changing the contact may repeat the whole transaction.
-    audit: 'own',
+    audit: ({ action }, { agent_id, type, params }) => {
+      const ref = { runId: action.run_id, contactId: action.contact_id, actionIndex: action.action_index }
+      const details = { type, agent_id, params_hash: hashOfParams(params) }
+      return { action: 'action.proposed', subjectKind: 'action', subjectId: subjectOf(ref), details }
+    },
   }),
   actionOperation({
     name: 'approveAction',
@@ -144,8 +149,9 @@ export const ACTION_OPERATIONS = [
       const approval = { actor, ...(params === undefined ? {} : { params }) }
       return { action: await approveAction(tenant, jobs, refOf(path), approval, now) }
     },
-    // The function also decides about several actions, each in a transaction of its own.
+    // The function also decides about several actions, each with its own entry.
     audit: 'own',
+    isAtomic: true,
   }),
   actionOperation({
     name: 'rejectAction',
@@ -161,8 +167,9 @@ export const ACTION_OPERATIONS = [
       const rejection = { actor, ...(reason === undefined ? {} : { reason }) }
       return { action: await rejectAction(tenant, refOf(path), rejection, now) }
     },
-    // The function also decides about several actions, each in a transaction of its own.
+    // The function also decides about several actions, each with its own entry.
     audit: 'own',
+    isAtomic: true,
   }),
   actionOperation({
     name: 'listApprovals',
@@ -202,8 +209,9 @@ export const ACTION_OPERATIONS = [
       const approve = (ref: ActionRef) => approveAction(tenant, jobs, ref, { actor }, now)
       return { decisions: (await decideMany(refsOf(actions), approve)).map(toDecision) }
     },
-    // Each decision is a transaction of its own, with its own entry.
+    // Each decision has its own entry. Without an Idempotency-Key, it is a transaction of its own.
     audit: 'own',
+    isAtomic: true,
   }),
   actionOperation({
     name: 'rejectActions',
@@ -220,8 +228,9 @@ export const ACTION_OPERATIONS = [
       const reject = (ref: ActionRef) => rejectAction(tenant, ref, rejection, now)
       return { decisions: (await decideMany(refsOf(actions), reject)).map(toDecision) }
     },
-    // Each decision is a transaction of its own, with its own entry.
+    // Each decision has its own entry. Without an Idempotency-Key, it is a transaction of its own.
     audit: 'own',
+    isAtomic: true,
   }),
 ]
 

@@ -8,8 +8,6 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, checkActionParams, typesOf } from '../action-types.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import type { ActionObject } from './action-object.ts'
-import { auditAction } from './audit.ts'
-import { hashOfParams } from './params-hash.ts'
 import { proposeAction } from './propose.ts'
 import type { ActionRef, ActionServices } from './queue.ts'
 import { readAction } from './read.ts'
@@ -64,8 +62,6 @@ export async function proposeForApproval(
     await insertRun(tx, request, ref, configuration, now)
     const { status } = await proposeAction(tx, log.events, services.jobs, proposal, now)
     if (status === 'pending_approval') await countWaiting(tx, ref)
-    const details = { type, agent_id: agent.agent_id, params_hash: hashOfParams(params) }
-    await auditAction(tx, 'proposed', ref, actor, details, now)
     return readAction(tx, ref)
   })
 }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Sweeping } from '../../platform/jobs/jobs.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { changeTogether } from '../../platform/postgres/collisions.ts'
 import { isFree, RELEASED } from '../../platform/postgres/lease.ts'
 import { openTenant, type Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
@@ -96,7 +96,7 @@ export async function sweepRuns({ stores, jobs, clock, log }: Sweeping): Promise
     const work = (tx: Tenant) => restartOrFail(tx, jobs, run_id, { silent, stuck }, now)
     try {
       // A process that is slow rather than dead may have locked a contact of the run and wait for the run's row.
-      await repeatOnCollision(() => openTenant(stores, tenant_id).transaction(work))
+      await changeTogether(openTenant(stores, tenant_id), work)
     } catch (error) {
       // A problem with one run must not delay the others.
       log.warn(

@@ -1,7 +1,7 @@
 import { type ContactState, findContactsByKeys, lockStatesById } from '../../contacts/bulk.ts'
 import { type SourceRecord, storeSourceRecords } from '../../contacts/record-source.ts'
 import { deletedInSource } from '../../contacts/source-deletions.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { changeTogether } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { HOUR_MS, MINUTE_MS } from '../../platform/time.ts'
 import { connectorNamed } from '../all-connectors.ts'
@@ -188,47 +188,45 @@ async function storeResults(
   now: Date,
 ): Promise<boolean> {
   const { connection_id: connectionId, source, revision } = connection
-  const store = () =>
-    tenant.transaction(async (tx) => {
-      const current = await tx.db
-        .selectFrom('connections')
-        .select('revision')
-        .where('connection_id', '=', connectionId)
-        .forKeyShare()
-        .executeTakeFirst()
-      if (current?.revision !== revision) return false
-      // Contacts are locked in the order that all transactions use, before the outbox rows that their changes would write.
-      const ids = [...upToDate, ...sent.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
-      const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
-      const errors: RecordError[] = []
-      const done = [...upToDate]
-      const records = new Map<string, SourceRecord>()
-      const owners = await ownersOf(tx, source, sent)
-      for (const { waiting, record, result } of sent) {
-        const { contactId } = waiting
-        const state = states.get(contactId)
-        const failed = result.status === 'failed' ? result : linkedElsewhere(result.externalId, contactId, owners)
-        if (failed !== null) {
-          const failures = waiting.failures + 1
-          const isGivenUp = failed.isFinal || failures >= FAILURES_MAX
-          // Repeated failures with the same error are listed once.
-          if (failures === 1 || isGivenUp) errors.push({ externalId: contactId, ...failed })
-          if (isGivenUp) done.push(waiting)
-          else await postpone(tx, connectionId, waiting, failures, new Date(now.getTime() + retryMs(failures)))
-          continue
-        }
-        done.push(waiting)
-        if (state && result.status === 'written') {
-          records.set(contactId, recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now))
-          owners.set(result.externalId, contactId)
-        }
+  return changeTogether(tenant, async (tx) => {
+    const current = await tx.db
+      .selectFrom('connections')
+      .select('revision')
+      .where('connection_id', '=', connectionId)
+      .forKeyShare()
+      .executeTakeFirst()
+    if (current?.revision !== revision) return false
+    // Contacts are locked in the order that all transactions use, before the outbox rows that their changes would write.
+    const ids = [...upToDate, ...sent.map(({ waiting }) => waiting)].map(({ contactId }) => contactId)
+    const states = new Map((await lockStatesById(tx, source, ids)).map((state) => [state.row.contact_id, state]))
+    const errors: RecordError[] = []
+    const done = [...upToDate]
+    const records = new Map<string, SourceRecord>()
+    const owners = await ownersOf(tx, source, sent)
+    for (const { waiting, record, result } of sent) {
+      const { contactId } = waiting
+      const state = states.get(contactId)
+      const failed = result.status === 'failed' ? result : linkedElsewhere(result.externalId, contactId, owners)
+      if (failed !== null) {
+        const failures = waiting.failures + 1
+        const isGivenUp = failed.isFinal || failures >= FAILURES_MAX
+        // Repeated failures with the same error are listed once.
+        if (failures === 1 || isGivenUp) errors.push({ externalId: contactId, ...failed })
+        if (isGivenUp) done.push(waiting)
+        else await postpone(tx, connectionId, waiting, failures, new Date(now.getTime() + retryMs(failures)))
+        continue
       }
-      await storeSourceRecords(tx, records)
-      await removeWaiting(tx, connectionId, done)
-      await noteErrors(tx, { connectionId, runId: null, object: OBJECT }, errors, now)
-      return true
-    })
-  return repeatOnCollision(store)
+      done.push(waiting)
+      if (state && result.status === 'written') {
+        records.set(contactId, recordAfter(state, { source, kind: connector.kind, writeBack, record, result }, now))
+        owners.set(result.externalId, contactId)
+      }
+    }
+    await storeSourceRecords(tx, records)
+    await removeWaiting(tx, connectionId, done)
+    await noteErrors(tx, { connectionId, runId: null, object: OBJECT }, errors, now)
+    return true
+  })
 }
 
 async function ownersOf(tx: Tenant, source: string, sent: readonly Sent[]): Promise<Map<string, string>> {

@@ -5,6 +5,7 @@ import { keepCompany } from '../../companies/write.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { refuseWhileErasing } from '../../erasure/erasures.ts'
 import { moveMails } from '../../identities/mail/reservation.ts'
+import { anyVersion } from '../../operations/etag.ts'
 import { newId } from '../../platform/ids.ts'
 import { mergeContacts } from './merge.ts'
 
@@ -258,6 +259,7 @@ async function whileMerging<T>(contactId: string, into: string, write: () => Pro
     { ...writing, segments, keepCompany, refuseWhileErasing, moveMails },
     { contactId, into },
     { kind: 'service' },
+    anyVersion,
   )
   await reached.promise
   const written = write()

@@ -6,6 +6,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from '../aliases.ts'
 import { changedEvents, findContact } from '../change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../change-log.ts'
+import { etagOfRow } from '../contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import type { Properties } from '../properties.ts'
 import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
@@ -45,6 +46,7 @@ export interface Moved {
 /**
  * Merges a contact into another, which survives: it gets the contact's properties, visitors, events and notes, and is
  * found by its keys. The contact's row is deleted; `contact_merges` stores what unmerging needs.
+ * @param requireMatch checks the ETag of the contact that is merged, once both are locked.
  * @throws ServiceError 400 if both are the same contact or there are too many properties, 404, 409 `already_merged`,
  * `erasure_under_way`, `too_many_visitors`, `too_many_merges`, 413 `contact_too_large`; then nothing is written.
  */
@@ -53,6 +55,7 @@ export async function mergeContacts(
   dependencies: MergeServices,
   { contactId, into }: { contactId: string; into: string },
   actor: Actor,
+  requireMatch: (etag: string) => void,
 ): Promise<ContactRow> {
   if (contactId === into) throw validationError([{ path: 'into', message: 'must be a different contact' }])
   const now = dependencies.clock()
@@ -60,6 +63,7 @@ export async function mergeContacts(
     const contents = await lockContents(tx, [contactId, into])
     const merged = contents.get(contactId) ?? (await throwGone(tx, contactId, 'contact_id'))
     const before = contents.get(into) ?? (await throwGone(tx, into, 'into'))
+    requireMatch(etagOfRow(merged.row))
     await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
     const after = mergedContent(before, merged, now)

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { Id, pathId } from '../../platform/http/responses.ts'
-import { Contact } from '../contact-object.ts'
+import { Contact, etagOfContact } from '../contact-object.ts'
 import { toWholeContact } from '../read.ts'
 import { type MergeServices, mergeContacts } from './merge.ts'
 import { unmergeContact } from './unmerge.ts'
@@ -19,7 +19,7 @@ export const MERGE_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Merge a contact into another',
     description:
-      'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged.',
+      'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives.',
     input: {
       ...ContactPath,
       into: Type.String({ minLength: 1, maxLength: 200, description: 'The contact that survives.' }),
@@ -33,12 +33,16 @@ export const MERGE_OPERATIONS = [
       '409 too_many_visitors',
       '413 contact_too_large',
     ],
-    async run(context, { contact_id: contactId, into }) {
-      const { tenant, actor } = context
-      const row = await mergeContacts(tenant, context, { contactId, into: pathId(into, 'contact') }, actor)
+    etag: ({ contact }) => etagOfContact(contact),
+    ifMatch: true,
+    isAtomic: true,
+    async run(context, { contact_id: contactId, into: sent }) {
+      const { tenant, actor, requireMatch } = context
+      const into = pathId(sent, 'contact')
+      const row = await mergeContacts(tenant, context, { contactId, into }, actor, requireMatch)
       return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
     },
-    // A merge repeats its transaction when it collides with another change of the contacts.
+    // Connectors merge contacts too, as the service.
     audit: 'own',
   }),
   mergeOperation({
@@ -49,7 +53,7 @@ export const MERGE_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Unmerge a contact',
     description:
-      'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order.',
+      'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one.',
     input: ContactPath,
     output: { contact: Contact, unmerged_from: Id },
     errors: [
@@ -59,12 +63,18 @@ export const MERGE_OPERATIONS = [
       '409 erasure_under_way',
       '409 unmerge_later_first',
     ],
+    etag: ({ contact }) => etagOfContact(contact),
+    ifMatch: true,
     async run(context, { contact_id }) {
-      const { tenant, actor } = context
-      const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, actor)
+      const { tenant, requireMatch } = context
+      const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, requireMatch)
       return { contact: await toWholeContact(tenant, row), unmerged_from: unmergedFrom }
     },
-    // An unmerge repeats its transaction when it collides with another change of the contacts.
-    audit: 'own',
+    audit: ({ unmerged_from }, { contact_id }) => ({
+      action: 'contact.unmerged',
+      subjectKind: 'contact',
+      subjectId: contact_id,
+      details: { from: unmerged_from },
+    }),
   }),
 ]

@@ -1,5 +1,4 @@
 import { type Selectable, sql } from 'kysely'
-import { type Actor, audit } from '../../operations/audit.ts'
 import { linkOwners } from '../../owners/link-owners.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { Collision } from '../../platform/postgres/collisions.ts'
@@ -8,6 +7,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
 import { changedEvents, contactOfEmail, createdEvent, findContact } from '../change.ts'
 import { type ChangeLog, changeContacts } from '../change-log.ts'
+import { etagOfRow } from '../contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
 import { replaceSourceRecords } from '../record-source.ts'
 import { moveSourceDeletions } from '../source-deletions.ts'
@@ -23,6 +23,7 @@ type Merge = Selectable<TenantTables['contact_merges']>
 /**
  * Restores a merged contact, and reverts the changes of the merge to the survivor. Everything since stays with the
  * survivor. The size limits of contacts do not apply, because both had their restored values before.
+ * @param requireMatch checks the ETag of the survivor, once it is locked.
  * @throws ServiceError 404, 409 `contact_not_merged`, `unmerge_later_first`, `erasure_under_way`,
  * `contact_email_taken`, `contact_keys_taken`; then nothing is written.
  */
@@ -30,7 +31,7 @@ export async function unmergeContact(
   tenant: Tenant,
   dependencies: MergeServices,
   contactId: string,
-  actor: Actor,
+  requireMatch: (etag: string) => void,
 ): Promise<{ row: ContactRow; unmergedFrom: string }> {
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
@@ -41,6 +42,7 @@ export async function unmergeContact(
     // While waiting for the lock, the survivor was merged or deleted.
     if (!current) throw new Collision()
     await requireLatest(tx, merge)
+    requireMatch(etagOfRow(current.row))
     await dependencies.refuseWhileErasing(tx, [contactId, survivorId])
 
     const merged = revived(merge.merged)
@@ -60,8 +62,6 @@ export async function unmergeContact(
       log.noteChange(id, 'everything')
       log.linked.add(id)
     }
-    const details = { from: survivorId }
-    await audit(tx, { actor, action: 'contact.unmerged', subjectKind: 'contact', subjectId: contactId, details }, now)
     return { row, unmergedFrom: survivorId }
   })
 }

@@ -70,6 +70,7 @@ export const NOTE_OPERATIONS = [
     example: { content: 'Asked for **pricing**.' },
     errors: ['404 contact_merged'],
     unaudited: 'data of a contact, not a setting of the tenant',
+    isAtomic: true,
     run: async ({ tenant, now }, { contact_id, content }) => ({
       note: await createNote(tenant, contact_id, content, now),
     }),

@@ -10,6 +10,7 @@ import {
   type TestTenant,
 } from '../../../test/service.ts'
 import { identify } from '../../identification/identify.ts'
+import { registerVisitors } from './link.ts'
 
 const ADA = 'ada@example.com'
 const MAX = 1_000
@@ -80,6 +81,7 @@ test('events of a visitor are recorded while it is being identified, and do not 
   }
   const dependencies = { ...writing, segments: { ...writing.segments, follow } }
   const claim = { email: ADA, userId: null, trust: 'verified' } as const
+  await registerVisitors(tenant.handle, ['new'], new Date())
   const identifying = identify(tenant.handle, dependencies, { ...claim, visitorIds: ['new'], properties: {} })
   await reached.promise
   const other = await createTestTenant(service)

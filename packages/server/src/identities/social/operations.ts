@@ -1,5 +1,7 @@
+import Type from 'typebox'
 import { idInPath, type Operation, operationsWith } from '../../operations/declare.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { subject } from '../identities.ts'
 import { IdentityPath } from '../operations.ts'
 import { submitCode } from './codes.ts'
 import { LOGIN_ERRORS } from './failures.ts'
@@ -47,20 +49,30 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       input: { ...IdentityPath, ...LoginInput },
       output: LoginAnswer,
       example: { username: 'ada@example.com', password: 'correct horse', country: 'GB' },
+      forAudit: { connector: Type.String(), renews: Type.Boolean() },
       errors: LOGIN_ERRORS,
-      // The login is queued in its own transaction; waiting for the network happens outside it.
-      audit: 'own',
-      async run({ tenant, actor, isGivenUp, ...dependencies }, { identity_id, ...login }) {
+      async run({ tenant, actor, ...dependencies }, { identity_id, ...login }) {
         const session = await startLogin(tenant, dependencies, identity_id, parseLogin(login), actor)
-        await waitForAnswer(tenant, dependencies.clock, session, LOGIN_WAIT_MS, isGivenUp)
         const isSandbox = dependencies.social.name === 'sandbox'
         const notice = isSandbox ? ' The network is a sandbox: nothing leaves this service.' : ''
         return {
           message: `The login is queued. Poll its status every 2 to 3 seconds.${notice}`,
           identity_id: session.identity_id,
           login_result: loginResult(session),
+          connector: dependencies.social.name,
+          renews: session.is_renewal,
         }
       },
+      // A wrong password is rejected within the wait.
+      async after({ tenant, clock, isGivenUp }, { identity_id, login_result: { session_id } }) {
+        await waitForAnswer(tenant, clock, { identity_id, session_id }, LOGIN_WAIT_MS, isGivenUp)
+        return {}
+      },
+      audit: ({ identity_id, login_result: { session_id }, connector, renews }) => ({
+        action: 'identity.social_login_started',
+        ...subject(identity_id),
+        details: { session_id, connector, renews },
+      }),
     }),
     operation({
       name: `${network}LoginStatus`,
@@ -87,10 +99,13 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       unaudited: 'the end of the login has an entry',
       // A late code returns the login's failure, with 409 instead of 503 for network_unavailable.
       errors: ['409 no_code_awaited', '409 network_unavailable', ...LOGIN_ERRORS],
-      async run({ tenant, isGivenUp, ...dependencies }, { identity_id, session_id, code }) {
-        const submitted = await submitCode(tenant, dependencies, identity_id, session_id, code)
-        const session = await waitForAnswer(tenant, dependencies.clock, submitted, CODE_WAIT_MS, isGivenUp)
+      isAtomic: true,
+      async run({ tenant, ...dependencies }, { identity_id, session_id, code }) {
+        const session = await submitCode(tenant, dependencies, identity_id, session_id, code)
         return { session_id, login_result: loginResult(session) }
+      },
+      async after({ tenant, clock, isGivenUp }, _output, path) {
+        return { login_result: loginResult(await waitForAnswer(tenant, clock, path, CODE_WAIT_MS, isGivenUp)) }
       },
     }),
     operation({

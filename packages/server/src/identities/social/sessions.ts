@@ -51,7 +51,7 @@ export interface Login {
  */
 export async function startLogin(
   tenant: Tenant,
-  { jobs, secrets, clock, social }: SocialDependencies,
+  { jobs, secrets, clock }: SocialDependencies,
   identityId: string,
   { credentials, country, waitSeconds }: Login,
   actor: Actor,
@@ -92,8 +92,6 @@ export async function startLogin(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    const details = { session_id: sessionId, connector: social.name, renews: credentials === null }
-    await audit(tx, { actor, action: 'identity.social_login_started', ...subject(identityId), details }, now)
     await jobs.send(tx, SOCIAL_LOGINS, { sessionId, step: 0 })
     return session
   })

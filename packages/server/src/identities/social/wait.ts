@@ -17,7 +17,7 @@ const PAUSE_MS_MAX = 500
 export async function waitForAnswer(
   tenant: Tenant,
   clock: Clock,
-  session: SessionRow,
+  session: Pick<SessionRow, 'identity_id' | 'session_id'>,
   waitMs: number,
   isGivenUp: () => boolean,
 ): Promise<SessionRow> {

@@ -1,4 +1,6 @@
+import { createConcurrencyLimit } from '../concurrency-limit.ts'
 import { ServiceError } from '../errors.ts'
+import type { Tenant } from '../tenant.ts'
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
@@ -12,10 +14,26 @@ export class Collision extends Error {
 }
 
 /**
+ * Transactions of one tenant often wait for locks on the same records. They queue here instead, where they occupy no
+ * connection.
+ */
+const { runWithinLimit } = createConcurrencyLimit({ perKey: 4, inAll: 12 })
+
+/**
+ * Runs a tenant's change in one transaction, and repeats it from the beginning if it collides with a concurrent one.
+ * Inside a transaction it joins that one, which is then repeated as a whole.
+ */
+export function changeTogether<T>(tenant: Tenant, work: (tx: Tenant) => Promise<T>): Promise<T> {
+  // Neither a queue nor a repetition is possible here: the transaction has locks, and an error has ended it.
+  if (tenant.isTransaction) return work(tenant)
+  return runWithinLimit(tenant.id, () => repeatOnCollision(() => tenant.transaction(work)))
+}
+
+/**
  * Runs a transaction, and repeats it from the beginning if it collides with a concurrent one.
  * @throws ServiceError 503 `overloaded` if every attempt collides.
  */
-export async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
+async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction()

@@ -170,6 +170,7 @@ async function writePerson(
   const visitorIds = [...new Set(calls.flatMap((call) => [call.visitorId ?? [], call.previousId ?? []].flat()))]
   const known = knownContactId(people, first)
   for (const { previousId } of calls) requireFreeId(people, previousId, first)
+  await registerVisitors(tenant, visitorIds, dependencies.clock())
   const { contactId, ignored } =
     known === null
       ? await identify(tenant, dependencies, { userId, email, properties, visitorIds, trust })
@@ -206,7 +207,6 @@ async function writeToContact(
 ): Promise<{ contactId: string; ignored: string[] }> {
   const now = dependencies.clock()
   const source = trust === 'verified' ? 'identify' : 'tracker'
-  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const stored = await lockContact(tx, contactId)
     if (!stored) throw new ServiceError(404, 'unknown_contact', UNKNOWN_CONTACT)

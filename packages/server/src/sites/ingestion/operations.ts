@@ -1,6 +1,10 @@
 import Type from 'typebox'
-import { operationsWith } from '../../operations/declare.ts'
+import { eventIdOf } from '../../journal/sent-ids.ts'
+import { type Context, operationsWith } from '../../operations/declare.ts'
+import { ServiceError } from '../../platform/errors.ts'
 import { Id, Nullable } from '../../platform/http/responses.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Call } from './call.ts'
 import type { RecordCalls } from './record-calls.ts'
 import { EVENTS_EXAMPLE, EVENTS_FIELDS, parseServerEvent } from './requests.ts'
 
@@ -28,7 +32,7 @@ export const INGESTION_OPERATIONS = [
     scope: 'events:write',
     summary: 'Record up to 500 events of your servers',
     description:
-      'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them.',
+      'Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once.',
     input: EVENTS_FIELDS,
     output: {
       results: Type.Array(Result),
@@ -38,9 +42,10 @@ export const INGESTION_OPERATIONS = [
     example: EVENTS_EXAMPLE,
     options: { events: { mayBeFile: true } },
     unaudited: 'events are a record themselves',
-    async run({ tenant, recordCalls }, { events }) {
+    async run({ tenant, recordCalls, memory }, { events }) {
+      const calls = events.map(parseServerEvent)
       const sender = { sourceId: null, trust: 'verified', page: null } as const
-      const recorded = await recordCalls(tenant, sender, events.map(parseServerEvent))
+      const recorded = await recordCalls(tenant, sender, memory ? await withIds(calls, memory) : calls)
       const results = recorded.map((result, index) =>
         result.status === 'failed'
           ? { index, status: result.status, error: result.error }
@@ -55,3 +60,14 @@ export const INGESTION_OPERATIONS = [
     },
   }),
 ]
+
+/** The calls, with an id for each event without one: the same in a repetition, so that it records none again. */
+async function withIds(calls: (Call | ServiceError)[], memory: NonNullable<Context['memory']>) {
+  if (calls.every((call) => call instanceof ServiceError || call.event === null || call.event.sentId !== null))
+    return calls
+  const request = await memory.settle(async () => newId())
+  return calls.map((call, index) => {
+    if (call instanceof ServiceError || call.event === null || call.event.sentId !== null) return call
+    return { ...call, event: { ...call.event, sentId: eventIdOf(request, String(index)) } }
+  })
+}

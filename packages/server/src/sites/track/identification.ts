@@ -5,6 +5,7 @@ import type { PropertyChanges } from '../../contacts/properties.ts'
 import { underPropertyNames } from '../../contacts/property-names.ts'
 import { usableTraits } from '../../contacts/traits.ts'
 import type { ExternalContactIds } from '../../contacts/visitors/external-id.ts'
+import { registerVisitors } from '../../contacts/visitors/link.ts'
 import { type Identified, identify } from '../../identification/identify.ts'
 import type { Trust } from '../../identification/resolve-contact.ts'
 import { isSigned } from '../../identification/user-hash.ts'
@@ -52,6 +53,7 @@ export async function identifyVisitor(
     const { userId, email, properties } = parsed
     const visitorIds = [visitorId]
     const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
+    await registerVisitors(tenant, visitorIds, dependencies.clock())
     const answer = await identify(tenant, dependencies, identification).catch(problemOf)
     return [...warnings, ...(typeof answer === 'string' ? [ignored(answer)] : warningsOf(answer, trust))]
   }

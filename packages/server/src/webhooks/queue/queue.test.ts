@@ -7,7 +7,7 @@ import { people } from '../../companies/people.ts'
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
+import { changeTogether } from '../../platform/postgres/collisions.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { activeSubscriptions, deliveriesOf as deliveriesFor } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
@@ -46,7 +46,7 @@ async function remove({ handle }: TestTenant, deliveryIds?: readonly string[]): 
   const ids =
     deliveryIds ??
     (await handle.db.selectFrom('webhook_deliveries').select('delivery_id').execute()).map((row) => row.delivery_id)
-  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveriesById(tx, ids)))
+  await changeTogether(handle, (tx) => deleteDeliveriesById(tx, ids))
 }
 
 function secondWorker() {

@@ -540,6 +540,7 @@ export interface IdempotencyKeys {
   claimed_at: Timestamp;
   key: string;
   request_hash: Buffer;
+  settled: Json | null;
   tenant_id: string;
 }
 

@@ -1,0 +1,105 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { newId } from '../src/platform/ids.ts'
+import { KillableService } from './killable.ts'
+import { openDirectory } from './process.ts'
+import { seededRandom } from './seed.ts'
+import { insertTenantOf } from './service.ts'
+
+const KILLS = 8
+/** After this time, the key of a request whose process died can be used again. */
+const CLAIM_MS = 2 * 60_000 + 1_000
+
+interface Sent {
+  path: string
+  key: string
+  body: object
+  /** The answer; null until there is one. */
+  answer: unknown
+}
+
+/**
+ * Each request is sent until it has an answer, always with its own Idempotency-Key. A moved clock takes the place of
+ * the wait for the claims of dead processes.
+ */
+test(`killed ${KILLS} times, each request with an Idempotency-Key changes something once`, async () => {
+  const directory = await openDirectory()
+  const random = seededRandom()
+  const service = new KillableService({ CDS_DATA_DIR: directory })
+  const sent: Sent[] = []
+  try {
+    let url = await service.start()
+    const { key } = await insertTenantOf(directory)
+    const send = async (request: Sent) => {
+      const response = await fetch(url + request.path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'idempotency-key': request.key,
+        },
+        body: JSON.stringify(request.body),
+      })
+      const answer = await response.json()
+      if (response.ok) request.answer = answer
+    }
+    const read = async (path: string) =>
+      (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).json() as Promise<{
+        pagination: { total_items: number }
+      }>
+    const noted: Sent = { path: '/v1/contacts', key: newId(), body: { email: 'ada@example.com' }, answer: null }
+    await send(noted)
+    const { contact_id } = (noted.answer as { contact: { contact_id: string } }).contact
+    const kinds = [
+      () => ({ path: `/v1/contacts/${contact_id}/notes`, body: { content: 'Called.' } }),
+      () => ({ path: '/v1/companies', body: { name: 'Engines' } }),
+      () => ({
+        path: '/v1/events',
+        body: {
+          events: [
+            { event: 'crash', visitor_id: newId() },
+            { event: 'crash', contact_id },
+          ],
+        },
+      }),
+      () => ({ path: '/v1/suppressions', body: { address: `${newId()}@example.com` } }),
+    ]
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const stop = { now: false }
+      const senders = kinds.map(async (kind) => {
+        while (!stop.now) {
+          const request = { ...kind(), key: newId(), answer: null }
+          sent.push(request)
+          await send(request).catch(() => sleep(20))
+        }
+      })
+      await sleep(50 + random() * 500)
+      await service.kill()
+      stop.now = true
+      await Promise.all(senders)
+      url = await service.start(kill * CLAIM_MS)
+      for (const request of sent.filter(({ answer }) => answer === null)) await send(request)
+    }
+    const of = (path: string) => sent.filter((request) => request.path === path).length
+    expect(sent.filter(({ answer }) => answer === null)).toEqual([])
+    expect(sent.filter(({ answer }) => (answer as { added?: boolean }).added === false)).toEqual([])
+    expect(sent.length).toBeGreaterThan(100)
+    const [notes, companies, suppressions, events] = await Promise.all([
+      read(`/v1/contacts/${contact_id}/notes?limit=1`),
+      read('/v1/companies?limit=1'),
+      read('/v1/suppressions?limit=1'),
+      read('/v1/events?event_type=crash&limit=1'),
+    ])
+    const totals = [notes, companies, suppressions, events].map(({ pagination }) => pagination.total_items)
+    expect(totals).toEqual([
+      of(`/v1/contacts/${contact_id}/notes`),
+      of('/v1/companies'),
+      of('/v1/suppressions'),
+      2 * of('/v1/events'),
+    ])
+  } finally {
+    await service.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}, 600_000)
