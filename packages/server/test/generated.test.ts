@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Compile } from 'typebox/compile'
 import { beforeAll, expect, test } from 'vitest'
 import { pagesWithShownCode } from '../../../scripts/shown-code.ts'
 import { MIGRATIONS } from '../src/assembly/migrations.ts'
@@ -10,7 +11,9 @@ import { EVENTS_TABLE } from '../src/events/table.ts'
 import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
 import { renderOpenapi } from '../src/platform/http/openapi.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
+import { EXAMPLES } from './recorded-examples.ts'
 import { sharedService, type TestService } from './service.ts'
+import { undeclaredFields } from './undeclared-fields.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -55,6 +58,37 @@ test('every operation has a summary, a tag, documented answers and errors, and i
     }
   }
 })
+
+test('every operation shows a response that its schema allows', () => {
+  const { paths, components } = service.app.swagger() as unknown as {
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, Shown> }>>
+    components: { schemas: Record<string, object> }
+  }
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const recorded = readdirSync(EXAMPLES).map((file) => file.replace('.json', ''))
+  // The script of pages is no JSON.
+  expect([...recorded, 'trackerScript'].sort()).toEqual(operations.map(({ operationId }) => operationId).sort())
+  for (const { operationId, responses } of operations) {
+    const [success] = Object.entries(responses).flatMap(([status, each]) => (status.startsWith('2') ? [each] : []))
+    const media = success?.content?.['application/json']
+    if (media === undefined) continue
+    const schema = inPlace(media.schema, components.schemas)
+    expect([operationId, [...Compile(schema).Errors(media.example)]]).toEqual([operationId, []])
+    expect([operationId, undeclaredFields(schema, media.example)]).toEqual([operationId, []])
+  }
+})
+
+interface Shown {
+  content?: Record<string, { schema: object; example: unknown }>
+}
+
+/** A schema with the components that it names in their place. */
+function inPlace(schema: unknown, components: Record<string, object>): object {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    const name = value?.$ref?.split('/').at(-1)
+    return name === undefined ? value : inPlace(components[name], components)
+  })
+}
 
 test("the tables' types match the migrations", () => {
   const tables = 'packages/server/src/platform/postgres/generated/tables.ts'

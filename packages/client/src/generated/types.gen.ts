@@ -56,6 +56,22 @@ export type ActivityEvent = {
     title: string | null;
 };
 
+export type AddDomainResult = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type AddSuppressionResult = {
+    status: 'success';
+    suppression: Suppression;
+    /**
+     * false if the address was already suppressed.
+     */
+    added: boolean;
+    warnings?: Array<string>;
+};
+
 export type Agent = {
     agent_id: string;
     _id: string;
@@ -118,6 +134,53 @@ export type AgentSettings = {
      * The maximum cost of models in a calendar month (UTC); null for no cap.
      */
     monthly_cost_cap_usd: number | null;
+};
+
+export type AggregateResult = {
+    status: 'success';
+    entity: string;
+    group_by: string;
+    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    buckets: Array<{
+        /**
+         * null if the value is missing.
+         */
+        key: string | boolean | null;
+        /**
+         * null if no record in the bucket has a number.
+         */
+        value: number | null;
+        /**
+         * Events by contact_id only: the contact, or null if it was deleted.
+         */
+        contact?: {
+            _id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+        } | null;
+        /**
+         * Events by company_id only: the company.
+         */
+        company?: {
+            _id: string;
+            name: string | null;
+            domain: string | null;
+        } | null;
+    }>;
+    /**
+     * The number of matching records, for every metric.
+     */
+    total: number;
+    /**
+     * Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.
+     */
+    distinct_groups?: number;
+    /**
+     * Events only: the same as total.
+     */
+    total_matching?: number;
+    warnings?: Array<string>;
 };
 
 export type AggregationOfCompanies = {
@@ -438,6 +501,71 @@ export type ApiKey = {
     revoked_at: string | null;
 };
 
+export type ApiKeysPage = {
+    status: 'success';
+    keys: Array<ApiKey>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ApprovalsPage = {
+    status: 'success';
+    actions: Array<Action & {
+        agent: {
+            agent_id: string;
+            name: string;
+        };
+        contact: {
+            contact_id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+            company: string | null;
+            jobtitle: string | null;
+        } | null;
+        identity: {
+            identity_id: string;
+            firstName: string;
+            lastName: string;
+            address: string | null;
+        } | null;
+        reasoning: string | null;
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionsResult = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type AskResult = {
+    status: 'success';
+    /**
+     * Markdown. Names of contacts link to their pages in the dashboard.
+     */
+    answer: string;
+    /**
+     * What the model looked up, in order.
+     */
+    calls: Array<ToolCall>;
+    model: string;
+    usage: {
+        input_tokens: number;
+        output_tokens: number;
+        cost_usd: number;
+    };
+    warnings?: Array<string>;
+};
+
 export type Attachment = {
     filename: string | null;
     content_type: string;
@@ -462,6 +590,112 @@ export type AuditLogEntry = {
     subject_exists: boolean | null;
 };
 
+export type AuditLogPage = {
+    status: 'success';
+    entries: Array<AuditLogEntry>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type BatchActivityResult = {
+    status: 'success';
+    /**
+     * The contacts in `activity`.
+     */
+    contact_count: number;
+    activity: {
+        [key: string]: {
+            events: Array<ActivityEvent>;
+            /**
+             * The number of events of the contact in the time range.
+             */
+            total_events: number;
+        };
+    };
+    warnings?: Array<string>;
+};
+
+export type BatchDetailsResult = {
+    status: 'success';
+    /**
+     * Present if `entity_type` is contacts.
+     */
+    contacts?: Array<Contact>;
+    /**
+     * Present if `entity_type` is companies.
+     */
+    companies?: Array<Company>;
+    warnings?: Array<string>;
+};
+
+export type CancelImportResult = {
+    status: 'success';
+    import: Import;
+    /**
+     * false if it was already cancelled.
+     */
+    cancelled: boolean;
+    warnings?: Array<string>;
+};
+
+export type CancelRunResult = {
+    status: 'success';
+    run: Run;
+    warnings?: Array<string>;
+};
+
+export type ChangeCompaniesResult = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<{
+        id: string;
+        error: {
+            code: string;
+            message: string;
+        };
+    }>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type ChangeContactsResult = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<{
+        id: string;
+        error: {
+            code: string;
+            message: string;
+        };
+    }>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type CheckEmailAccountResult = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type CheckPlaybookResult = {
+    status: 'success';
+    unknown: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type ColumnMapping = {
     /**
      * Index of the column, from 0.
@@ -484,6 +718,20 @@ export type CompactEvent = {
     title: string | null;
 };
 
+export type CompaniesPage = {
+    status: 'success';
+    /**
+     * Absent with `count_only`.
+     */
+    companies?: Array<Company>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
 export type Company = {
     company_id: string;
     _id: string;
@@ -498,6 +746,66 @@ export type Company = {
     };
     created_at: string;
     updated_at: string;
+};
+
+export type CompanyContactsPage = {
+    status: 'success';
+    contacts: Array<{
+        contact_id?: string;
+        /**
+         * Transitional alias of contact_id; will be removed.
+         */
+        _id?: string;
+        properties?: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+        associations?: {
+            companies: Array<string>;
+        };
+        company_id?: string | null;
+        first_seen_at?: string;
+        segment_ids?: Array<string>;
+        creation_source?: string;
+        created_at?: string;
+        updated_at?: string;
+        notes?: Array<Note>;
+        /**
+         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+         */
+        notes_truncated?: true;
+        properties_provenance?: {
+            [key: string]: {
+                source: string;
+                updated_at: string;
+            };
+        };
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CompanyEventsPage = {
+    status: 'success';
+    events: Array<Event>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CompleteAuthorizationResult = {
+    status: 'success';
+    provider: string;
+    /**
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
+     */
+    purpose: {
+        kind: 'mailbox' | 'connection';
+        [key: string]: string | 'mailbox' | 'connection';
+    };
+    /**
+     * The path of the dashboard's page about the new connection or mailbox.
+     */
+    path: string;
+    warnings?: Array<string>;
 };
 
 export type ConnectedApp = {
@@ -524,6 +832,13 @@ export type ConnectedApp = {
     redact_personal_data: boolean;
     created_at: string;
     last_used_at: string | null;
+};
+
+export type ConnectedAppsPage = {
+    status: 'success';
+    connected_apps: Array<ConnectedApp>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Connection = {
@@ -589,6 +904,13 @@ export type ConnectionError = {
     at: string;
 };
 
+export type ConnectionErrorsPage = {
+    status: 'success';
+    errors: Array<ConnectionError>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 /**
  * One read of everything that changed since the previous run.
  */
@@ -607,6 +929,20 @@ export type ConnectionRun = {
      * null while the run is not complete.
      */
     finished_at: string | null;
+};
+
+export type ConnectionRunsPage = {
+    status: 'success';
+    runs: Array<ConnectionRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ConnectionsPage = {
+    status: 'success';
+    connections: Array<Connection>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Connector = {
@@ -687,6 +1023,49 @@ export type ContactEvent = {
     contact_id: string | null;
 };
 
+export type ContactsPage = {
+    status: 'success';
+    /**
+     * Absent with `count_only`.
+     */
+    contacts?: Array<{
+        contact_id?: string;
+        /**
+         * Transitional alias of contact_id; will be removed.
+         */
+        _id?: string;
+        properties?: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+        associations?: {
+            companies: Array<string>;
+        };
+        company_id?: string | null;
+        first_seen_at?: string;
+        segment_ids?: Array<string>;
+        creation_source?: string;
+        created_at?: string;
+        updated_at?: string;
+        notes?: Array<Note>;
+        /**
+         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+         */
+        notes_truncated?: true;
+        properties_provenance?: {
+            [key: string]: {
+                source: string;
+                updated_at: string;
+            };
+        };
+    }>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
 export type Conversation = {
     thread_id: string;
     channel: 'email' | 'chat';
@@ -704,6 +1083,131 @@ export type Conversation = {
     messages?: Array<Message>;
 };
 
+export type ConversationsPage = {
+    status: 'success';
+    conversations: Array<Conversation>;
+    total_items: number;
+    returned: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CreateAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type CreateApiKeyResult = {
+    status: 'success';
+    key_id: string;
+    /**
+     * Returned only once.
+     */
+    api_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type CreateConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type CreateContactResult = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type CreateExportResult = {
+    status: 'success';
+    export_id: string;
+    warnings?: Array<string>;
+};
+
+export type CreateHookResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    warnings?: Array<string>;
+};
+
+export type CreateIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type CreateInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type CreateNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type CreateSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type CreateSourceResult = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type CreateWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
+export type CreateWebhookResult = {
+    status: 'success';
+    subscription_id: string;
+    webhook: Webhook;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    warnings?: Array<string>;
+};
+
 export type Decision = {
     run_id: string;
     contact_id: string;
@@ -716,6 +1220,113 @@ export type Decision = {
         code: string;
         message: string;
     } | null;
+};
+
+export type DeleteAgentResult = {
+    status: 'success';
+    deleted: true;
+    agent_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteCompanyResult = {
+    status: 'success';
+    deleted: true;
+    company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteConnectionResult = {
+    status: 'success';
+    deleted: true;
+    connection_id: string;
+    connector: string;
+    source: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteContactResult = {
+    status: 'success';
+    deleted: true;
+    contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteHookResult = {
+    status: 'success';
+    deleted: true;
+    hook_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteIdentityResult = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteInvitationResult = {
+    status: 'success';
+    deleted: true;
+    invitation_id: string;
+    email: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+    warnings?: Array<string>;
+};
+
+export type DeleteNoteResult = {
+    status: 'success';
+    deleted: true;
+    note_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteOAuthClientResult = {
+    status: 'success';
+    deleted: true;
+    provider: string;
+    client_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSegmentResult = {
+    status: 'success';
+    deleted: true;
+    segment_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSourceResult = {
+    status: 'success';
+    deleted: true;
+    source_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteViewResult = {
+    status: 'success';
+    deleted: true;
+    view_id: string;
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type DeleteWarehouseDestinationResult = {
+    status: 'success';
+    deleted: true;
+    destination_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteWebhookResult = {
+    status: 'success';
+    deleted: true;
+    subscription_id: string;
+    warnings?: Array<string>;
 };
 
 export type Domain = {
@@ -747,6 +1358,13 @@ export type Domain = {
      */
     verified_by: 'dns' | 'file' | 'meta' | 'local' | 'operator';
     created_at: string;
+};
+
+export type DomainsPage = {
+    status: 'success';
+    domains: Array<Domain>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type DryRun = {
@@ -800,6 +1418,12 @@ export type DryRun = {
     };
 };
 
+export type DryRunAgentResult = {
+    status: 'success';
+    dry_run: DryRun;
+    warnings?: Array<string>;
+};
+
 export type EmailAccount = {
     identity_id: string;
     address: string;
@@ -847,6 +1471,20 @@ export type EmailThread = {
     subject: string | null;
 };
 
+export type EmailThreadsPage = {
+    status: 'success';
+    email_threads: Array<EmailThread>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type EraseContactResult = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
 export type ErasureReceipt = {
     erasure_id: string;
     contact_id: string;
@@ -865,6 +1503,13 @@ export type ErasureReceipt = {
     removed: {
         [key: string]: number;
     };
+};
+
+export type ErasuresPage = {
+    status: 'success';
+    erasures: Array<ErasureReceipt>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Event = {
@@ -924,6 +1569,25 @@ export type EventSummary = {
     contact_id: string | null;
 };
 
+export type EventTypesPage = {
+    status: 'success';
+    types: Array<string>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type EventsPage = {
+    status: 'success';
+    events?: Array<Event> | Array<EventSummary>;
+    pagination?: Pagination;
+    /**
+     * With `count_only`, instead of the other fields.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
 export type Export = {
     export_id: string;
     status: 'queued' | 'running' | 'ready' | 'failed' | 'expired';
@@ -939,6 +1603,13 @@ export type Export = {
     expires_at: string | null;
 };
 
+export type ExportsPage = {
+    status: 'success';
+    exports: Array<Export>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type FailedRow = {
     /**
      * 1 is the row below the header.
@@ -946,6 +1617,408 @@ export type FailedRow = {
     row: number;
     code: string;
     message: string;
+};
+
+export type GetActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type GetAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type GetAgentRunResult = {
+    status: 'success';
+    run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type GetAgentSettingsResult = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type GetApiKeyResult = {
+    status: 'success';
+    key: ApiKey;
+    warnings?: Array<string>;
+};
+
+export type GetAskModelResult = {
+    status: 'success';
+    /**
+     * null if none is configured: questions then cannot be asked.
+     */
+    model: string | null;
+    warnings?: Array<string>;
+};
+
+export type GetCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type GetConnectedAppResult = {
+    status: 'success';
+    connected_app: ConnectedApp;
+    warnings?: Array<string>;
+};
+
+export type GetConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type GetConnectorResult = {
+    status: 'success';
+    connector: Connector;
+    warnings?: Array<string>;
+};
+
+export type GetContactResult = {
+    status: 'success';
+    contact: Contact & {
+        /**
+         * One line for people; do not parse it.
+         */
+        _summary: string;
+    };
+    unified_profile: UnifiedProfile;
+    events?: Array<CompactEvent>;
+    total_events?: number;
+    timestamp: string;
+    warnings?: Array<string>;
+};
+
+export type GetDomainResult = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type GetErasureResult = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
+export type GetEventResult = {
+    status: 'success';
+    event: Event;
+    warnings?: Array<string>;
+};
+
+export type GetEventStatsResult = {
+    status: 'success';
+    stats: {
+        total: number;
+        /**
+         * The 50 most frequent types.
+         */
+        by_type?: Array<{
+            type: string;
+            count: number;
+        }>;
+        /**
+         * The 50 most frequent domains.
+         */
+        by_domain?: Array<{
+            domain: string;
+            count: number;
+        }>;
+        /**
+         * The 90 most recent days (UTC) that have events, in chronological order.
+         */
+        by_day?: Array<{
+            date: string;
+            count: number;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetExportResult = {
+    status: 'success';
+    export: Export;
+    warnings?: Array<string>;
+};
+
+export type GetHookBodyResult = {
+    status: 'success';
+    body: HookBody;
+    /**
+     * A JSON object or array.
+     */
+    data: unknown;
+    warnings?: Array<string>;
+};
+
+export type GetHookResult = {
+    status: 'success';
+    hook: Hook;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityConnectionsResult = {
+    status: 'success';
+    connections: IdentityConnections;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type GetImportPreviewResult = {
+    status: 'success';
+    counts: ImportCounts;
+    rows: Array<PreviewedRow>;
+    warnings?: Array<string>;
+};
+
+export type GetImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type GetInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    warnings?: Array<string>;
+};
+
+export type GetLimitsResult = {
+    status: 'success';
+    enabled: boolean;
+    limits: Array<{
+        name: string;
+        label: string;
+        per_minute: number;
+    }>;
+    /**
+     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
+     */
+    requests: {
+        tracking: number | null;
+        forms: number | null;
+        keys: Array<{
+            key_id: string;
+            name: string;
+            requests: number | null;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetMemberResult = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type GetNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type GetOAuthClientResult = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
+};
+
+export type GetOverviewResult = {
+    status: 'success';
+    from: string;
+    to: string;
+    visitors: number;
+    identified_contacts: number;
+    events: number;
+    contacts_created: number;
+    /**
+     * Every day (UTC) of the range, including days without events.
+     */
+    by_day: Array<{
+        date: string;
+        events: number;
+        visitors: number;
+    }>;
+    top_pages: Array<{
+        url_path: string;
+        views: number;
+        visitors: number;
+    }>;
+    /**
+     * The hosts that referred visits; null for visits without a referrer.
+     */
+    sources: Array<{
+        source: string | null;
+        visitors: number;
+    }>;
+    /**
+     * The figures of the preceding range of the same length.
+     */
+    previous: {
+        visitors: number;
+        identified_contacts: number;
+        events: number;
+        contacts_created: number;
+        /**
+         * Every day (UTC) of the range, including days without events.
+         */
+        by_day: Array<{
+            date: string;
+            events: number;
+            visitors: number;
+        }>;
+    };
+    waiting_for_approval: number;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentGrowthResult = {
+    status: 'success';
+    /**
+     * Whether members are still being counted; `by_day` is empty until then.
+     */
+    counting: boolean;
+    /**
+     * When the segment was created: no day is earlier.
+     */
+    since: string;
+    by_day: Array<{
+        date: string;
+        /**
+         * Members at the end of the day (UTC).
+         */
+        count: number;
+        entered: number;
+        exited: number;
+        /**
+         * Members that a new or changed definition added, minus those it removed; they record no event.
+         */
+        redefined: number;
+    }>;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type GetSourceResult = {
+    status: 'success';
+    source: Source;
+    warnings?: Array<string>;
+};
+
+export type GetSuppressionResult = {
+    status: 'success';
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type GetTenantResult = {
+    status: 'success';
+    tenant: Tenant;
+    warnings?: Array<string>;
+};
+
+export type GetTimelineResult = {
+    status: 'success';
+    items: Array<TimelineVisit | TimelineEvent>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type GetTrackerResult = {
+    status: 'success';
+    snippet: string;
+    script_url: string;
+    collect_url: string;
+    /**
+     * Where pages send the tenant's forms; replace FORM_ID.
+     */
+    form_url: string;
+    /**
+     * Of a visitor who is no bot.
+     */
+    first_event: {
+        event_id: string;
+        event: string;
+        timestamp: string;
+        url: string | null;
+        visitor_id: string;
+        contact_id: string | null;
+    } | null;
+    last_event: {
+        event_id: string;
+        event: string;
+        timestamp: string;
+        url: string | null;
+        visitor_id: string;
+        contact_id: string | null;
+    } | null;
+    warnings?: Array<string>;
+};
+
+export type GetViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type GetVisitorResult = {
+    status: 'success';
+    visitor: Visitor;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseRunResult = {
+    status: 'success';
+    run: WarehouseRun;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookDeliveryResult = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookHealthResult = {
+    status: 'success';
+    health: WebhookHealth;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    warnings?: Array<string>;
 };
 
 export type Guardrail = {
@@ -958,6 +2031,10 @@ export type Guardrail = {
     waits_until: string | null;
     checked: 'proposal' | 'execution';
     at: string;
+};
+
+export type HealthResult = {
+    status: 'ok';
 };
 
 export type Hook = {
@@ -1000,6 +2077,13 @@ export type Hook = {
     last_body_at: string | null;
     created_at: string;
     updated_at: string;
+};
+
+export type HookBodiesPage = {
+    status: 'success';
+    bodies: Array<HookBody>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type HookBody = {
@@ -1237,6 +2321,29 @@ export type HookMapping = {
     };
 };
 
+export type HooksPage = {
+    status: 'success';
+    hooks: Array<Hook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type IdentifyResult = {
+    status: 'success';
+    contact_id: string;
+    created: boolean;
+    linked_visitors: number;
+    warnings?: Array<string>;
+};
+
+export type IdentitiesPage = {
+    status: 'success';
+    identities: Array<Identity>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Identity = {
     identity_id: string;
     _id: string;
@@ -1356,11 +2463,73 @@ export type ImportCounts = {
     failed: number;
 };
 
+export type ImportsPage = {
+    status: 'success';
+    imports: Array<{
+        import_id: string;
+        _id: string;
+        file_name: string;
+        size_bytes: number;
+        encoding: string;
+        delimiter: string;
+        /**
+         * The system whose export the file was recognized as.
+         */
+        recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+        state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+        /**
+         * null until the file has been read to its end.
+         */
+        row_count: number | null;
+        /**
+         * The progress of the preview, the import or the undo, from 0 to 1.
+         */
+        progress: number;
+        /**
+         * What the import would do, as of the latest preview.
+         */
+        preview: ImportCounts | null;
+        counts: ImportCounts;
+        /**
+         * CSV of all failed rows; null without any, or when the file is deleted.
+         */
+        failed_rows_url: string | null;
+        /**
+         * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
+         */
+        undo: {
+            deleted: number;
+            restored: number;
+            kept: number;
+            companies_deleted: number;
+        } | null;
+        can_undo: boolean;
+        error: {
+            code: string;
+            message: string;
+        } | null;
+        created_at: string;
+        started_at: string | null;
+        finished_at: string | null;
+        expires_at: string;
+        has_file: boolean;
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Invitation = {
     invitation_id: string;
     email: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     expires_at: string;
+};
+
+export type InvitationsPage = {
+    status: 'success';
+    invitations: Array<Invitation>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type KeptContact = {
@@ -1369,6 +2538,148 @@ export type KeptContact = {
      * The properties that were changed since the import. Empty: the whole contact is in use.
      */
     properties: Array<string>;
+};
+
+export type KeptContactsPage = {
+    status: 'success';
+    contacts: Array<KeptContact>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type LinkedinCheckResult = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginCodeResult = {
+    status: 'success';
+    session_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginResult = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginStatusResult = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    /**
+     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+     */
+    error?: {
+        code: string;
+        message: string;
+        /**
+         * The HTTP status with which other calls of this flow return this error.
+         */
+        http_status: number;
+    };
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type ListAgentRunsResult = {
+    status: 'success';
+    runs: Array<Run>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListAgentsResult = {
+    status: 'success';
+    agents: Array<Agent & {
+        /**
+         * Only with `include=last_run`; null if the agent has never run.
+         */
+        last_run?: Run | null;
+    }>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListConnectorsResult = {
+    status: 'success';
+    connectors: Array<Connector>;
+    warnings?: Array<string>;
+};
+
+export type ListContactEventsResult = {
+    status: 'success';
+    events: Array<PlainEvent> | Array<ContactEvent>;
+    contact_id: string;
+    /**
+     * The number of matching events.
+     */
+    total_items: number;
+    /**
+     * The number of events in this response, at most 1,000.
+     */
+    returned: number;
+    warnings?: Array<string>;
+};
+
+export type ListOAuthClientsResult = {
+    status: 'success';
+    oauth_clients: Array<OAuthClient>;
+    warnings?: Array<string>;
+};
+
+export type ListPlaybooksResult = {
+    status: 'success';
+    playbooks: Playbooks;
+    warnings?: Array<string>;
+};
+
+export type ListPropertiesResult = {
+    status: 'success';
+    properties: Array<Property>;
+    warnings?: Array<string>;
+};
+
+export type ListScheduleTimesResult = {
+    status: 'success';
+    times: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListScopesResult = {
+    status: 'success';
+    scopes: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListWebhookEventTypesResult = {
+    status: 'success';
+    event_types: Array<WebhookEventType>;
+    warnings?: Array<string>;
 };
 
 export type MailPreview = {
@@ -1418,12 +2729,33 @@ export type Mailbox = {
     skipped: number;
 };
 
+export type MailboxesPage = {
+    status: 'success';
+    mailboxes: Array<Mailbox>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Member = {
     user_id: string;
     email: string;
     name: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     joined_at: string;
+};
+
+export type MembersPage = {
+    status: 'success';
+    members: Array<Member>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type MergeContactResult = {
+    status: 'success';
+    contact: Contact;
+    merged_contact_id: string;
+    warnings?: Array<string>;
 };
 
 export type Message = {
@@ -1463,6 +2795,25 @@ export type Note = {
     updated_at: string;
 };
 
+export type NotesPage = {
+    status: 'success';
+    notes: Array<Note>;
+    /**
+     * The number of notes in this response.
+     */
+    returned: number;
+    /**
+     * true if some notes of the page did not fit.
+     */
+    truncated?: true;
+    /**
+     * The number of notes of the contact.
+     */
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type OAuthClient = {
     provider: 'google' | 'microsoft' | 'hubspot' | 'salesforce' | 'pipedrive';
     /**
@@ -1494,6 +2845,36 @@ export type Pagination = {
 export type Participant = {
     address: string | null;
     name: string | null;
+};
+
+export type PauseConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type PauseWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type PauseWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
 };
 
 export type PlainEvent = {
@@ -1576,6 +2957,83 @@ export type Playbooks = {
     };
 };
 
+export type PreviewHookResult = {
+    status: 'success';
+    /**
+     * The outcome that the body would have.
+     */
+    state: 'recorded' | 'skipped' | 'failed';
+    error: {
+        code: string;
+        message: string;
+        details: Array<{
+            path: string;
+            message: string;
+        }>;
+    } | null;
+    event: {
+        name: string;
+        /**
+         * null: when the body arrives.
+         */
+        timestamp: string | null;
+        id: string | null;
+        url: string | null;
+        data: {
+            [key: string]: unknown;
+        };
+    } | null;
+    contact: {
+        email: string | null;
+        user_id: string | null;
+        external_id: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    company: {
+        domain: string;
+        name: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    warnings?: Array<string>;
+};
+
+export type PreviewImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type PreviewMailResult = {
+    status: 'success';
+    preview: MailPreview;
+    warnings?: Array<string>;
+};
+
+export type PreviewSegmentResult = {
+    status: 'success';
+    count: number;
+    /**
+     * Some of the matching contacts.
+     */
+    sample: Array<SegmentMember>;
+    took_ms: number;
+    warnings?: Array<string>;
+};
+
+export type PreviewWebhookMessageResult = {
+    status: 'success';
+    /**
+     * The given template, or the default text for the event.
+     */
+    template: string;
+    text: string;
+    warnings?: Array<string>;
+};
+
 export type PreviewedRow = {
     /**
      * 1 is the row below the header.
@@ -1616,6 +3074,158 @@ export type Property = {
     newest_with_value: number | null;
 };
 
+export type ProposeActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type PullConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type PushSourceContactsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        external_id: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        contact_id?: string;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * How many records failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type PushSourceConversationsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        thread_key: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        thread_id?: string;
+        /**
+         * Number of new messages.
+         */
+        recorded?: number;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * Number of failed records.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type ReadyResult = {
+    status: 'ok';
+    postgres: string;
+    clickhouse: string;
+};
+
+export type ReceiveHookResult = {
+    status: 'success';
+    body_id: string;
+    /**
+     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
+     */
+    state: 'pending' | 'recorded' | 'skipped' | 'failed';
+    /**
+     * Why the body was skipped or failed, or why the last attempt did not finish.
+     */
+    error: {
+        code: string;
+        message: string;
+    } | null;
+    /**
+     * The name of its event.
+     */
+    event: string | null;
+    warnings?: Array<string>;
+};
+
+export type RecoverVisitorResult = {
+    status: 'success';
+    visitor_id: string;
+    recovered: boolean;
+    warnings?: Array<string>;
+};
+
+export type RejectActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type RejectActionsResult = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type RemoveDomainResult = {
+    status: 'success';
+    deleted: true;
+    domain_id: string;
+    domain: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveEmailAccountResult = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveMemberResult = {
+    status: 'success';
+    deleted: true;
+    user_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveSuppressionResult = {
+    status: 'success';
+    deleted: true;
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type RenewInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type ReplaceViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
 export type RequestProblem = {
     problem_id: string;
     at: string;
@@ -1641,6 +3251,134 @@ export type RequestProblem = {
      * More problems of about the same time, which are not listed.
      */
     skipped: number;
+};
+
+export type RequestProblemsPage = {
+    status: 'success';
+    problems: Array<RequestProblem>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type RereadConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type RereadMailboxResult = {
+    status: 'success';
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveriesResult = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * The number of deliveries sent again.
+     */
+    resent: number;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveryResult = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type ResumeConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type ResumeWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ResumeWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type RevokeApiKeyResult = {
+    status: 'success';
+    revoked: true;
+    key_id: string;
+    warnings?: Array<string>;
+};
+
+export type RevokeConnectedAppResult = {
+    status: 'success';
+    revoked: true;
+    grant_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type RotateHookTokenResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    old_token_expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type RotateIdentitySecretResult = {
+    status: 'success';
+    /**
+     * The HMAC-SHA256 key that computes a user_hash.
+     */
+    identity_secret: string;
+    previous_valid_until: string | null;
+    warnings?: Array<string>;
+};
+
+export type RotateWebhookSecretResult = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    previous_secret_until: string;
+    switch_at: string;
+    warnings?: Array<string>;
+};
+
+export type RotateWriteKeyResult = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    old_key_expires_at: string;
+    warnings?: Array<string>;
 };
 
 export type Run = {
@@ -1707,6 +3445,17 @@ export type RunContact = {
     }>;
 };
 
+export type RunContactsPage = {
+    status: 'success';
+    contacts: Array<RunContact>;
+    /**
+     * How many contacts the run has evaluated or skipped so far.
+     */
+    done: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type RunDetail = {
     run_id: string;
     _id: string;
@@ -1747,6 +3496,19 @@ export type RunDetail = {
     contact_results?: Array<RunContact>;
 };
 
+export type RunHookBodyResult = {
+    status: 'success';
+    body: HookBody;
+    warnings?: Array<string>;
+};
+
+export type RunWarehouseExportResult = {
+    status: 'success';
+    run_id: string;
+    is_new: boolean;
+    warnings?: Array<string>;
+};
+
 export type SavedView = {
     view_id: string;
     name: string;
@@ -1763,6 +3525,64 @@ export type SavedView = {
     updated_at: string;
 };
 
+export type SdkBatch = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     */
+    batch: Array<unknown>;
+    /**
+     * Added to the context of each call.
+     */
+    context?: unknown;
+    [key: string]: unknown;
+};
+
+export type SdkCall = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+    [key: string]: unknown;
+};
+
+export type SdkResult = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
 export type Segment = {
     segment_id: string;
     _id: string;
@@ -1775,6 +3595,18 @@ export type Segment = {
     counting: boolean;
     filter: SegmentFilter;
     created_at: string;
+};
+
+export type SegmentContactsPage = {
+    status: 'success';
+    segment_name: string;
+    /**
+     * Whether members are still being counted: the list may be incomplete or have extra contacts.
+     */
+    counting: boolean;
+    contacts: Array<SegmentMember>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 /**
@@ -1818,6 +3650,121 @@ export type SegmentMember = {
     created_at: string;
 };
 
+export type SegmentsPage = {
+    status: 'success';
+    segments: Array<Segment>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type SendEventsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the event in the request.
+         */
+        index: number;
+        status: 'accepted' | 'failed';
+        event_id?: string;
+        /**
+         * null for an anonymous visitor.
+         */
+        contact_id?: string | null;
+        error?: {
+            code: string;
+            message: string;
+        };
+    }>;
+    /**
+     * How many events failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type SetConnectionWriteBackResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type SetEmailAccountResult = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type SetImportMappingResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SetOAuthClientResult = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
+};
+
+export type SocialCheckResult = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type SocialLoginCodeResult = {
+    status: 'success';
+    session_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type SocialLoginResult = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
+export type SocialLoginStatusResult = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    /**
+     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+     */
+    error?: {
+        code: string;
+        message: string;
+        /**
+         * The HTTP status with which other calls of this flow return this error.
+         */
+        http_status: number;
+    };
+    login_result: {
+        profile_id: string | null;
+        session_id: string;
+        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    };
+    warnings?: Array<string>;
+};
+
 export type Source = {
     source_id: string;
     name: string;
@@ -1845,6 +3792,47 @@ export type Source = {
     events_last_day: number | null;
 };
 
+export type SourcesPage = {
+    status: 'success';
+    sources: Array<Source>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type StartAuthorizationResult = {
+    status: 'success';
+    authorization_url: string;
+    expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type StartImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SubmitFormResult = {
+    status: 'success';
+    contact_id: string;
+    company_id: string | null;
+    warnings?: Array<string>;
+};
+
+export type SuggestSegmentValuesResult = {
+    status: 'success';
+    property: string;
+    values: Array<{
+        value: string | number | boolean;
+        label: string | null;
+        /**
+         * The number of contacts or events with this value.
+         */
+        count: number;
+    }>;
+    warnings?: Array<string>;
+};
+
 export type Suppression = {
     /**
      * A digest (`sha256:…`) if its owner was erased.
@@ -1853,6 +3841,13 @@ export type Suppression = {
     reason: 'unsubscribed' | 'bounced' | 'complained' | 'manual';
     details: string | null;
     at: string;
+};
+
+export type SuppressionsPage = {
+    status: 'success';
+    suppressions: Array<Suppression>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Tenant = {
@@ -1872,6 +3867,20 @@ export type Tenant = {
      */
     personal_properties: Array<string>;
     created_at: string;
+};
+
+export type TestWarehouseDestinationResult = {
+    status: 'success';
+    destination_id: string;
+    ok: true;
+    warnings?: Array<string>;
+};
+
+export type TestWebhookResult = {
+    status: 'success';
+    subscription_id: string;
+    delivery_id: string;
+    warnings?: Array<string>;
 };
 
 export type TimelineEvent = {
@@ -1894,6 +3903,29 @@ export type ToolCall = {
      */
     error: string | null;
     title: string;
+};
+
+export type TrackResult = {
+    status: 'success';
+    accepted: number;
+    visitor_id: string;
+    session_id: string;
+    warnings?: Array<string>;
+};
+
+export type TriggerAgentResult = {
+    status: 'success';
+    /**
+     * The id of the run, which can be read at once.
+     */
+    job_id: string;
+    warnings?: Array<string>;
+};
+
+export type UndoImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
 };
 
 export type UnifiedProfile = {
@@ -1929,6 +3961,131 @@ export type UnifiedProfile = {
     };
 };
 
+export type UnmergeContactResult = {
+    status: 'success';
+    contact: Contact;
+    unmerged_from: string;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentSettingsResult = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type UpdateCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type UpdateConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type UpdateContactResult = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type UpdateHookResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type UpdateMemberResult = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type UpdateNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type UpdateSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateSourceResult = {
+    status: 'success';
+    source: Source;
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type UpdateTenantResult = {
+    status: 'success';
+    tenant: Tenant;
+    /**
+     * What changed in the list, if the request has one.
+     */
+    personal_properties?: {
+        added: Array<string>;
+        removed: Array<string>;
+    };
+    warnings?: Array<string>;
+};
+
+export type UpdateWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UploadImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
 /**
  * Deliver only events with one of these URLs.
  */
@@ -1938,6 +4095,40 @@ export type UrlFilter = {
         operator: 'contains' | 'not_contains' | 'equals' | 'starts_with' | 'ends_with';
         value: string;
     }>;
+};
+
+export type VerifyDomainResult = {
+    status: 'success';
+    domain: Domain;
+    check: {
+        /**
+         * Whether a proof was found now.
+         */
+        verified: boolean;
+        /**
+         * The proof that was found; the first one of several.
+         */
+        method: 'dns' | 'file' | 'meta' | 'local';
+        /**
+         * What each place has; empty for a local domain.
+         */
+        attempts: Array<{
+            method: 'dns' | 'file' | 'meta';
+            outcome: 'found' | 'nothing' | 'other_value' | 'unreachable';
+            /**
+             * The values found there.
+             */
+            found: Array<string>;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type ViewsPage = {
+    status: 'success';
+    views: Array<SavedView>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Visit = {
@@ -2025,6 +4216,13 @@ export type Visitor = {
     is_bot: boolean;
 };
 
+export type VisitsPage = {
+    status: 'success';
+    visits: Array<Visit>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type WarehouseDestination = {
     destination_id: string;
     name: string;
@@ -2048,6 +4246,17 @@ export type WarehouseDestination = {
     last_run: WarehouseRun | null;
     created_at: string;
     updated_at: string;
+};
+
+export type WarehouseDestinationsPage = {
+    status: 'success';
+    destinations: Array<WarehouseDestination>;
+    pagination: Pagination;
+    /**
+     * Whether destinations of the type `folder` are available.
+     */
+    has_folders: boolean;
+    warnings?: Array<string>;
 };
 
 export type WarehouseRun = {
@@ -2090,6 +4299,13 @@ export type WarehouseRun = {
     finished_at: string | null;
 };
 
+export type WarehouseRunsPage = {
+    status: 'success';
+    runs: Array<WarehouseRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Webhook = {
     subscription_id: string;
     event: string;
@@ -2117,6 +4333,13 @@ export type Webhook = {
     previous_secret_until: string | null;
     created_at: string;
     updated_at: string;
+};
+
+export type WebhookDeliveriesPage = {
+    status: 'success';
+    deliveries: Array<WebhookDelivery>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type WebhookDelivery = {
@@ -2200,6 +4423,20 @@ export type WebhookHealth = {
     last_failure_at: string | null;
 };
 
+export type WebhookHealthPage = {
+    status: 'success';
+    health: Array<WebhookHealth>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type WebhooksPage = {
+    status: 'success';
+    webhooks: Array<Webhook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type WriteBack = {
     properties: Array<WriteBackProperty>;
     /**
@@ -2235,12 +4472,6 @@ export type AddDomainInput = {
     domain: string;
 };
 
-export type AddDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
-};
-
 export type AddSuppressionInput = {
     address: string;
     /**
@@ -2249,64 +4480,7 @@ export type AddSuppressionInput = {
     details?: string;
 };
 
-export type AddSuppressionResponse = {
-    status: 'success';
-    suppression: Suppression;
-    /**
-     * false if the address was already suppressed.
-     */
-    added: boolean;
-    warnings?: Array<string>;
-};
-
 export type AggregateInput = AggregationOfContacts | AggregationOfCompanies | AggregationOfEvents;
-
-export type AggregateResponse = {
-    status: 'success';
-    entity: string;
-    group_by: string;
-    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
-    buckets: Array<{
-        /**
-         * null if the value is missing.
-         */
-        key: string | boolean | null;
-        /**
-         * null if no record in the bucket has a number.
-         */
-        value: number | null;
-        /**
-         * Events by contact_id only: the contact, or null if it was deleted.
-         */
-        contact?: {
-            _id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-        } | null;
-        /**
-         * Events by company_id only: the company.
-         */
-        company?: {
-            _id: string;
-            name: string | null;
-            domain: string | null;
-        } | null;
-    }>;
-    /**
-     * The number of matching records, for every metric.
-     */
-    total: number;
-    /**
-     * Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.
-     */
-    distinct_groups?: number;
-    /**
-     * Events only: the same as total.
-     */
-    total_matching?: number;
-    warnings?: Array<string>;
-};
 
 export type ApproveActionInput = {
     /**
@@ -2329,12 +4503,6 @@ export type ApproveActionInput = {
     };
 };
 
-export type ApproveActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type ApproveActionsInput = {
     actions: Array<{
         run_id: string;
@@ -2343,33 +4511,8 @@ export type ApproveActionsInput = {
     }>;
 };
 
-export type ApproveActionsResponse = {
-    status: 'success';
-    decisions: Array<Decision>;
-    warnings?: Array<string>;
-};
-
 export type AskInput = {
     question: string;
-};
-
-export type AskResponse = {
-    status: 'success';
-    /**
-     * Markdown. Names of contacts link to their pages in the dashboard.
-     */
-    answer: string;
-    /**
-     * What the model looked up, in order.
-     */
-    calls: Array<ToolCall>;
-    model: string;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
-    warnings?: Array<string>;
 };
 
 export type BatchActivityInput = {
@@ -2395,43 +4538,12 @@ export type BatchActivityInput = {
     include?: 'system';
 };
 
-export type BatchActivityResponse = {
-    status: 'success';
-    /**
-     * The contacts in `activity`.
-     */
-    contact_count: number;
-    activity: {
-        [key: string]: {
-            events: Array<ActivityEvent>;
-            /**
-             * The number of events of the contact in the time range.
-             */
-            total_events: number;
-        };
-    };
-    warnings?: Array<string>;
-};
-
 export type BatchDetailsInput = {
     entity_type: 'contacts' | 'companies';
     /**
      * Unknown ids are omitted; a repeated id is returned once.
      */
     ids: Array<string>;
-};
-
-export type BatchDetailsResponse = {
-    status: 'success';
-    /**
-     * Present if `entity_type` is contacts.
-     */
-    contacts?: Array<Contact>;
-    /**
-     * Present if `entity_type` is companies.
-     */
-    companies?: Array<Company>;
-    warnings?: Array<string>;
 };
 
 export type CancelImportInput = {
@@ -2441,27 +4553,11 @@ export type CancelImportInput = {
     import_id: string;
 };
 
-export type CancelImportResponse = {
-    status: 'success';
-    import: Import;
-    /**
-     * false if it was already cancelled.
-     */
-    cancelled: boolean;
-    warnings?: Array<string>;
-};
-
 export type CancelRunInput = {
     /**
      * The run.
      */
     run_id: string;
-};
-
-export type CancelRunResponse = {
-    status: 'success';
-    run: Run;
-    warnings?: Array<string>;
 };
 
 export type ChangeCompaniesInput = {
@@ -2495,26 +4591,6 @@ export type ChangeCompaniesInput = {
      * Deletes the records. Instead of `set`.
      */
     delete?: true;
-};
-
-export type ChangeCompaniesResponse = {
-    status: 'success';
-    /**
-     * How many records now are as requested.
-     */
-    done: number;
-    /**
-     * The records that did not change, and why. The others did.
-     */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
-    next: string | null;
-    warnings?: Array<string>;
 };
 
 export type ChangeContactsInput = {
@@ -2557,37 +4633,11 @@ export type ChangeContactsInput = {
     delete?: true;
 };
 
-export type ChangeContactsResponse = {
-    status: 'success';
-    /**
-     * How many records now are as requested.
-     */
-    done: number;
-    /**
-     * The records that did not change, and why. The others did.
-     */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
-    next: string | null;
-    warnings?: Array<string>;
-};
-
 export type CheckEmailAccountInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type CheckEmailAccountResponse = {
-    status: 'success';
-    email_account: EmailAccount;
-    warnings?: Array<string>;
 };
 
 export type CheckPlaybookInput = {
@@ -2600,12 +4650,6 @@ export type CheckPlaybookInput = {
      * The names of the playbook's own variables.
      */
     variables?: Array<string>;
-};
-
-export type CheckPlaybookResponse = {
-    status: 'success';
-    unknown: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type CompleteAuthorizationInput = {
@@ -2626,23 +4670,6 @@ export type CompleteAuthorizationInput = {
      * The description of the error.
      */
     error_description?: string;
-};
-
-export type CompleteAuthorizationResponse = {
-    status: 'success';
-    provider: string;
-    /**
-     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
-     */
-    purpose: {
-        kind: 'mailbox' | 'connection';
-        [key: string]: string | 'mailbox' | 'connection';
-    };
-    /**
-     * The path of the dashboard's page about the new connection or mailbox.
-     */
-    path: string;
-    warnings?: Array<string>;
 };
 
 export type CreateAgentInput = {
@@ -2695,12 +4722,6 @@ export type CreateAgentInput = {
     enabled?: boolean;
 };
 
-export type CreateAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
-};
-
 export type CreateApiKeyInput = {
     name: string;
     /**
@@ -2717,16 +4738,6 @@ export type CreateApiKeyInput = {
     redact_personal_data?: boolean;
 };
 
-export type CreateApiKeyResponse = {
-    status: 'success';
-    key_id: string;
-    /**
-     * Returned only once.
-     */
-    api_key: string;
-    warnings?: Array<string>;
-};
-
 export type CreateCompanyInput = {
     domain?: string;
     name?: string;
@@ -2736,12 +4747,6 @@ export type CreateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
-};
-
-export type CreateCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
 };
 
 export type CreateConnectionInput = {
@@ -2768,12 +4773,6 @@ export type CreateConnectionInput = {
     read_since?: string;
 };
 
-export type CreateConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type CreateContactInput = {
     email: string;
     /**
@@ -2787,22 +4786,6 @@ export type CreateContactInput = {
      */
     visitor_id?: string | Array<string>;
     company_id?: string;
-};
-
-export type CreateContactResponse = {
-    status: 'success';
-    contact: Contact;
-    warnings?: Array<string>;
-};
-
-export type CreateExportInput = {
-    [key: string]: unknown;
-};
-
-export type CreateExportResponse = {
-    status: 'success';
-    export_id: string;
-    warnings?: Array<string>;
 };
 
 export type CreateHookInput = {
@@ -2827,46 +4810,15 @@ export type CreateHookInput = {
     enabled?: boolean;
 };
 
-export type CreateHookResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * Returned only once.
-     */
-    token: string;
-    /**
-     * The URL to enter in the sending system. It contains the token.
-     */
-    url: string;
-    warnings?: Array<string>;
-};
-
 export type CreateIdentityInput = {
     firstName: string;
     lastName: string;
     role: string;
 };
 
-export type CreateIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type CreateInvitationInput = {
     email: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
-};
-
-export type CreateInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    link: string | null;
-    /**
-     * Whether the link was sent.
-     */
-    mailed: boolean;
-    warnings?: Array<string>;
 };
 
 export type CreateNoteInput = {
@@ -2877,37 +4829,15 @@ export type CreateNoteInput = {
     content: string;
 };
 
-export type CreateNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type CreateSegmentInput = {
     name: string;
     description?: string | null;
     filter: SegmentFilter;
 };
 
-export type CreateSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
-};
-
 export type CreateSourceInput = {
     name: string;
     type: 'browser' | 'server';
-};
-
-export type CreateSourceResponse = {
-    status: 'success';
-    source: Source;
-    /**
-     * Returned only once.
-     */
-    write_key: string;
-    warnings?: Array<string>;
 };
 
 export type CreateViewInput = {
@@ -2917,12 +4847,6 @@ export type CreateViewInput = {
         [key: string]: string | number | boolean | Array<string>;
     };
     columns: Array<string>;
-};
-
-export type CreateViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
 };
 
 export type CreateWarehouseDestinationInput = {
@@ -2950,12 +4874,6 @@ export type CreateWarehouseDestinationInput = {
     time_zone?: string;
 };
 
-export type CreateWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    warnings?: Array<string>;
-};
-
 export type CreateWebhookInput = {
     event: string;
     /**
@@ -2977,29 +4895,11 @@ export type CreateWebhookInput = {
     template?: string | null;
 };
 
-export type CreateWebhookResponse = {
-    status: 'success';
-    subscription_id: string;
-    webhook: Webhook;
-    /**
-     * Returned this once.
-     */
-    signing_secret: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteAgentInput = {
     /**
      * The agent.
      */
     agent_id: string;
-};
-
-export type DeleteAgentResponse = {
-    status: 'success';
-    deleted: true;
-    agent_id: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteCompanyInput = {
@@ -3009,27 +4909,11 @@ export type DeleteCompanyInput = {
     company_id: string;
 };
 
-export type DeleteCompanyResponse = {
-    status: 'success';
-    deleted: true;
-    company_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type DeleteConnectionResponse = {
-    status: 'success';
-    deleted: true;
-    connection_id: string;
-    connector: string;
-    source: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteContactInput = {
@@ -3039,26 +4923,11 @@ export type DeleteContactInput = {
     contact_id: string;
 };
 
-export type DeleteContactResponse = {
-    status: 'success';
-    deleted: true;
-    contact_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteHookInput = {
     /**
      * The hook.
      */
     hook_id: string;
-};
-
-export type DeleteHookResponse = {
-    status: 'success';
-    deleted: true;
-    hook_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteIdentityInput = {
@@ -3068,27 +4937,11 @@ export type DeleteIdentityInput = {
     identity_id: string;
 };
 
-export type DeleteIdentityResponse = {
-    status: 'success';
-    deleted: true;
-    identity_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteInvitationInput = {
     /**
      * The invitation.
      */
     invitation_id: string;
-};
-
-export type DeleteInvitationResponse = {
-    status: 'success';
-    deleted: true;
-    invitation_id: string;
-    email: string;
-    role: 'owner' | 'admin' | 'member' | 'viewer';
-    warnings?: Array<string>;
 };
 
 export type DeleteNoteInput = {
@@ -3102,26 +4955,11 @@ export type DeleteNoteInput = {
     note_id: string;
 };
 
-export type DeleteNoteResponse = {
-    status: 'success';
-    deleted: true;
-    note_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteOAuthClientInput = {
     /**
      * The provider, such as google.
      */
     provider: string;
-};
-
-export type DeleteOAuthClientResponse = {
-    status: 'success';
-    deleted: true;
-    provider: string;
-    client_id: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteSegmentInput = {
@@ -3131,26 +4969,11 @@ export type DeleteSegmentInput = {
     segment_id: string;
 };
 
-export type DeleteSegmentResponse = {
-    status: 'success';
-    deleted: true;
-    segment_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteSourceInput = {
     /**
      * The source.
      */
     source_id: string;
-};
-
-export type DeleteSourceResponse = {
-    status: 'success';
-    deleted: true;
-    source_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteViewInput = {
@@ -3160,14 +4983,6 @@ export type DeleteViewInput = {
     view_id: string;
 };
 
-export type DeleteViewResponse = {
-    status: 'success';
-    deleted: true;
-    view_id: string;
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
 export type DeleteWarehouseDestinationInput = {
     /**
      * The export destination.
@@ -3175,26 +4990,11 @@ export type DeleteWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type DeleteWarehouseDestinationResponse = {
-    status: 'success';
-    deleted: true;
-    destination_id: string;
-    name: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type DeleteWebhookResponse = {
-    status: 'success';
-    deleted: true;
-    subscription_id: string;
-    warnings?: Array<string>;
 };
 
 export type DryRunAgentInput = {
@@ -3251,20 +5051,8 @@ export type DryRunAgentInput = {
     contact_ids?: Array<string>;
 };
 
-export type DryRunAgentResponse = {
-    status: 'success';
-    dry_run: DryRun;
-    warnings?: Array<string>;
-};
-
 export type EraseContactInput = {
     contact_id: string;
-};
-
-export type EraseContactResponse = {
-    status: 'success';
-    receipt: ErasureReceipt;
-    warnings?: Array<string>;
 };
 
 export type GetActionInput = {
@@ -3282,23 +5070,11 @@ export type GetActionInput = {
     action_index: string;
 };
 
-export type GetActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type GetAgentInput = {
     /**
      * The agent.
      */
     agent_id: string;
-};
-
-export type GetAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
 };
 
 export type GetAgentRunInput = {
@@ -3312,42 +5088,11 @@ export type GetAgentRunInput = {
     run_id: string;
 };
 
-export type GetAgentRunResponse = {
-    status: 'success';
-    run: RunDetail;
-    warnings?: Array<string>;
-};
-
-export type GetAgentSettingsResponse = {
-    status: 'success';
-    settings: AgentSettings;
-    /**
-     * The cost of models in the current calendar month (UTC).
-     */
-    cost_this_month_usd: number;
-    warnings?: Array<string>;
-};
-
 export type GetApiKeyInput = {
     /**
      * The API key.
      */
     key_id: string;
-};
-
-export type GetApiKeyResponse = {
-    status: 'success';
-    key: ApiKey;
-    warnings?: Array<string>;
-};
-
-export type GetAskModelResponse = {
-    status: 'success';
-    /**
-     * null if none is configured: questions then cannot be asked.
-     */
-    model: string | null;
-    warnings?: Array<string>;
 };
 
 export type GetCompanyInput = {
@@ -3357,23 +5102,11 @@ export type GetCompanyInput = {
     company_id: string;
 };
 
-export type GetCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
-};
-
 export type GetConnectedAppInput = {
     /**
      * The connected app.
      */
     grant_id: string;
-};
-
-export type GetConnectedAppResponse = {
-    status: 'success';
-    connected_app: ConnectedApp;
-    warnings?: Array<string>;
 };
 
 export type GetConnectionInput = {
@@ -3383,23 +5116,11 @@ export type GetConnectionInput = {
     connection_id: string;
 };
 
-export type GetConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type GetConnectorInput = {
     /**
      * The name of the connector, such as pipedrive.
      */
     connector: string;
-};
-
-export type GetConnectorResponse = {
-    status: 'success';
-    connector: Connector;
-    warnings?: Array<string>;
 };
 
 export type GetContactInput = {
@@ -3421,32 +5142,11 @@ export type GetContactInput = {
     contact_id: string;
 };
 
-export type GetContactResponse = {
-    status: 'success';
-    contact: Contact & {
-        /**
-         * One line for people; do not parse it.
-         */
-        _summary: string;
-    };
-    unified_profile: UnifiedProfile;
-    events?: Array<CompactEvent>;
-    total_events?: number;
-    timestamp: string;
-    warnings?: Array<string>;
-};
-
 export type GetDomainInput = {
     /**
      * The domain.
      */
     domain_id: string;
-};
-
-export type GetDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
 };
 
 export type GetErasureInput = {
@@ -3456,23 +5156,11 @@ export type GetErasureInput = {
     erasure_id: string;
 };
 
-export type GetErasureResponse = {
-    status: 'success';
-    receipt: ErasureReceipt;
-    warnings?: Array<string>;
-};
-
 export type GetEventInput = {
     /**
      * The event.
      */
     event_id: string;
-};
-
-export type GetEventResponse = {
-    status: 'success';
-    event: Event;
-    warnings?: Array<string>;
 };
 
 export type GetEventStatsInput = {
@@ -3506,35 +5194,6 @@ export type GetEventStatsInput = {
     include?: string;
 };
 
-export type GetEventStatsResponse = {
-    status: 'success';
-    stats: {
-        total: number;
-        /**
-         * The 50 most frequent types.
-         */
-        by_type?: Array<{
-            type: string;
-            count: number;
-        }>;
-        /**
-         * The 50 most frequent domains.
-         */
-        by_domain?: Array<{
-            domain: string;
-            count: number;
-        }>;
-        /**
-         * The 90 most recent days (UTC) that have events, in chronological order.
-         */
-        by_day?: Array<{
-            date: string;
-            count: number;
-        }>;
-    };
-    warnings?: Array<string>;
-};
-
 export type GetExportInput = {
     /**
      * The export.
@@ -3542,23 +5201,11 @@ export type GetExportInput = {
     export_id: string;
 };
 
-export type GetExportResponse = {
-    status: 'success';
-    export: Export;
-    warnings?: Array<string>;
-};
-
 export type GetHookInput = {
     /**
      * The hook.
      */
     hook_id: string;
-};
-
-export type GetHookResponse = {
-    status: 'success';
-    hook: Hook;
-    warnings?: Array<string>;
 };
 
 export type GetHookBodyInput = {
@@ -3572,27 +5219,11 @@ export type GetHookBodyInput = {
     body_id: string;
 };
 
-export type GetHookBodyResponse = {
-    status: 'success';
-    body: HookBody;
-    /**
-     * A JSON object or array.
-     */
-    data: unknown;
-    warnings?: Array<string>;
-};
-
 export type GetIdentityInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type GetIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
 };
 
 export type GetIdentityConnectionsInput = {
@@ -3602,23 +5233,11 @@ export type GetIdentityConnectionsInput = {
     identity_id: string;
 };
 
-export type GetIdentityConnectionsResponse = {
-    status: 'success';
-    connections: IdentityConnections;
-    warnings?: Array<string>;
-};
-
 export type GetImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type GetImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type GetImportPreviewInput = {
@@ -3628,13 +5247,6 @@ export type GetImportPreviewInput = {
     import_id: string;
 };
 
-export type GetImportPreviewResponse = {
-    status: 'success';
-    counts: ImportCounts;
-    rows: Array<PreviewedRow>;
-    warnings?: Array<string>;
-};
-
 export type GetInvitationInput = {
     /**
      * The invitation.
@@ -3642,46 +5254,11 @@ export type GetInvitationInput = {
     invitation_id: string;
 };
 
-export type GetInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    warnings?: Array<string>;
-};
-
-export type GetLimitsResponse = {
-    status: 'success';
-    enabled: boolean;
-    limits: Array<{
-        name: string;
-        label: string;
-        per_minute: number;
-    }>;
-    /**
-     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
-     */
-    requests: {
-        tracking: number | null;
-        forms: number | null;
-        keys: Array<{
-            key_id: string;
-            name: string;
-            requests: number | null;
-        }>;
-    };
-    warnings?: Array<string>;
-};
-
 export type GetMemberInput = {
     /**
      * The member.
      */
     user_id: string;
-};
-
-export type GetMemberResponse = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
 };
 
 export type GetNoteInput = {
@@ -3695,23 +5272,11 @@ export type GetNoteInput = {
     note_id: string;
 };
 
-export type GetNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type GetOAuthClientInput = {
     /**
      * The provider, such as google.
      */
     provider: string;
-};
-
-export type GetOAuthClientResponse = {
-    status: 'success';
-    oauth_client: OAuthClient;
-    warnings?: Array<string>;
 };
 
 export type GetOverviewInput = {
@@ -3725,66 +5290,11 @@ export type GetOverviewInput = {
     to?: string;
 };
 
-export type GetOverviewResponse = {
-    status: 'success';
-    from: string;
-    to: string;
-    visitors: number;
-    identified_contacts: number;
-    events: number;
-    contacts_created: number;
-    /**
-     * Every day (UTC) of the range, including days without events.
-     */
-    by_day: Array<{
-        date: string;
-        events: number;
-        visitors: number;
-    }>;
-    top_pages: Array<{
-        url_path: string;
-        views: number;
-        visitors: number;
-    }>;
-    /**
-     * The hosts that referred visits; null for visits without a referrer.
-     */
-    sources: Array<{
-        source: string | null;
-        visitors: number;
-    }>;
-    /**
-     * The figures of the preceding range of the same length.
-     */
-    previous: {
-        visitors: number;
-        identified_contacts: number;
-        events: number;
-        contacts_created: number;
-        /**
-         * Every day (UTC) of the range, including days without events.
-         */
-        by_day: Array<{
-            date: string;
-            events: number;
-            visitors: number;
-        }>;
-    };
-    waiting_for_approval: number;
-    warnings?: Array<string>;
-};
-
 export type GetSegmentInput = {
     /**
      * The segment.
      */
     segment_id: string;
-};
-
-export type GetSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
 };
 
 export type GetSegmentGrowthInput = {
@@ -3802,32 +5312,6 @@ export type GetSegmentGrowthInput = {
     segment_id: string;
 };
 
-export type GetSegmentGrowthResponse = {
-    status: 'success';
-    /**
-     * Whether members are still being counted; `by_day` is empty until then.
-     */
-    counting: boolean;
-    /**
-     * When the segment was created: no day is earlier.
-     */
-    since: string;
-    by_day: Array<{
-        date: string;
-        /**
-         * Members at the end of the day (UTC).
-         */
-        count: number;
-        entered: number;
-        exited: number;
-        /**
-         * Members that a new or changed definition added, minus those it removed; they record no event.
-         */
-        redefined: number;
-    }>;
-    warnings?: Array<string>;
-};
-
 export type GetSourceInput = {
     /**
      * The source.
@@ -3835,29 +5319,11 @@ export type GetSourceInput = {
     source_id: string;
 };
 
-export type GetSourceResponse = {
-    status: 'success';
-    source: Source;
-    warnings?: Array<string>;
-};
-
 export type GetSuppressionInput = {
     /**
      * The email address.
      */
     address: string;
-};
-
-export type GetSuppressionResponse = {
-    status: 'success';
-    suppression: Suppression;
-    warnings?: Array<string>;
-};
-
-export type GetTenantResponse = {
-    status: 'success';
-    tenant: Tenant;
-    warnings?: Array<string>;
 };
 
 export type GetTimelineInput = {
@@ -3923,55 +5389,11 @@ export type GetTimelineInput = {
     include?: string;
 };
 
-export type GetTimelineResponse = {
-    status: 'success';
-    items: Array<TimelineVisit | TimelineEvent>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type GetTrackerResponse = {
-    status: 'success';
-    snippet: string;
-    script_url: string;
-    collect_url: string;
-    /**
-     * Where pages send the tenant's forms; replace FORM_ID.
-     */
-    form_url: string;
-    /**
-     * Of a visitor who is no bot.
-     */
-    first_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
-    last_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
-    warnings?: Array<string>;
-};
-
 export type GetViewInput = {
     /**
      * The saved view.
      */
     view_id: string;
-};
-
-export type GetViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
 };
 
 export type GetVisitorInput = {
@@ -3981,23 +5403,11 @@ export type GetVisitorInput = {
     visitor_id: string;
 };
 
-export type GetVisitorResponse = {
-    status: 'success';
-    visitor: Visitor;
-    warnings?: Array<string>;
-};
-
 export type GetWarehouseDestinationInput = {
     /**
      * The export destination.
      */
     destination_id: string;
-};
-
-export type GetWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    warnings?: Array<string>;
 };
 
 export type GetWarehouseRunInput = {
@@ -4007,23 +5417,11 @@ export type GetWarehouseRunInput = {
     warehouse_run_id: string;
 };
 
-export type GetWarehouseRunResponse = {
-    status: 'success';
-    run: WarehouseRun;
-    warnings?: Array<string>;
-};
-
 export type GetWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type GetWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    warnings?: Array<string>;
 };
 
 export type GetWebhookDeliveryInput = {
@@ -4037,27 +5435,11 @@ export type GetWebhookDeliveryInput = {
     delivery_id: string;
 };
 
-export type GetWebhookDeliveryResponse = {
-    status: 'success';
-    delivery: WebhookDelivery;
-    warnings?: Array<string>;
-};
-
 export type GetWebhookHealthInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type GetWebhookHealthResponse = {
-    status: 'success';
-    health: WebhookHealth;
-    warnings?: Array<string>;
-};
-
-export type HealthResponse = {
-    status: 'ok';
 };
 
 export type IdentifyInput = {
@@ -4078,27 +5460,11 @@ export type IdentifyInput = {
     };
 };
 
-export type IdentifyResponse = {
-    status: 'success';
-    contact_id: string;
-    created: boolean;
-    linked_visitors: number;
-    warnings?: Array<string>;
-};
-
 export type LinkedinCheckInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type LinkedinCheckResponse = {
-    status: 'success';
-    connected: boolean;
-    profile_id: string | null;
-    checked_at: string;
-    warnings?: Array<string>;
 };
 
 export type LinkedinLoginInput = {
@@ -4121,18 +5487,6 @@ export type LinkedinLoginInput = {
     max_verification_wait_time?: number;
 };
 
-export type LinkedinLoginResponse = {
-    status: 'success';
-    message: string;
-    identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type LinkedinLoginCodeInput = {
     /**
      * The identity.
@@ -4145,17 +5499,6 @@ export type LinkedinLoginCodeInput = {
     code: string;
 };
 
-export type LinkedinLoginCodeResponse = {
-    status: 'success';
-    session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type LinkedinLoginStatusInput = {
     /**
      * The identity.
@@ -4165,30 +5508,6 @@ export type LinkedinLoginStatusInput = {
      * The login session.
      */
     session_id: string;
-};
-
-export type LinkedinLoginStatusResponse = {
-    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    session_id: string;
-    identity_id: string;
-    profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
 };
 
 export type ListAgentRunsInput = {
@@ -4208,15 +5527,6 @@ export type ListAgentRunsInput = {
      * The agent.
      */
     agent_id: string;
-};
-
-export type ListAgentRunsResponse = {
-    status: 'success';
-    runs: Array<Run>;
-    total: number;
-    limit: number;
-    offset: number;
-    warnings?: Array<string>;
 };
 
 export type ListAgentsInput = {
@@ -4242,20 +5552,6 @@ export type ListAgentsInput = {
     offset?: number;
 };
 
-export type ListAgentsResponse = {
-    status: 'success';
-    agents: Array<Agent & {
-        /**
-         * Only with `include=last_run`; null if the agent has never run.
-         */
-        last_run?: Run | null;
-    }>;
-    total: number;
-    limit: number;
-    offset: number;
-    warnings?: Array<string>;
-};
-
 export type ListApiKeysInput = {
     /**
      * Page, from 1.
@@ -4265,13 +5561,6 @@ export type ListApiKeysInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListApiKeysResponse = {
-    status: 'success';
-    keys: Array<ApiKey>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListApprovalsInput = {
@@ -4291,33 +5580,6 @@ export type ListApprovalsInput = {
      * Only actions for this contact.
      */
     contact_id?: string;
-};
-
-export type ListApprovalsResponse = {
-    status: 'success';
-    actions: Array<Action & {
-        agent: {
-            agent_id: string;
-            name: string;
-        };
-        contact: {
-            contact_id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-            company: string | null;
-            jobtitle: string | null;
-        } | null;
-        identity: {
-            identity_id: string;
-            firstName: string;
-            lastName: string;
-            address: string | null;
-        } | null;
-        reasoning: string | null;
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListAuditLogInput = {
@@ -4341,13 +5603,6 @@ export type ListAuditLogInput = {
      * Only entries of this actor: the id of a person, key or agent, or a kind of actor.
      */
     actor?: string;
-};
-
-export type ListAuditLogResponse = {
-    status: 'success';
-    entries: Array<AuditLogEntry>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListCompaniesInput = {
@@ -4421,20 +5676,6 @@ export type ListCompaniesInput = {
     count_only?: boolean;
 };
 
-export type ListCompaniesResponse = {
-    status: 'success';
-    /**
-     * Absent with `count_only`.
-     */
-    companies?: Array<Company>;
-    pagination?: Pagination;
-    /**
-     * The only field with `count_only`; absent otherwise.
-     */
-    count?: number;
-    warnings?: Array<string>;
-};
-
 export type ListCompanyContactsInput = {
     /**
      * Page, from 1.
@@ -4448,42 +5689,6 @@ export type ListCompanyContactsInput = {
      * The company.
      */
     company_id: string;
-};
-
-export type ListCompanyContactsResponse = {
-    status: 'success';
-    contacts: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListCompanyEventsInput = {
@@ -4509,13 +5714,6 @@ export type ListCompanyEventsInput = {
     company_id: string;
 };
 
-export type ListCompanyEventsResponse = {
-    status: 'success';
-    events: Array<Event>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectedAppsInput = {
     /**
      * Page, from 1.
@@ -4525,13 +5723,6 @@ export type ListConnectedAppsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListConnectedAppsResponse = {
-    status: 'success';
-    connected_apps: Array<ConnectedApp>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListConnectionErrorsInput = {
@@ -4549,13 +5740,6 @@ export type ListConnectionErrorsInput = {
     connection_id: string;
 };
 
-export type ListConnectionErrorsResponse = {
-    status: 'success';
-    errors: Array<ConnectionError>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectionRunsInput = {
     /**
      * Page, from 1.
@@ -4571,13 +5755,6 @@ export type ListConnectionRunsInput = {
     connection_id: string;
 };
 
-export type ListConnectionRunsResponse = {
-    status: 'success';
-    runs: Array<ConnectionRun>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectionsInput = {
     /**
      * Page, from 1.
@@ -4587,19 +5764,6 @@ export type ListConnectionsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListConnectionsResponse = {
-    status: 'success';
-    connections: Array<Connection>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListConnectorsResponse = {
-    status: 'success';
-    connectors: Array<Connector>;
-    warnings?: Array<string>;
 };
 
 export type ListContactEventsInput = {
@@ -4623,21 +5787,6 @@ export type ListContactEventsInput = {
      * The contact.
      */
     contact_id: string;
-};
-
-export type ListContactEventsResponse = {
-    status: 'success';
-    events: Array<PlainEvent> | Array<ContactEvent>;
-    contact_id: string;
-    /**
-     * The number of matching events.
-     */
-    total_items: number;
-    /**
-     * The number of events in this response, at most 1,000.
-     */
-    returned: number;
-    warnings?: Array<string>;
 };
 
 export type ListContactsInput = {
@@ -4775,49 +5924,6 @@ export type ListContactsInput = {
     include?: string;
 };
 
-export type ListContactsResponse = {
-    status: 'success';
-    /**
-     * Absent with `count_only`.
-     */
-    contacts?: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
-    pagination?: Pagination;
-    /**
-     * The only field with `count_only`; absent otherwise.
-     */
-    count?: number;
-    warnings?: Array<string>;
-};
-
 export type ListConversationsInput = {
     /**
      * Include the messages of the threads.
@@ -4841,15 +5947,6 @@ export type ListConversationsInput = {
     contact_id: string;
 };
 
-export type ListConversationsResponse = {
-    status: 'success';
-    conversations: Array<Conversation>;
-    total_items: number;
-    returned: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListDomainsInput = {
     /**
      * Page, from 1.
@@ -4863,13 +5960,6 @@ export type ListDomainsInput = {
      * Only verified domains, or only unverified ones.
      */
     verified?: boolean;
-};
-
-export type ListDomainsResponse = {
-    status: 'success';
-    domains: Array<Domain>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEmailThreadsInput = {
@@ -4887,14 +5977,6 @@ export type ListEmailThreadsInput = {
     contact_id: string;
 };
 
-export type ListEmailThreadsResponse = {
-    status: 'success';
-    email_threads: Array<EmailThread>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListErasuresInput = {
     /**
      * Page, from 1.
@@ -4904,13 +5986,6 @@ export type ListErasuresInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListErasuresResponse = {
-    status: 'success';
-    erasures: Array<ErasureReceipt>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEventTypesInput = {
@@ -4926,14 +6001,6 @@ export type ListEventTypesInput = {
      * Adds system events, such as contact_created. Comma-separated list of: system.
      */
     include?: string;
-};
-
-export type ListEventTypesResponse = {
-    status: 'success';
-    types: Array<string>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEventsInput = {
@@ -5079,21 +6146,15 @@ export type ListEventsInput = {
     include?: string;
 };
 
-export type ListEventsResponse = {
-    status: 'success';
-    events?: Array<Event> | Array<EventSummary>;
-    pagination?: Pagination;
+export type ListExportsInput = {
     /**
-     * With `count_only`, instead of the other fields.
+     * Page, from 1.
      */
-    count?: number;
-    warnings?: Array<string>;
-};
-
-export type ListExportsResponse = {
-    status: 'success';
-    exports: Array<Export>;
-    warnings?: Array<string>;
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListHookBodiesInput = {
@@ -5111,13 +6172,6 @@ export type ListHookBodiesInput = {
     hook_id: string;
 };
 
-export type ListHookBodiesResponse = {
-    status: 'success';
-    bodies: Array<HookBody>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListHooksInput = {
     /**
      * Page, from 1.
@@ -5127,13 +6181,6 @@ export type ListHooksInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListHooksResponse = {
-    status: 'success';
-    hooks: Array<Hook>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListIdentitiesInput = {
@@ -5151,14 +6198,6 @@ export type ListIdentitiesInput = {
     limit?: number;
 };
 
-export type ListIdentitiesResponse = {
-    status: 'success';
-    identities: Array<Identity>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListImportsInput = {
     /**
      * Only imports in this state.
@@ -5174,61 +6213,6 @@ export type ListImportsInput = {
     limit?: number;
 };
 
-export type ListImportsResponse = {
-    status: 'success';
-    imports: Array<{
-        import_id: string;
-        _id: string;
-        file_name: string;
-        size_bytes: number;
-        encoding: string;
-        delimiter: string;
-        /**
-         * The system whose export the file was recognized as.
-         */
-        recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
-        state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
-        /**
-         * null until the file has been read to its end.
-         */
-        row_count: number | null;
-        /**
-         * The progress of the preview, the import or the undo, from 0 to 1.
-         */
-        progress: number;
-        /**
-         * What the import would do, as of the latest preview.
-         */
-        preview: ImportCounts | null;
-        counts: ImportCounts;
-        /**
-         * CSV of all failed rows; null without any, or when the file is deleted.
-         */
-        failed_rows_url: string | null;
-        /**
-         * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
-         */
-        undo: {
-            deleted: number;
-            restored: number;
-            kept: number;
-            companies_deleted: number;
-        } | null;
-        can_undo: boolean;
-        error: {
-            code: string;
-            message: string;
-        } | null;
-        created_at: string;
-        started_at: string | null;
-        finished_at: string | null;
-        expires_at: string;
-        has_file: boolean;
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListInvitationsInput = {
     /**
      * Page, from 1.
@@ -5238,13 +6222,6 @@ export type ListInvitationsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListInvitationsResponse = {
-    status: 'success';
-    invitations: Array<Invitation>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListKeptContactsInput = {
@@ -5262,13 +6239,6 @@ export type ListKeptContactsInput = {
     import_id: string;
 };
 
-export type ListKeptContactsResponse = {
-    status: 'success';
-    contacts: Array<KeptContact>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListMailboxesInput = {
     /**
      * Page, from 1.
@@ -5280,13 +6250,6 @@ export type ListMailboxesInput = {
     limit?: number;
 };
 
-export type ListMailboxesResponse = {
-    status: 'success';
-    mailboxes: Array<Mailbox>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListMembersInput = {
     /**
      * Page, from 1.
@@ -5296,13 +6259,6 @@ export type ListMembersInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListMembersResponse = {
-    status: 'success';
-    members: Array<Member>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListNotesInput = {
@@ -5320,48 +6276,11 @@ export type ListNotesInput = {
     contact_id: string;
 };
 
-export type ListNotesResponse = {
-    status: 'success';
-    notes: Array<Note>;
-    /**
-     * The number of notes in this response.
-     */
-    returned: number;
-    /**
-     * true if some notes of the page did not fit.
-     */
-    truncated?: true;
-    /**
-     * The number of notes of the contact.
-     */
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListOAuthClientsResponse = {
-    status: 'success';
-    oauth_clients: Array<OAuthClient>;
-    warnings?: Array<string>;
-};
-
-export type ListPlaybooksResponse = {
-    status: 'success';
-    playbooks: Playbooks;
-    warnings?: Array<string>;
-};
-
 export type ListPropertiesInput = {
     /**
      * The kind of record whose properties to list.
      */
     entity?: 'contacts' | 'companies' | 'events';
-};
-
-export type ListPropertiesResponse = {
-    status: 'success';
-    properties: Array<Property>;
-    warnings?: Array<string>;
 };
 
 export type ListRequestProblemsInput = {
@@ -5373,13 +6292,6 @@ export type ListRequestProblemsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListRequestProblemsResponse = {
-    status: 'success';
-    problems: Array<RequestProblem>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListRunContactsInput = {
@@ -5397,17 +6309,6 @@ export type ListRunContactsInput = {
     run_id: string;
 };
 
-export type ListRunContactsResponse = {
-    status: 'success';
-    contacts: Array<RunContact>;
-    /**
-     * How many contacts the run has evaluated or skipped so far.
-     */
-    done: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListScheduleTimesInput = {
     /**
      * Five fields.
@@ -5417,18 +6318,6 @@ export type ListScheduleTimesInput = {
      * An IANA name. Default: UTC.
      */
     time_zone?: string;
-};
-
-export type ListScheduleTimesResponse = {
-    status: 'success';
-    times: Array<string>;
-    warnings?: Array<string>;
-};
-
-export type ListScopesResponse = {
-    status: 'success';
-    scopes: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type ListSegmentContactsInput = {
@@ -5446,18 +6335,6 @@ export type ListSegmentContactsInput = {
     segment_id: string;
 };
 
-export type ListSegmentContactsResponse = {
-    status: 'success';
-    segment_name: string;
-    /**
-     * Whether members are still being counted: the list may be incomplete or have extra contacts.
-     */
-    counting: boolean;
-    contacts: Array<SegmentMember>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListSegmentsInput = {
     /**
      * Page, from 1.
@@ -5467,13 +6344,6 @@ export type ListSegmentsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListSegmentsResponse = {
-    status: 'success';
-    segments: Array<Segment>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListSourcesInput = {
@@ -5487,13 +6357,6 @@ export type ListSourcesInput = {
     limit?: number;
 };
 
-export type ListSourcesResponse = {
-    status: 'success';
-    sources: Array<Source>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListSuppressionsInput = {
     /**
      * Page, from 1.
@@ -5505,17 +6368,15 @@ export type ListSuppressionsInput = {
     limit?: number;
 };
 
-export type ListSuppressionsResponse = {
-    status: 'success';
-    suppressions: Array<Suppression>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListViewsResponse = {
-    status: 'success';
-    views: Array<SavedView>;
-    warnings?: Array<string>;
+export type ListViewsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListVisitsInput = {
@@ -5577,13 +6438,6 @@ export type ListVisitsInput = {
     date_before?: string;
 };
 
-export type ListVisitsResponse = {
-    status: 'success';
-    visits: Array<Visit>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListWarehouseDestinationsInput = {
     /**
      * Page, from 1.
@@ -5593,17 +6447,6 @@ export type ListWarehouseDestinationsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListWarehouseDestinationsResponse = {
-    status: 'success';
-    destinations: Array<WarehouseDestination>;
-    pagination: Pagination;
-    /**
-     * Whether destinations of the type `folder` are available.
-     */
-    has_folders: boolean;
-    warnings?: Array<string>;
 };
 
 export type ListWarehouseRunsInput = {
@@ -5619,13 +6462,6 @@ export type ListWarehouseRunsInput = {
      * The export destination.
      */
     destination_id: string;
-};
-
-export type ListWarehouseRunsResponse = {
-    status: 'success';
-    runs: Array<WarehouseRun>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListWebhookDeliveriesInput = {
@@ -5644,19 +6480,6 @@ export type ListWebhookDeliveriesInput = {
     subscription_id: string;
 };
 
-export type ListWebhookDeliveriesResponse = {
-    status: 'success';
-    deliveries: Array<WebhookDelivery>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListWebhookEventTypesResponse = {
-    status: 'success';
-    event_types: Array<WebhookEventType>;
-    warnings?: Array<string>;
-};
-
 export type ListWebhookHealthInput = {
     /**
      * Page, from 1.
@@ -5666,13 +6489,6 @@ export type ListWebhookHealthInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListWebhookHealthResponse = {
-    status: 'success';
-    health: Array<WebhookHealth>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListWebhooksInput = {
@@ -5686,13 +6502,6 @@ export type ListWebhooksInput = {
     limit?: number;
 };
 
-export type ListWebhooksResponse = {
-    status: 'success';
-    webhooks: Array<Webhook>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type MergeContactInput = {
     /**
      * The contact.
@@ -5704,28 +6513,11 @@ export type MergeContactInput = {
     into: string;
 };
 
-export type MergeContactResponse = {
-    status: 'success';
-    contact: Contact;
-    merged_contact_id: string;
-    warnings?: Array<string>;
-};
-
 export type PauseConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type PauseConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type PauseWarehouseDestinationInput = {
@@ -5735,31 +6527,11 @@ export type PauseWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type PauseWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type PauseWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type PauseWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type PreviewHookInput = {
@@ -5774,61 +6546,11 @@ export type PreviewHookInput = {
     sample?: unknown;
 };
 
-export type PreviewHookResponse = {
-    status: 'success';
-    /**
-     * The outcome that the body would have.
-     */
-    state: 'recorded' | 'skipped' | 'failed';
-    error: {
-        code: string;
-        message: string;
-        details: Array<{
-            path: string;
-            message: string;
-        }>;
-    } | null;
-    event: {
-        name: string;
-        /**
-         * null: when the body arrives.
-         */
-        timestamp: string | null;
-        id: string | null;
-        url: string | null;
-        data: {
-            [key: string]: unknown;
-        };
-    } | null;
-    contact: {
-        email: string | null;
-        user_id: string | null;
-        external_id: string | null;
-        properties: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-    } | null;
-    company: {
-        domain: string;
-        name: string | null;
-        properties: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-    } | null;
-    warnings?: Array<string>;
-};
-
 export type PreviewImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type PreviewImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type PreviewMailInput = {
@@ -5839,25 +6561,8 @@ export type PreviewMailInput = {
     message: string;
 };
 
-export type PreviewMailResponse = {
-    status: 'success';
-    preview: MailPreview;
-    warnings?: Array<string>;
-};
-
 export type PreviewSegmentInput = {
     filter: SegmentFilter;
-};
-
-export type PreviewSegmentResponse = {
-    status: 'success';
-    count: number;
-    /**
-     * Some of the matching contacts.
-     */
-    sample: Array<SegmentMember>;
-    took_ms: number;
-    warnings?: Array<string>;
 };
 
 export type PreviewWebhookMessageInput = {
@@ -5866,16 +6571,6 @@ export type PreviewWebhookMessageInput = {
      * The text of the message, with placeholders such as {{contact.email}}. Only for the format `slack`. Default: a default text for the event.
      */
     template?: string;
-};
-
-export type PreviewWebhookMessageResponse = {
-    status: 'success';
-    /**
-     * The given template, or the default text for the event.
-     */
-    template: string;
-    text: string;
-    warnings?: Array<string>;
 };
 
 export type ProposeActionInput = {
@@ -5900,23 +6595,11 @@ export type ProposeActionInput = {
     reason: string;
 };
 
-export type ProposeActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type PullConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type PullConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
 };
 
 export type PushSourceContactsInput = {
@@ -5947,28 +6630,6 @@ export type PushSourceContactsInput = {
          */
         updated_at?: unknown;
     }>;
-};
-
-export type PushSourceContactsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the record in the request.
-         */
-        index: number;
-        external_id: string | null;
-        status: 'created' | 'updated' | 'unchanged' | 'failed';
-        contact_id?: string;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * How many records failed.
-     */
-    failed: number;
-    warnings?: Array<string>;
 };
 
 export type PushSourceConversationsInput = {
@@ -6004,62 +6665,9 @@ export type PushSourceConversationsInput = {
     }>;
 };
 
-export type PushSourceConversationsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the record in the request.
-         */
-        index: number;
-        thread_key: string | null;
-        status: 'created' | 'updated' | 'unchanged' | 'failed';
-        thread_id?: string;
-        /**
-         * Number of new messages.
-         */
-        recorded?: number;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * Number of failed records.
-     */
-    failed: number;
-    warnings?: Array<string>;
-};
-
-export type ReadyResponse = {
-    status: 'ok';
-    postgres: string;
-    clickhouse: string;
-};
-
 export type ReceiveHookInput = {
     token: string;
-};
-
-export type ReceiveHookResponse = {
-    status: 'success';
-    body_id: string;
-    /**
-     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
-     */
-    state: 'pending' | 'recorded' | 'skipped' | 'failed';
-    /**
-     * Why the body was skipped or failed, or why the last attempt did not finish.
-     */
-    error: {
-        code: string;
-        message: string;
-    } | null;
-    /**
-     * The name of its event.
-     */
-    event: string | null;
-    warnings?: Array<string>;
-};
+} & unknown;
 
 export type RejectActionInput = {
     /**
@@ -6080,12 +6688,6 @@ export type RejectActionInput = {
     reason?: string;
 };
 
-export type RejectActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type RejectActionsInput = {
     actions: Array<{
         run_id: string;
@@ -6098,25 +6700,11 @@ export type RejectActionsInput = {
     reason?: string;
 };
 
-export type RejectActionsResponse = {
-    status: 'success';
-    decisions: Array<Decision>;
-    warnings?: Array<string>;
-};
-
 export type RemoveDomainInput = {
     /**
      * The domain.
      */
     domain_id: string;
-};
-
-export type RemoveDomainResponse = {
-    status: 'success';
-    deleted: true;
-    domain_id: string;
-    domain: string;
-    warnings?: Array<string>;
 };
 
 export type RemoveEmailAccountInput = {
@@ -6126,25 +6714,11 @@ export type RemoveEmailAccountInput = {
     identity_id: string;
 };
 
-export type RemoveEmailAccountResponse = {
-    status: 'success';
-    deleted: true;
-    identity_id: string;
-    warnings?: Array<string>;
-};
-
 export type RemoveMemberInput = {
     /**
      * The member.
      */
     user_id: string;
-};
-
-export type RemoveMemberResponse = {
-    status: 'success';
-    deleted: true;
-    user_id: string;
-    warnings?: Array<string>;
 };
 
 export type RemoveSuppressionInput = {
@@ -6158,29 +6732,11 @@ export type RemoveSuppressionInput = {
     address: string;
 };
 
-export type RemoveSuppressionResponse = {
-    status: 'success';
-    deleted: true;
-    suppression: Suppression;
-    warnings?: Array<string>;
-};
-
 export type RenewInvitationInput = {
     /**
      * The invitation.
      */
     invitation_id: string;
-};
-
-export type RenewInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    link: string | null;
-    /**
-     * Whether the link was sent.
-     */
-    mailed: boolean;
-    warnings?: Array<string>;
 };
 
 export type ReplaceViewInput = {
@@ -6196,12 +6752,6 @@ export type ReplaceViewInput = {
     columns: Array<string>;
 };
 
-export type ReplaceViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
 export type RereadConnectionInput = {
     /**
      * The connection.
@@ -6213,23 +6763,11 @@ export type RereadConnectionInput = {
     since?: string;
 };
 
-export type RereadConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type RereadMailboxInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type RereadMailboxResponse = {
-    status: 'success';
-    identity_id: string;
-    warnings?: Array<string>;
 };
 
 export type ResendWebhookDeliveriesInput = {
@@ -6247,16 +6785,6 @@ export type ResendWebhookDeliveriesInput = {
     to?: string;
 };
 
-export type ResendWebhookDeliveriesResponse = {
-    status: 'success';
-    subscription_id: string;
-    /**
-     * The number of deliveries sent again.
-     */
-    resent: number;
-    warnings?: Array<string>;
-};
-
 export type ResendWebhookDeliveryInput = {
     /**
      * The webhook subscription.
@@ -6268,27 +6796,11 @@ export type ResendWebhookDeliveryInput = {
     delivery_id: string;
 };
 
-export type ResendWebhookDeliveryResponse = {
-    status: 'success';
-    delivery: WebhookDelivery;
-    warnings?: Array<string>;
-};
-
 export type ResumeConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type ResumeConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type ResumeWarehouseDestinationInput = {
@@ -6298,31 +6810,11 @@ export type ResumeWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type ResumeWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type ResumeWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type ResumeWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type RevokeApiKeyInput = {
@@ -6332,26 +6824,11 @@ export type RevokeApiKeyInput = {
     key_id: string;
 };
 
-export type RevokeApiKeyResponse = {
-    status: 'success';
-    revoked: true;
-    key_id: string;
-    warnings?: Array<string>;
-};
-
 export type RevokeConnectedAppInput = {
     /**
      * The connected app.
      */
     grant_id: string;
-};
-
-export type RevokeConnectedAppResponse = {
-    status: 'success';
-    revoked: true;
-    grant_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type RotateHookTokenInput = {
@@ -6363,35 +6840,6 @@ export type RotateHookTokenInput = {
      * Whether the old URL stops working at once. Use this after a leak.
      */
     revoke_old_url?: boolean;
-};
-
-export type RotateHookTokenResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * Returned only once.
-     */
-    token: string;
-    /**
-     * The URL to enter in the sending system. It contains the token.
-     */
-    url: string;
-    old_token_expires_at: string;
-    warnings?: Array<string>;
-};
-
-export type RotateIdentitySecretInput = {
-    [key: string]: unknown;
-};
-
-export type RotateIdentitySecretResponse = {
-    status: 'success';
-    /**
-     * The HMAC-SHA256 key that computes a user_hash.
-     */
-    identity_secret: string;
-    previous_valid_until: string | null;
-    warnings?: Array<string>;
 };
 
 export type RotateWebhookSecretInput = {
@@ -6409,18 +6857,6 @@ export type RotateWebhookSecretInput = {
     switch_at?: string;
 };
 
-export type RotateWebhookSecretResponse = {
-    status: 'success';
-    subscription_id: string;
-    /**
-     * Returned this once.
-     */
-    signing_secret: string;
-    previous_secret_until: string;
-    switch_at: string;
-    warnings?: Array<string>;
-};
-
 export type RotateWriteKeyInput = {
     /**
      * The source.
@@ -6430,17 +6866,6 @@ export type RotateWriteKeyInput = {
      * Whether the old key, and any before it, stops working at once: after a leak.
      */
     revoke_old_key?: boolean;
-};
-
-export type RotateWriteKeyResponse = {
-    status: 'success';
-    source: Source;
-    /**
-     * Returned only once.
-     */
-    write_key: string;
-    old_key_expires_at: string;
-    warnings?: Array<string>;
 };
 
 export type RunHookBodyInput = {
@@ -6454,12 +6879,6 @@ export type RunHookBodyInput = {
     body_id: string;
 };
 
-export type RunHookBodyResponse = {
-    status: 'success';
-    body: HookBody;
-    warnings?: Array<string>;
-};
-
 export type RunWarehouseExportInput = {
     /**
      * The export destination.
@@ -6469,13 +6888,6 @@ export type RunWarehouseExportInput = {
      * Whether to export all events again. The manifest then marks them as replacing the earlier ones.
      */
     full?: boolean;
-};
-
-export type RunWarehouseExportResponse = {
-    status: 'success';
-    run_id: string;
-    is_new: boolean;
-    warnings?: Array<string>;
 };
 
 export type SdkAliasInput = {
@@ -6509,12 +6921,6 @@ export type SdkAliasInput = {
     context?: unknown;
 };
 
-export type SdkAliasResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkBatchInput = {
     /**
      * Instead of the Authorization header.
@@ -6532,12 +6938,6 @@ export type SdkBatchInput = {
      * Added to the context of each call.
      */
     context?: unknown;
-};
-
-export type SdkBatchResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SdkGroupInput = {
@@ -6571,12 +6971,6 @@ export type SdkGroupInput = {
     context?: unknown;
 };
 
-export type SdkGroupResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkImportInput = {
     /**
      * Instead of the Authorization header.
@@ -6594,12 +6988,6 @@ export type SdkImportInput = {
      * Added to the context of each call.
      */
     context?: unknown;
-};
-
-export type SdkImportResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SdkPageInput = {
@@ -6633,12 +7021,6 @@ export type SdkPageInput = {
     context?: unknown;
 };
 
-export type SdkPageResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkScreenInput = {
     /**
      * Instead of the Authorization header.
@@ -6670,12 +7052,6 @@ export type SdkScreenInput = {
     context?: unknown;
 };
 
-export type SdkScreenResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkTrackInput = {
     /**
      * Instead of the Authorization header.
@@ -6705,12 +7081,6 @@ export type SdkTrackInput = {
      * Page, locale, time zone, screen, user agent and traits.
      */
     context?: unknown;
-};
-
-export type SdkTrackResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SendEventsInput = {
@@ -6756,31 +7126,6 @@ export type SendEventsInput = {
     }>;
 };
 
-export type SendEventsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the event in the request.
-         */
-        index: number;
-        status: 'accepted' | 'failed';
-        event_id?: string;
-        /**
-         * null for an anonymous visitor.
-         */
-        contact_id?: string | null;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * How many events failed.
-     */
-    failed: number;
-    warnings?: Array<string>;
-};
-
 export type SetConnectionWriteBackInput = {
     /**
      * The connection.
@@ -6794,16 +7139,6 @@ export type SetConnectionWriteBackInput = {
      * Whether to create contacts in the system that do not exist there, if they have an email. Default: false.
      */
     create_missing?: boolean;
-};
-
-export type SetConnectionWriteBackResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type SetEmailAccountInput = {
@@ -6885,24 +7220,12 @@ export type SetEmailAccountInput = {
     spacing_seconds?: number;
 };
 
-export type SetEmailAccountResponse = {
-    status: 'success';
-    email_account: EmailAccount;
-    warnings?: Array<string>;
-};
-
 export type SetImportMappingInput = {
     /**
      * The import.
      */
     import_id: string;
     columns: Array<ColumnMapping>;
-};
-
-export type SetImportMappingResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type SetOAuthClientInput = {
@@ -6914,25 +7237,11 @@ export type SetOAuthClientInput = {
     client_secret: string;
 };
 
-export type SetOAuthClientResponse = {
-    status: 'success';
-    oauth_client: OAuthClient;
-    warnings?: Array<string>;
-};
-
 export type SocialCheckInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type SocialCheckResponse = {
-    status: 'success';
-    connected: boolean;
-    profile_id: string | null;
-    checked_at: string;
-    warnings?: Array<string>;
 };
 
 export type SocialLoginInput = {
@@ -6955,18 +7264,6 @@ export type SocialLoginInput = {
     max_verification_wait_time?: number;
 };
 
-export type SocialLoginResponse = {
-    status: 'success';
-    message: string;
-    identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type SocialLoginCodeInput = {
     /**
      * The identity.
@@ -6979,17 +7276,6 @@ export type SocialLoginCodeInput = {
     code: string;
 };
 
-export type SocialLoginCodeResponse = {
-    status: 'success';
-    session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type SocialLoginStatusInput = {
     /**
      * The identity.
@@ -6999,30 +7285,6 @@ export type SocialLoginStatusInput = {
      * The login session.
      */
     session_id: string;
-};
-
-export type SocialLoginStatusResponse = {
-    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    session_id: string;
-    identity_id: string;
-    profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
 };
 
 export type StartAuthorizationInput = {
@@ -7039,24 +7301,11 @@ export type StartAuthorizationInput = {
     };
 };
 
-export type StartAuthorizationResponse = {
-    status: 'success';
-    authorization_url: string;
-    expires_at: string;
-    warnings?: Array<string>;
-};
-
 export type StartImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type StartImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type SuggestSegmentValuesInput = {
@@ -7071,20 +7320,6 @@ export type SuggestSegmentValuesInput = {
     limit?: number;
 };
 
-export type SuggestSegmentValuesResponse = {
-    status: 'success';
-    property: string;
-    values: Array<{
-        value: string | number | boolean;
-        label: string | null;
-        /**
-         * The number of contacts or events with this value.
-         */
-        count: number;
-    }>;
-    warnings?: Array<string>;
-};
-
 export type TestWarehouseDestinationInput = {
     /**
      * The export destination.
@@ -7092,25 +7327,11 @@ export type TestWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type TestWarehouseDestinationResponse = {
-    status: 'success';
-    destination_id: string;
-    ok: true;
-    warnings?: Array<string>;
-};
-
 export type TestWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type TestWebhookResponse = {
-    status: 'success';
-    subscription_id: string;
-    delivery_id: string;
-    warnings?: Array<string>;
 };
 
 export type TriggerAgentInput = {
@@ -7124,15 +7345,6 @@ export type TriggerAgentInput = {
     contact_ids?: Array<string>;
 };
 
-export type TriggerAgentResponse = {
-    status: 'success';
-    /**
-     * The id of the run, which can be read at once.
-     */
-    job_id: string;
-    warnings?: Array<string>;
-};
-
 export type UndoImportInput = {
     /**
      * The import.
@@ -7140,24 +7352,11 @@ export type UndoImportInput = {
     import_id: string;
 };
 
-export type UndoImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
 export type UnmergeContactInput = {
     /**
      * The contact.
      */
     contact_id: string;
-};
-
-export type UnmergeContactResponse = {
-    status: 'success';
-    contact: Contact;
-    unmerged_from: string;
-    warnings?: Array<string>;
 };
 
 export type UpdateAgentInput = {
@@ -7214,12 +7413,6 @@ export type UpdateAgentInput = {
     enabled?: boolean;
 };
 
-export type UpdateAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
-};
-
 export type UpdateAgentSettingsInput = {
     /**
      * The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.
@@ -7250,16 +7443,6 @@ export type UpdateAgentSettingsInput = {
     monthly_cost_cap_usd?: number | null;
 };
 
-export type UpdateAgentSettingsResponse = {
-    status: 'success';
-    settings: AgentSettings;
-    /**
-     * The cost of models in the current calendar month (UTC).
-     */
-    cost_this_month_usd: number;
-    warnings?: Array<string>;
-};
-
 export type UpdateCompanyInput = {
     /**
      * The company.
@@ -7273,12 +7456,6 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
-};
-
-export type UpdateCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
 };
 
 export type UpdateConnectionInput = {
@@ -7298,12 +7475,6 @@ export type UpdateConnectionInput = {
     settings?: {
         [key: string]: unknown;
     };
-};
-
-export type UpdateConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
 };
 
 export type UpdateContactInput = {
@@ -7327,12 +7498,6 @@ export type UpdateContactInput = {
     company_id?: string | null;
 };
 
-export type UpdateContactResponse = {
-    status: 'success';
-    contact: Contact;
-    warnings?: Array<string>;
-};
-
 export type UpdateHookInput = {
     /**
      * The hook.
@@ -7351,16 +7516,6 @@ export type UpdateHookInput = {
     signature_header?: string | null;
 };
 
-export type UpdateHookResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateIdentityInput = {
     /**
      * The identity.
@@ -7374,24 +7529,12 @@ export type UpdateIdentityInput = {
     jobTitle?: string | null;
 };
 
-export type UpdateIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type UpdateMemberInput = {
     /**
      * The member.
      */
     user_id: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
-};
-
-export type UpdateMemberResponse = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
 };
 
 export type UpdateNoteInput = {
@@ -7406,12 +7549,6 @@ export type UpdateNoteInput = {
     content: string;
 };
 
-export type UpdateNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type UpdateSegmentInput = {
     /**
      * The segment.
@@ -7422,29 +7559,12 @@ export type UpdateSegmentInput = {
     filter?: SegmentFilter;
 };
 
-export type UpdateSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateSourceInput = {
     /**
      * The source.
      */
     source_id: string;
     name: string;
-};
-
-export type UpdateSourceResponse = {
-    status: 'success';
-    source: Source;
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type UpdateTenantInput = {
@@ -7457,19 +7577,6 @@ export type UpdateTenantInput = {
      * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.
      */
     personal_properties?: Array<string>;
-};
-
-export type UpdateTenantResponse = {
-    status: 'success';
-    tenant: Tenant;
-    /**
-     * What changed in the list, if the request has one.
-     */
-    personal_properties?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
-    warnings?: Array<string>;
 };
 
 export type UpdateWarehouseDestinationInput = {
@@ -7485,16 +7592,6 @@ export type UpdateWarehouseDestinationInput = {
      * The time zone of the schedule. Default: UTC.
      */
     time_zone?: string;
-};
-
-export type UpdateWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type UpdateWebhookInput = {
@@ -7517,16 +7614,6 @@ export type UpdateWebhookInput = {
     template?: string | null;
 };
 
-export type UpdateWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UploadImportInput = {
     /**
      * Name of the file, for the list of imports.
@@ -7538,42 +7625,9 @@ export type UploadImportInput = {
     body: string;
 };
 
-export type UploadImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
 export type VerifyDomainInput = {
     /**
      * The domain.
      */
     domain_id: string;
-};
-
-export type VerifyDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    check: {
-        /**
-         * Whether a proof was found now.
-         */
-        verified: boolean;
-        /**
-         * The proof that was found; the first one of several.
-         */
-        method: 'dns' | 'file' | 'meta' | 'local';
-        /**
-         * What each place has; empty for a local domain.
-         */
-        attempts: Array<{
-            method: 'dns' | 'file' | 'meta';
-            outcome: 'found' | 'nothing' | 'other_value' | 'unreachable';
-            /**
-             * The values found there.
-             */
-            found: Array<string>;
-        }>;
-    };
-    warnings?: Array<string>;
 };
