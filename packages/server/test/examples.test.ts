@@ -48,6 +48,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
       run_id: await triggerRun(tenant.handle, { jobs }, ids.agent_id ?? '', null, { kind: 'service' }, new Date()),
     }
   },
+  triggerAgent: async () => ({ agent_id: ids.agent_id, contact_ids: [ids.contact_id] }),
   eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),
   // The action of `oneOfEach` has no sender, so it can only be rejected, and its contact cannot receive mail.
   approveAction: async () => {
@@ -191,5 +192,46 @@ describe('every other route', () => {
       expect([200, 201], `${operationId}: ${JSON.stringify(body)}`).toContain(status)
       if (operationId !== 'trackerScript') await expectExample(operationId, body)
     }
+  })
+})
+
+/** What openapi.json shows for errors of a status, for all operations that answer it. */
+describe('an error', () => {
+  const json = { 'content-type': 'application/json' }
+  const send = (headers: Record<string, string>, body: string) =>
+    call(service, 'POST', '/v1/contacts', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body })
+  const ERRORS: Record<string, [status: number, code: string, () => Promise<Answer>]> = {
+    BadRequest: [400, 'validation_error', () => tenant.call('GET', '/v1/contacts?limit=1000')],
+    Unauthorized: [401, 'missing_api_key', () => call(service, 'GET', '/v1/contacts')],
+    Forbidden: [
+      403,
+      'insufficient_scope',
+      async () => tenant.call('GET', '/v1/contacts', undefined, await tenant.keyWith('events:read')),
+    ],
+    NotFound: [404, 'not_found', () => tenant.call('GET', `/v1/contacts/${tenant.id}`)],
+    Conflict: [
+      409,
+      'contact_email_taken',
+      async () => {
+        await tenant.contact('taken@example.com')
+        return tenant.call('POST', '/v1/contacts', { email: 'taken@example.com' })
+      },
+    ],
+    PreconditionFailed: [
+      412,
+      'changed_meanwhile',
+      async () => {
+        const path = `/v1/contacts/${await tenant.contact('changed@example.com')}`
+        const headers = { authorization: `Bearer ${tenant.key}`, 'if-match': '"another"' }
+        return call(service, 'PUT', path, { headers, body: '{"properties":{}}' })
+      },
+    ],
+    PayloadTooLarge: [413, 'body_too_large', () => send(json, JSON.stringify('x'.repeat(2_000_000)))],
+    UnsupportedMediaType: [415, 'unsupported_media_type', () => send({ 'content-type': 'text/plain' }, 'x')],
+  }
+  test.each(Object.entries(ERRORS))('%s', async (name, [status, code, cause]) => {
+    const { status: answered, body } = await cause()
+    expect([answered, body.error.code]).toEqual([status, code])
+    await expectExample(name, body)
   })
 })

@@ -17,35 +17,35 @@ export type Action = {
     /**
      * Who proposed it with proposeAction; null if the agent itself did.
      */
-    proposed_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    } | null;
+    proposed_by: Actor | null;
     /**
      * The results of the checks before it was proposed and before it was executed.
      */
     guardrails: Array<Guardrail>;
-    decided_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    } | null;
+    decided_by: Actor | null;
     decided_at: string | null;
     due_at: string | null;
     executed_at: string | null;
     result: {
         [key: string]: unknown;
     } | null;
-    error: {
-        code: string;
-        message: string;
-        /**
-         * The guardrail that stopped it.
-         */
-        rule?: string;
-    } | null;
+    error: ActionError | null;
     created_at: string;
+};
+
+export type ActionError = {
+    code: string;
+    message: string;
+    /**
+     * The guardrail that stopped it.
+     */
+    rule?: string;
+};
+
+export type ActionPlace = {
+    run_id: string;
+    contact_id: string;
+    action_index: number;
 };
 
 export type ActivityEvent = {
@@ -54,6 +54,12 @@ export type ActivityEvent = {
     url: string | null;
     timestamp: string;
     title: string | null;
+};
+
+export type Actor = {
+    kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+    id?: string;
+    name?: string;
 };
 
 export type AddDomainResult = {
@@ -106,6 +112,47 @@ export type Agent = {
     updated_at: string;
 };
 
+/**
+ * The provider and the model. API keys come from the environment of the service and are never sent here.
+ */
+export type AgentModel = {
+    provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
+    model?: string | null;
+    base_url?: string | null;
+    temperature?: number | null;
+    max_tokens?: number | null;
+};
+
+/**
+ * Which contacts are evaluated, and when.
+ */
+export type AgentMonitoring = {
+    filter?: {
+        [key: string]: unknown;
+    } | null;
+    schedule_cron?: string | null;
+    time_zone?: string | null;
+    max_contacts_per_run?: number | null;
+};
+
+/**
+ * Custom playbook: a prompt in Markdown, and settings.
+ */
+export type AgentPlaybook = {
+    playbook_md?: string | null;
+    require_approval?: boolean | null;
+    max_cost_usd_per_run?: number | null;
+    variables?: {
+        [key: string]: unknown;
+    } | null;
+    messages?: {
+        [key: string]: unknown;
+    } | null;
+    config?: {
+        [key: string]: unknown;
+    } | null;
+};
+
 export type AgentSettings = {
     /**
      * The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.
@@ -114,10 +161,7 @@ export type AgentSettings = {
     /**
      * The hours in which no outreach is sent, as HH:MM; null for none.
      */
-    quiet_hours: {
-        from: string;
-        to: string;
-    } | null;
+    quiet_hours: QuietHours | null;
     /**
      * An IANA name, used for contacts without a `timezone` property and for daily limits.
      */
@@ -153,20 +197,11 @@ export type AggregateResult = {
         /**
          * Events by contact_id only: the contact, or null if it was deleted.
          */
-        contact?: {
-            _id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-        } | null;
+        contact?: JoinedContact | null;
         /**
          * Events by company_id only: the company.
          */
-        company?: {
-            _id: string;
-            name: string | null;
-            domain: string | null;
-        } | null;
+        company?: JoinedCompany | null;
     }>;
     /**
      * The number of matching records, for every metric.
@@ -558,11 +593,7 @@ export type AskResult = {
      */
     calls: Array<ToolCall>;
     model: string;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    usage: TokenUsage;
     warnings?: Array<string>;
 };
 
@@ -653,13 +684,7 @@ export type ChangeCompaniesResult = {
     /**
      * The records that did not change, and why. The others did.
      */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
+    failed: Array<UnchangedRecord>;
     next: string | null;
     warnings?: Array<string>;
 };
@@ -673,13 +698,7 @@ export type ChangeContactsResult = {
     /**
      * The records that did not change, and why. The others did.
      */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
+    failed: Array<UnchangedRecord>;
     next: string | null;
     warnings?: Array<string>;
 };
@@ -750,36 +769,7 @@ export type Company = {
 
 export type CompanyContactsPage = {
     status: 'success';
-    contacts: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
+    contacts: Array<ListedContact>;
     pagination: Pagination;
     warnings?: Array<string>;
 };
@@ -1007,10 +997,7 @@ export type Contact = {
      */
     notes_truncated?: true;
     properties_provenance?: {
-        [key: string]: {
-            source: string;
-            updated_at: string;
-        };
+        [key: string]: Provenance;
     };
 };
 
@@ -1028,36 +1015,7 @@ export type ContactsPage = {
     /**
      * Absent with `count_only`.
      */
-    contacts?: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
+    contacts?: Array<ListedContact>;
     pagination?: Pagination;
     /**
      * The only field with `count_only`; absent otherwise.
@@ -1216,10 +1174,7 @@ export type Decision = {
      * The action after the decision; null if it could not be decided.
      */
     action: Action | null;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
 };
 
 export type DeleteAgentResult = {
@@ -1376,14 +1331,7 @@ export type DryRun = {
     notices: Array<string>;
     contacts: Array<{
         contact_id: string;
-        contact: {
-            contact_id: string;
-            _id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-            company: string | null;
-        } | null;
+        contact: EvaluatedContact | null;
         status: 'evaluated' | 'failed' | 'skipped';
         reasoning: string | null;
         error: string | null;
@@ -1401,21 +1349,10 @@ export type DryRun = {
              * The results of the checks before it was proposed and before it was executed.
              */
             guardrails: Array<Guardrail>;
-            error: {
-                code: string;
-                message: string;
-                /**
-                 * The guardrail that stopped it.
-                 */
-                rule?: string;
-            } | null;
+            error: ActionError | null;
         }>;
     }>;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    usage: TokenUsage;
 };
 
 export type DryRunAgentResult = {
@@ -1492,10 +1429,7 @@ export type ErasureReceipt = {
     at: string;
     erased_at: string | null;
     verified_at: string | null;
-    requested_by: {
-        id: string;
-        name: string;
-    } | null;
+    requested_by: NamedActor | null;
     email_hash: {
         salt: string;
         sha256: string;
@@ -1510,6 +1444,23 @@ export type ErasuresPage = {
     erasures: Array<ErasureReceipt>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+export type ErrorDetail = {
+    path: string;
+    message: string;
+};
+
+/**
+ * null once the contact has been deleted.
+ */
+export type EvaluatedContact = {
+    contact_id: string;
+    _id: string;
+    email: string | null;
+    firstname: string | null;
+    lastname: string | null;
+    company: string | null;
 };
 
 export type Event = {
@@ -1548,17 +1499,8 @@ export type Event = {
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
-    company: {
-        _id: string;
-        name: string | null;
-        domain: string | null;
-    } | null;
+    contact: JoinedContact | null;
+    company: JoinedCompany | null;
 };
 
 export type EventSummary = {
@@ -1853,11 +1795,7 @@ export type GetOverviewResult = {
     /**
      * Every day (UTC) of the range, including days without events.
      */
-    by_day: Array<{
-        date: string;
-        events: number;
-        visitors: number;
-    }>;
+    by_day: Array<OverviewDay>;
     top_pages: Array<{
         url_path: string;
         views: number;
@@ -1881,11 +1819,7 @@ export type GetOverviewResult = {
         /**
          * Every day (UTC) of the range, including days without events.
          */
-        by_day: Array<{
-            date: string;
-            events: number;
-            visitors: number;
-        }>;
+        by_day: Array<OverviewDay>;
     };
     waiting_for_approval: number;
     warnings?: Array<string>;
@@ -1960,22 +1894,8 @@ export type GetTrackerResult = {
     /**
      * Of a visitor who is no bot.
      */
-    first_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
-    last_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
+    first_event: SeenEvent | null;
+    last_event: SeenEvent | null;
     warnings?: Array<string>;
 };
 
@@ -2098,10 +2018,7 @@ export type HookBody = {
     /**
      * Why the body was skipped or failed, or why the last attempt did not finish.
      */
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
     /**
      * The name of its event.
      */
@@ -2119,6 +2036,21 @@ export type HookBody = {
     processed_at: string | null;
 };
 
+export type HookField = {
+    /**
+     * A path, or a list of paths. The first path that has a value is used.
+     */
+    path?: string | Array<string>;
+    /**
+     * A fixed value instead of a path.
+     */
+    value?: string | number | boolean;
+    /**
+     * A text that does not begin with this counts as missing.
+     */
+    starts_with?: string;
+};
+
 export type HookMapping = {
     /**
      * A body is recorded only if each of these paths has one of the values.
@@ -2134,189 +2066,33 @@ export type HookMapping = {
      * The event to record. `id`: an event with the same name and id is recorded only once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970. Default: the time when the body arrived.
      */
     event?: {
-        name: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        timestamp?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        url?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        name: HookField;
+        timestamp?: HookField;
+        id?: HookField;
+        url?: HookField;
         data?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
     /**
      * The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id. Once a body has linked it to a contact, later bodies can identify the contact by it alone. It never creates a contact.
      */
     contact?: {
-        email?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        user_id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        external_id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        email?: HookField;
+        user_id?: HookField;
+        external_id?: HookField;
         properties?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
     /**
      * The company, found or created by its domain. A contact without a company is linked to it.
      */
     company?: {
-        domain: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        name?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        domain: HookField;
+        name?: HookField;
         properties?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
 };
@@ -2433,17 +2209,9 @@ export type Import = {
     /**
      * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
      */
-    undo: {
-        deleted: number;
-        restored: number;
-        kept: number;
-        companies_deleted: number;
-    } | null;
+    undo: ImportUndo | null;
     can_undo: boolean;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
     created_at: string;
     started_at: string | null;
     finished_at: string | null;
@@ -2463,57 +2231,16 @@ export type ImportCounts = {
     failed: number;
 };
 
+export type ImportUndo = {
+    deleted: number;
+    restored: number;
+    kept: number;
+    companies_deleted: number;
+};
+
 export type ImportsPage = {
     status: 'success';
-    imports: Array<{
-        import_id: string;
-        _id: string;
-        file_name: string;
-        size_bytes: number;
-        encoding: string;
-        delimiter: string;
-        /**
-         * The system whose export the file was recognized as.
-         */
-        recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
-        state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
-        /**
-         * null until the file has been read to its end.
-         */
-        row_count: number | null;
-        /**
-         * The progress of the preview, the import or the undo, from 0 to 1.
-         */
-        progress: number;
-        /**
-         * What the import would do, as of the latest preview.
-         */
-        preview: ImportCounts | null;
-        counts: ImportCounts;
-        /**
-         * CSV of all failed rows; null without any, or when the file is deleted.
-         */
-        failed_rows_url: string | null;
-        /**
-         * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
-         */
-        undo: {
-            deleted: number;
-            restored: number;
-            kept: number;
-            companies_deleted: number;
-        } | null;
-        can_undo: boolean;
-        error: {
-            code: string;
-            message: string;
-        } | null;
-        created_at: string;
-        started_at: string | null;
-        finished_at: string | null;
-        expires_at: string;
-        has_file: boolean;
-    }>;
+    imports: Array<ListedImport>;
     pagination: Pagination;
     warnings?: Array<string>;
 };
@@ -2530,6 +2257,19 @@ export type InvitationsPage = {
     invitations: Array<Invitation>;
     pagination: Pagination;
     warnings?: Array<string>;
+};
+
+export type JoinedCompany = {
+    _id: string;
+    name: string | null;
+    domain: string | null;
+};
+
+export type JoinedContact = {
+    _id: string;
+    email: string | null;
+    firstname: string | null;
+    lastname: string | null;
 };
 
 export type KeptContact = {
@@ -2558,11 +2298,7 @@ export type LinkedinCheckResult = {
 export type LinkedinLoginCodeResult = {
     status: 'success';
     session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -2570,11 +2306,7 @@ export type LinkedinLoginResult = {
     status: 'success';
     message: string;
     identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -2583,22 +2315,8 @@ export type LinkedinLoginStatusResult = {
     session_id: string;
     identity_id: string;
     profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    error?: LoginError;
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -2680,6 +2398,94 @@ export type ListWebhookEventTypesResult = {
     status: 'success';
     event_types: Array<WebhookEventType>;
     warnings?: Array<string>;
+};
+
+export type ListedContact = {
+    contact_id?: string;
+    /**
+     * Transitional alias of contact_id; will be removed.
+     */
+    _id?: string;
+    properties?: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    associations?: {
+        companies: Array<string>;
+    };
+    company_id?: string | null;
+    first_seen_at?: string;
+    segment_ids?: Array<string>;
+    creation_source?: string;
+    created_at?: string;
+    updated_at?: string;
+    notes?: Array<Note>;
+    /**
+     * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+     */
+    notes_truncated?: true;
+    properties_provenance?: {
+        [key: string]: Provenance;
+    };
+};
+
+export type ListedImport = {
+    import_id: string;
+    _id: string;
+    file_name: string;
+    size_bytes: number;
+    encoding: string;
+    delimiter: string;
+    /**
+     * The system whose export the file was recognized as.
+     */
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    /**
+     * null until the file has been read to its end.
+     */
+    row_count: number | null;
+    /**
+     * The progress of the preview, the import or the undo, from 0 to 1.
+     */
+    progress: number;
+    /**
+     * What the import would do, as of the latest preview.
+     */
+    preview: ImportCounts | null;
+    counts: ImportCounts;
+    /**
+     * CSV of all failed rows; null without any, or when the file is deleted.
+     */
+    failed_rows_url: string | null;
+    /**
+     * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
+     */
+    undo: ImportUndo | null;
+    can_undo: boolean;
+    error: RecordError | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+    expires_at: string;
+    has_file: boolean;
+};
+
+/**
+ * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+ */
+export type LoginError = {
+    code: string;
+    message: string;
+    /**
+     * The HTTP status with which other calls of this flow return this error.
+     */
+    http_status: number;
+};
+
+export type LoginResult = {
+    profile_id: string | null;
+    session_id: string;
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
 };
 
 export type MailPreview = {
@@ -2783,6 +2589,11 @@ export type Message = {
     truncated?: true;
 };
 
+export type NamedActor = {
+    id: string;
+    name: string;
+};
+
 export type Note = {
     note_id: string;
     _id: string;
@@ -2833,6 +2644,12 @@ export type OAuthClient = {
      */
     redirect_url: string;
     updated_at: string | null;
+};
+
+export type OverviewDay = {
+    date: string;
+    events: number;
+    visitors: number;
 };
 
 export type Pagination = {
@@ -2966,10 +2783,7 @@ export type PreviewHookResult = {
     error: {
         code: string;
         message: string;
-        details: Array<{
-            path: string;
-            message: string;
-        }>;
+        details: Array<ErrorDetail>;
     } | null;
     event: {
         name: string;
@@ -3050,10 +2864,7 @@ export type PreviewedRow = {
         before: string | null;
         after: string | null;
     }>;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
 };
 
 export type Property = {
@@ -3080,6 +2891,11 @@ export type ProposeActionResult = {
     warnings?: Array<string>;
 };
 
+export type Provenance = {
+    source: string;
+    updated_at: string;
+};
+
 export type PullConnectionResult = {
     status: 'success';
     connection: Connection;
@@ -3096,10 +2912,7 @@ export type PushSourceContactsResult = {
         external_id: string | null;
         status: 'created' | 'updated' | 'unchanged' | 'failed';
         contact_id?: string;
-        error?: {
-            code: string;
-            message: string;
-        };
+        error?: RecordError;
     }>;
     /**
      * How many records failed.
@@ -3122,16 +2935,18 @@ export type PushSourceConversationsResult = {
          * Number of new messages.
          */
         recorded?: number;
-        error?: {
-            code: string;
-            message: string;
-        };
+        error?: RecordError;
     }>;
     /**
      * Number of failed records.
      */
     failed: number;
     warnings?: Array<string>;
+};
+
+export type QuietHours = {
+    from: string;
+    to: string;
 };
 
 export type ReadyResult = {
@@ -3150,15 +2965,17 @@ export type ReceiveHookResult = {
     /**
      * Why the body was skipped or failed, or why the last attempt did not finish.
      */
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
     /**
      * The name of its event.
      */
     event: string | null;
     warnings?: Array<string>;
+};
+
+export type RecordError = {
+    code: string;
+    message: string;
 };
 
 export type RecoverVisitorResult = {
@@ -3390,11 +3207,7 @@ export type Run = {
      * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
     trigger: 'manual' | 'schedule' | 'proposal';
-    requested_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    };
+    requested_by: Actor;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -3402,34 +3215,13 @@ export type Run = {
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
-    summary: {
-        contacts_evaluated: number;
-        actions_proposed: number;
-        actions_auto_approved: number;
-        actions_pending_approval: number;
-        /**
-         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
-         */
-        actions_skipped: number;
-        errors: number;
-    };
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    summary: RunSummary;
+    usage: TokenUsage;
 };
 
 export type RunContact = {
     contact_id: string;
-    contact: {
-        contact_id: string;
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-        company: string | null;
-    } | null;
+    contact: EvaluatedContact | null;
     status: 'pending' | 'evaluated' | 'failed' | 'skipped' | 'proposed';
     reasoning: string | null;
     error: string | null;
@@ -3465,11 +3257,7 @@ export type RunDetail = {
      * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
     trigger: 'manual' | 'schedule' | 'proposal';
-    requested_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    };
+    requested_by: Actor;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -3477,22 +3265,8 @@ export type RunDetail = {
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
-    summary: {
-        contacts_evaluated: number;
-        actions_proposed: number;
-        actions_auto_approved: number;
-        actions_pending_approval: number;
-        /**
-         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
-         */
-        actions_skipped: number;
-        errors: number;
-    };
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    summary: RunSummary;
+    usage: TokenUsage;
     contact_results?: Array<RunContact>;
 };
 
@@ -3500,6 +3274,18 @@ export type RunHookBodyResult = {
     status: 'success';
     body: HookBody;
     warnings?: Array<string>;
+};
+
+export type RunSummary = {
+    contacts_evaluated: number;
+    actions_proposed: number;
+    actions_auto_approved: number;
+    actions_pending_approval: number;
+    /**
+     * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
+     */
+    actions_skipped: number;
+    errors: number;
 };
 
 export type RunWarehouseExportResult = {
@@ -3517,10 +3303,7 @@ export type SavedView = {
         [key: string]: string | number | boolean | Array<string>;
     };
     columns: Array<string>;
-    created_by: {
-        id: string;
-        name: string;
-    } | null;
+    created_by: NamedActor | null;
     created_at: string;
     updated_at: string;
 };
@@ -3581,6 +3364,15 @@ export type SdkResult = {
     status: 'success';
     success: true;
     warnings?: Array<string>;
+};
+
+export type SeenEvent = {
+    event_id: string;
+    event: string;
+    timestamp: string;
+    url: string | null;
+    visitor_id: string;
+    contact_id: string | null;
 };
 
 export type Segment = {
@@ -3670,16 +3462,18 @@ export type SendEventsResult = {
          * null for an anonymous visitor.
          */
         contact_id?: string | null;
-        error?: {
-            code: string;
-            message: string;
-        };
+        error?: RecordError;
     }>;
     /**
      * How many events failed.
      */
     failed: number;
     warnings?: Array<string>;
+};
+
+export type SentParticipant = {
+    address?: string | null;
+    name?: string | null;
 };
 
 export type SetConnectionWriteBackResult = {
@@ -3721,11 +3515,7 @@ export type SocialCheckResult = {
 export type SocialLoginCodeResult = {
     status: 'success';
     session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -3733,11 +3523,7 @@ export type SocialLoginResult = {
     status: 'success';
     message: string;
     identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -3746,22 +3532,8 @@ export type SocialLoginStatusResult = {
     session_id: string;
     identity_id: string;
     profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
+    error?: LoginError;
+    login_result: LoginResult;
     warnings?: Array<string>;
 };
 
@@ -3893,6 +3665,12 @@ export type TimelineVisit = {
     visit: Visit;
 };
 
+export type TokenUsage = {
+    input_tokens: number;
+    output_tokens: number;
+    cost_usd: number;
+};
+
 export type ToolCall = {
     tool: string;
     arguments: {
@@ -3922,6 +3700,11 @@ export type TriggerAgentResult = {
     warnings?: Array<string>;
 };
 
+export type UnchangedRecord = {
+    id: string;
+    error: RecordError;
+};
+
 export type UndoImportResult = {
     status: 'success';
     import: Import;
@@ -3944,10 +3727,7 @@ export type UnifiedProfile = {
         [key: string]: {
             unique_values: Array<{
                 value: unknown;
-                sources: Array<{
-                    source: string;
-                    updated_at: string;
-                }>;
+                sources: Array<Provenance>;
             }>;
             all_sources: Array<string>;
             has_conflict: boolean;
@@ -4176,17 +3956,8 @@ export type Visit = {
     device_type: string | null;
     is_bot: boolean;
     internal_contact_id: string | null;
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
-    company: {
-        _id: string;
-        name: string | null;
-        domain: string | null;
-    } | null;
+    contact: JoinedContact | null;
+    company: JoinedCompany | null;
 };
 
 export type Visitor = {
@@ -4194,12 +3965,7 @@ export type Visitor = {
     /**
      * The contact that the latest event belongs to.
      */
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
+    contact: JoinedContact | null;
     first_seen_at: string;
     last_seen_at: string;
     events: number;
@@ -4393,6 +4159,11 @@ export type WebhookEventType = {
     sample: unknown;
 };
 
+export type WebhookHeader = {
+    name: string;
+    value: string;
+};
+
 export type WebhookHealth = {
     subscription_id: string;
     /**
@@ -4504,11 +4275,7 @@ export type ApproveActionInput = {
 };
 
 export type ApproveActionsInput = {
-    actions: Array<{
-        run_id: string;
-        contact_id: string;
-        action_index: number;
-    }>;
+    actions: Array<ActionPlace>;
 };
 
 export type AskInput = {
@@ -4676,46 +4443,11 @@ export type CreateAgentInput = {
     name: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
@@ -4884,10 +4616,7 @@ export type CreateWebhookInput = {
     /**
      * Sent with each delivery. At most 20.
      */
-    headers?: Array<{
-        name: string;
-        value: string;
-    }>;
+    headers?: Array<WebhookHeader>;
     /**
      * `json`: the whole event. `slack`: a message for an incoming webhook of Slack, or of Mattermost, Rocket.Chat or Discord (its URL with /slack at the end).
      */
@@ -5001,46 +4730,11 @@ export type DryRunAgentInput = {
     name: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
@@ -6650,14 +6344,8 @@ export type PushSourceConversationsInput = {
         messages: Array<{
             message_id: string;
             direction: 'inbound' | 'outbound';
-            from: {
-                address?: string | null;
-                name?: string | null;
-            };
-            to: Array<{
-                address?: string | null;
-                name?: string | null;
-            }>;
+            from: SentParticipant;
+            to: Array<SentParticipant>;
             sent_at: string;
             text: string;
             html?: string | null;
@@ -6667,7 +6355,9 @@ export type PushSourceConversationsInput = {
 
 export type ReceiveHookInput = {
     token: string;
-} & unknown;
+} & {
+    [key: string]: unknown;
+};
 
 export type RejectActionInput = {
     /**
@@ -6689,11 +6379,7 @@ export type RejectActionInput = {
 };
 
 export type RejectActionsInput = {
-    actions: Array<{
-        run_id: string;
-        contact_id: string;
-        action_index: number;
-    }>;
+    actions: Array<ActionPlace>;
     /**
      * Stored in the audit log.
      */
@@ -7367,46 +7053,11 @@ export type UpdateAgentInput = {
     name?: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
@@ -7421,10 +7072,7 @@ export type UpdateAgentSettingsInput = {
     /**
      * The hours in which no outreach is sent, as HH:MM; null for none.
      */
-    quiet_hours?: {
-        from: string;
-        to: string;
-    } | null;
+    quiet_hours?: QuietHours | null;
     /**
      * An IANA name, used for contacts without a `timezone` property and for daily limits.
      */
@@ -7607,10 +7255,7 @@ export type UpdateWebhookInput = {
     /**
      * Sent with each delivery. At most 20.
      */
-    headers?: Array<{
-        name: string;
-        value: string;
-    }>;
+    headers?: Array<WebhookHeader>;
     template?: string | null;
 };
 

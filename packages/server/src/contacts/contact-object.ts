@@ -4,9 +4,9 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
-import { type Properties, PropertiesOutput } from './properties.ts'
+import { type Properties, PropertiesOutput, PropertyProvenance } from './properties.ts'
 
-const Provenance = Type.Record(Type.String(), Type.Object({ source: Type.String(), updated_at: Timestamp }))
+const Provenance = Type.Record(Type.String(), PropertyProvenance)
 
 const FIELDS = {
   contact_id: Id,
@@ -43,7 +43,7 @@ export const SegmentMember = Type.Object(
   { title: 'SegmentMember' },
 )
 /** A contact with the requested fields. */
-export const ProjectedContact = Type.Partial(Contact)
+export const ProjectedContact = Type.Partial(Contact, { title: 'ListedContact' })
 
 type ContactObject = Type.Static<typeof Contact>
 

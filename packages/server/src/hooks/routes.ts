@@ -16,7 +16,11 @@ const Path = Type.Object({ token: Type.String() })
 /** The response to the sender. It does not reveal which person the body is about. */
 /** For openapi.json: the handler parses the bytes. */
 const AnyBody = Type.Unknown({
-  'x-record': { examples: [{ type: 'order_paid', order: { id: 'o-1', total: 49.9 }, email: 'ada@example.com' }] },
+  'x-record': {
+    type: 'object',
+    additionalProperties: true,
+    examples: [{ type: 'order_paid', order: { id: 'o-1', total: 49.9 }, email: 'ada@example.com' }],
+  },
 })
 const Received = success({
   body_id: Id,

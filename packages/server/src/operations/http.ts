@@ -74,7 +74,8 @@ function mount<Services extends object>(
   })
 }
 
-const IdempotencyKey = Type.String({
+/** Headers of a request that may be repeated, and of its response. */
+export const IdempotencyKey = Type.String({
   description:
     'A retry with the same key and body within 24 hours gets the response to the first request and changes nothing. Use a new key, such as a UUID, for each request.',
   examples: ['0b6f1c52-8c3e-4c11-9d5b-4a4a6e0b8f7d'],
@@ -93,7 +94,7 @@ function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatc
 }
 
 const ETag = Type.String({ description: 'The version of the record, for `If-Match`.' })
-const IdempotentReplayed = Type.Literal('true', {
+export const IdempotentReplayed = Type.Literal('true', {
   description: 'Sent if the response repeats that of an earlier request with the same `Idempotency-Key`.',
 })
 

@@ -6,7 +6,10 @@ import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 
-const Day = Type.Object({ date: Type.String(), events: Type.Integer(), visitors: Type.Integer() })
+const Day = Type.Object(
+  { date: Type.String(), events: Type.Integer(), visitors: Type.Integer() },
+  { title: 'OverviewDay' },
+)
 
 const FIGURES = {
   visitors: Type.Integer(),

@@ -72,7 +72,11 @@ export async function requestExport(
 }
 
 /** A page of a tenant's exports, newest first. */
-export async function listExports(tenant: Tenant, page: Page, now: Date): Promise<{ exports: Export[]; total: number }> {
+export async function listExports(
+  tenant: Tenant,
+  page: Page,
+  now: Date,
+): Promise<{ exports: Export[]; total: number }> {
   const all = tenant.db.selectFrom('exports')
   const newest = all.selectAll().orderBy('created_at', 'desc').orderBy('export_id', 'desc')
   const [rows, counted] = await Promise.all([

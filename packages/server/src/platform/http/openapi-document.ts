@@ -67,13 +67,13 @@ function header(description: string, type = 'string') {
 /**
  * Adds examples and headers to openapi.json, and moves what operations share to its components, with a name for each body
  * and response: code generators would invent others.
- * @param exampleOf the recorded response of an operation
+ * @param exampleOf the recorded response of an operation, or an error by its component
  * @throws Error if an operation has an unknown tag, or two schemas have the same name.
  */
 export function completeDocument(
   given: Document,
   tags: readonly Tag[],
-  exampleOf: (operationId: string) => unknown,
+  exampleOf: (name: string) => unknown,
 ): Document {
   const headers: Record<string, object> = { ...HEADERS }
   const responses: Record<string, Response> = {}
@@ -82,7 +82,7 @@ export function completeDocument(
     if (unknown !== undefined) throw new Error(`The tag '${unknown}' of ${operation.operationId} is not declared.`)
     completeBody(operation)
     completeSuccesses(operation, headers, exampleOf(operation.operationId))
-    shareErrors(operation, responses)
+    shareErrors(operation, responses, exampleOf)
   }
   const { parts, schemas } = nameSchemas({ paths: given.paths, responses })
   const components = { ...given.components, schemas, responses: sorted(parts.responses), headers: sorted(headers) }
@@ -126,18 +126,24 @@ function completeSuccesses({ operationId, responses }: Described, headers: objec
 }
 
 /** Replaces each error by a reference to the response that all errors of its status share, with the operation's codes. */
-function shareErrors({ responses }: Described, shared: Record<string, Response>): void {
+function shareErrors(
+  { responses }: Described,
+  shared: Record<string, Response>,
+  exampleOf: (name: string) => unknown,
+): void {
   for (const [status, response] of Object.entries(responses)) {
     if (status.startsWith('2')) continue
     const title = status === 'default' ? 'Error' : (STATUS_CODES[status] ?? status)
     const name = title.replaceAll(/\W/g, '')
     const added = ['X-Request-Id', ...(HEADERS_OF_ERRORS[status] ?? [])]
     const { description, content } = response
-    shared[name] ??= {
-      description: status === 'default' ? description : `${title}.`,
-      headers: references('headers', added),
-      content,
-    } as Response
+    if (shared[name] === undefined) {
+      const media = content?.[JSON_TYPE]
+      const example = exampleOf(name)
+      if (media !== undefined && example !== undefined) media.example = example
+      const ofAll = status === 'default' ? description : `${title}.`
+      shared[name] = { description: ofAll, headers: references('headers', added), ...(content ? { content } : {}) }
+    }
     responses[status] = { $ref: `#/components/responses/${name}`, description } as Response
   }
 }

@@ -19,7 +19,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`.',
+          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`. Examples are real responses; their lists are cut to two entries.',
       },
       servers: [{ url: config.publicUrl }],
       components: {
@@ -47,12 +47,12 @@ export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Ta
     transformObject: (document) => {
       if (!('openapiObject' in document)) return {}
       const examples = readExamples()
-      return completeDocument(document.openapiObject as never, tags, (operationId) => examples.get(operationId))
+      return completeDocument(document.openapiObject as never, tags, (name) => examples.get(name))
     },
   }
 }
 
-/** The responses that examples.test.ts recorded, by operation. */
+/** The responses that examples.test.ts recorded, by operation; errors by their component. */
 function readExamples(): Map<string, unknown> {
   const files = readdirSync(EXAMPLES)
   return new Map(files.map((file) => [basename(file, '.json'), JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'))]))

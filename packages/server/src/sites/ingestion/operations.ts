@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { operationsWith } from '../../operations/declare.ts'
-import { Id, Nullable } from '../../platform/http/responses.ts'
+import { Id, Nullable, RecordError } from '../../platform/http/responses.ts'
 import type { RecordCalls } from './record-calls.ts'
 import { EVENTS_EXAMPLE, EVENTS_FIELDS, parseServerEvent } from './requests.ts'
 
@@ -15,7 +15,7 @@ const Result = Type.Object({
   status: Type.Enum(['accepted', 'failed']),
   event_id: Type.Optional(Id),
   contact_id: Type.Optional(Nullable(Id, 'null for an anonymous visitor.')),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(RecordError),
 })
 
 /** Events from servers. */
