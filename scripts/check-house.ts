@@ -61,7 +61,7 @@ const USES_CLICKHOUSE: Record<string, string> = {
 }
 /** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS is a list of words.) */
 const CALLS_OUT =
-  /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
+  /(?<!import \{ (METHODS|STATUS_CODES) \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
 /** A text for people as an attribute or a field, which belongs into a catalogue; text within tags is Biome's to find. */
 const TEXT_IN_CODE =
