@@ -49,13 +49,14 @@ interface Cell {
 interface Body {
   $ref?: string
   properties?: Record<string, unknown>
+  anyOf?: Body[]
 }
 
 interface Operation {
   operationId: string
   responses: Record<string, { description: string }>
   parameters?: { name: string; in: string }[]
-  requestBody?: { content: Record<string, { schema: Body & { anyOf?: Body[] } }> }
+  requestBody?: { content: Record<string, { schema: Body }> }
   security?: unknown[]
 }
 
@@ -191,9 +192,10 @@ function differencesOf(row: string, name: string): string[] {
 
 /** Names of the query's parameters and of the body's top-level fields. */
 function parametersOf({ parameters = [], requestBody }: Operation): string[] {
-  const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.anyOf ?? [schema])
-  const named = bodies.map((body) => components.schemas[body.$ref?.split('/').at(-1) ?? ''] ?? body)
-  const fields = named.flatMap(({ properties = {} }) => Object.keys(properties))
+  const schemaOf = (body: Body) => components.schemas[body.$ref?.split('/').at(-1) ?? ''] ?? body
+  const bodies = Object.values(requestBody?.content ?? {}).map(({ schema }) => schemaOf(schema))
+  const alternatives = bodies.flatMap((body) => body.anyOf?.map(schemaOf) ?? [body])
+  const fields = alternatives.flatMap(({ properties = {} }) => Object.keys(properties))
   const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)
   return [...new Set([...query, ...fields])]
 }

@@ -42,7 +42,8 @@ interface Method {
   /** The path's parameters, then the query's or the body's, as one object. */
   input: Schema | null
   isInputRequired: boolean
-  answer: Schema
+  /** The name of the schema of its answer. */
+  answer: string
   /** The field of the answer that has the records of a page, and how callers ask for the next one. */
   list: { field: string; by: 'page' | 'offset' } | null
   /** Whether the body is text instead of JSON. */
@@ -75,25 +76,22 @@ export async function generateClient(folder: string, openapiFile = 'openapi.json
   writeFileSync(join(folder, 'operations.ts'), renderOperations(methods))
 }
 
-/** A document of schemas alone, with each operation's input and answer under a name, because callers use no other types. */
+/** A document of schemas alone, with each operation's input under a name. */
 function typesOnly({ info, components }: Document, methods: Method[]): object {
-  // Callers catch one class of errors; a type `Error` would hide the language's own.
-  const { Error: _, ...schemas } = components.schemas
-  for (const { name, input, answer } of methods) {
-    if (input) schemas[inputName(name)] = input
-    schemas[answerName(name)] = answer
-  }
+  // Callers catch one class of errors; a type `Error` would hide the language's own. Inputs have the fields of requests.
+  const known = Object.entries(components.schemas).filter(([name]) => name !== 'Error' && !name.endsWith('Request'))
+  const inputs = methods.flatMap(({ name, input }) => (input ? [[inputName(name), input]] : []))
+  const schemas = { ...Object.fromEntries(known), ...Object.fromEntries(inputs) }
   return { openapi: '3.1.0', info, paths: {}, components: { schemas } }
 }
 
 function methodsOf({ paths, components }: Document): Method[] {
   return Object.entries(paths)
     .flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, described]) =>
-        methodOf(`${method.toUpperCase()} ${path}`, described, components.schemas),
-      ),
+      Object.entries(operations)
+        .filter(([, { operationId }]) => !LEFT_OUT.includes(operationId))
+        .map(([method, described]) => methodOf(`${method.toUpperCase()} ${path}`, described, components.schemas)),
     )
-    .filter(({ name }) => !LEFT_OUT.includes(name))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
@@ -114,20 +112,19 @@ function methodOf(http: string, described: Described, schemas: Record<string, Sc
     ]),
     required: [...given.filter((each) => each.required).map((each) => each.name), ...fields.map(([field]) => field)],
   }
-  const jsonBody = isText ? undefined : body?.schema
+  const jsonBody = isText || !body ? undefined : resolved(body.schema, schemas)
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content?.['application/json']
-  if (!answer) throw new Error(`${name} documents no answer.`)
+  if (!answer?.schema.$ref) throw new Error(`${name} documents no answer.`)
   return {
     name,
     http,
     comment: [summary, description].filter(Boolean).join('.\n\n'),
     input: inputOf(direct, jsonBody),
     isInputRequired: direct.required?.length !== 0 || isRequired(jsonBody),
-    answer: answer.schema,
+    answer: nameOf(answer.schema.$ref),
     list: listOf(
-      answer.schema,
+      resolved(answer.schema, schemas),
       given.map((each) => each.name),
-      schemas,
     ),
     isText,
   }
@@ -150,8 +147,13 @@ function isRequired(body: Schema | undefined): boolean {
   return body !== undefined && (body.properties === undefined || (body.required ?? []).length > 0)
 }
 
-function listOf(answer: Schema, names: string[], schemas: Record<string, Schema>): Method['list'] {
-  const { properties = {} } = answer.$ref ? (schemas[answer.$ref.split('/').at(-1) ?? ''] ?? {}) : answer
+const nameOf = (reference: string) => reference.split('/').at(-1) ?? ''
+
+function resolved(schema: Schema, schemas: Record<string, Schema>): Schema {
+  return schema.$ref ? (schemas[nameOf(schema.$ref)] ?? {}) : schema
+}
+
+function listOf({ properties = {} }: Schema, names: string[]): Method['list'] {
   const by = names.includes('page') && properties.pagination ? 'page' : names.includes('offset') ? 'offset' : null
   const fields = Object.keys(properties).filter((field) => field !== 'warnings' && isList(properties[field]))
   const [field] = fields
@@ -162,17 +164,18 @@ function isList(schema: Schema | undefined): boolean {
   return schema?.type === 'array' || (schema?.anyOf?.every(isList) ?? false)
 }
 
-const answerName = (name: string) => `${typeName(name)}Response`
-const inputName = (name: string) => `${typeName(name)}Input`
-const typeName = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+const inputName = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`
 
 function renderOperations(methods: Method[]): string {
-  const types = methods.flatMap(({ name, input }) => [...(input ? [inputName(name)] : []), answerName(name)])
+  const types = methods.flatMap(({ name, input, answer }) => [...(input ? [inputName(name)] : []), answer])
   return `// Generated from openapi.json by \`npm run generate\`.
 
 import { Caller, type List, type RequestOptions } from '../call.ts'
 import type {
-${types.map((type) => `  ${type},`).join('\n')}
+${[...new Set(types)]
+  .sort()
+  .map((type) => `  ${type},`)
+  .join('\n')}
 } from './types.gen.ts'
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -182,8 +185,7 @@ ${methods.map(renderMethod).join('\n\n')}
 `
 }
 
-function renderMethod({ name, http, comment, input, isInputRequired, list, isText }: Method): string {
-  const answer = answerName(name)
+function renderMethod({ name, http, comment, input, isInputRequired, answer, list, isText }: Method): string {
   const parameters = input ? [`input: ${inputName(name)}${isInputRequired ? '' : ' = {}'}`] : []
   const given = input ? 'input' : '{}'
   const call = `'${http}', ${given}, options`

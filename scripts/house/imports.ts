@@ -1,8 +1,8 @@
 import { importsOf, SERVER, type Sources, serverCode, TRACKER } from './sources.ts'
 
-/** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS is a list of words.) */
+/** Calls to an address. Addresses from users must be checked, so one folder makes all calls. (METHODS and STATUS_CODES are lists of words.) */
 const CALLS_OUT =
-  /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
+  /(?<!import \{ (METHODS|STATUS_CODES) \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
 /** Which parts of the server may import which, and who may call other hosts. */
 export function importRules(sources: Sources): string[] {

@@ -1,6 +1,6 @@
 import { Caller, type ClientOptions } from './call.ts'
 import { CustomerDataError } from './errors.ts'
-import type { IdentifyInput, SendEventsInput, SendEventsResponse } from './generated/types.gen.ts'
+import type { IdentifyInput, SendEventsInput, SendEventsResult } from './generated/types.gen.ts'
 import { isTransient, wait, waitBeforeRetry } from './retry.ts'
 
 /** An event, with the person or the visitor whose it is. */
@@ -180,7 +180,7 @@ export class Tracker extends Caller {
       await this.call('POST /v1/identify', contents[0], options)
       return
     }
-    const { results } = await this.call<SendEventsResponse>('POST /v1/events', { events: contents }, options)
+    const { results } = await this.call<SendEventsResult>('POST /v1/events', { events: contents }, options)
     for (const { index, error } of results) {
       const call = calls[index]
       if (error && call) this.#lose(new CustomerDataError(error.message, { code: error.code, status: 200 }), [call])

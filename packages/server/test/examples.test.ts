@@ -5,10 +5,12 @@ import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
 import { type Declaration, type Operation, routeOf, type Values } from '../src/operations/declare.ts'
 import { MAIL, propose } from './actions.ts'
 import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
+import { createHook, send } from './hooks.ts'
 import { act, ended, uploaded } from './imports.ts'
 import { exampleOf, oneOfEach } from './one-of-each.ts'
 import { type Browser, signedIn } from './people.ts'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
+import { expectExample } from './recorded-examples.ts'
+import { type Answer, call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 
 /**
@@ -46,6 +48,7 @@ const OF_ITS_OWN: Record<string, () => Promise<Values>> = {
       run_id: await triggerRun(tenant.handle, { jobs }, ids.agent_id ?? '', null, { kind: 'service' }, new Date()),
     }
   },
+  triggerAgent: async () => ({ agent_id: ids.agent_id, contact_ids: [ids.contact_id] }),
   eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),
   // The action of `oneOfEach` has no sender, so it can only be rejected, and its contact cannot receive mail.
   approveAction: async () => {
@@ -101,7 +104,8 @@ const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...o
 describe.each(IN_ORDER)('$name', (operation) => {
   test('answers its example with the declared fields', async () => {
     const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
-    await succeed(owner, operation, exampleWith(operation, own), { ...ids, ...own })
+    const { body } = await succeed(owner, operation, exampleWith(operation, own), { ...ids, ...own })
+    await expectExample(operation.name, body)
   })
 
   if (routeOf(operation).method !== 'GET') return
@@ -131,3 +135,103 @@ function anyValueOf(schema: Parameter): unknown {
   const given = [schema.enum?.[0], schema['x-words']?.[0], schema.examples?.[0], schema.default, schema.minimum]
   return given.find((value) => value !== undefined) ?? (schema.type === 'boolean' ? true : 'example')
 }
+
+interface Described {
+  operationId: string
+  requestBody?: { content: Record<string, { example?: unknown }> }
+}
+
+/** The routes of openapi.json that are no operations, such as those that pages call. */
+describe('every other route', () => {
+  type Send = (path: string, body: never) => Promise<Answer>
+  let other: TestTenant
+  let key: string
+
+  beforeAll(async () => {
+    other = await createTestTenant(service)
+    key = (await other.call('POST', '/v1/sources', { name: 'Server', type: 'server' })).body.write_key
+  })
+
+  const posts = (path: string, body: unknown, headers: Record<string, string>) =>
+    call(service, 'POST', path, { headers, body: JSON.stringify(body) })
+  const fromPage: Send = (path, body) => posts(path, body, { origin: `https://${other.site}` })
+  const bySource: Send = (path, body) => posts(path, body, { authorization: `Basic ${btoa(`${key}:`)}` })
+  const reads: Send = (path) => call(service, 'GET', path)
+  const mapping = { event: { name: { path: 'type' }, id: { path: 'order.id' } }, contact: { email: { path: 'email' } } }
+  const SENDERS: Record<string, Send> = {
+    health: reads,
+    ready: reads,
+    trackerScript: reads,
+    track: fromPage,
+    recoverVisitor: fromPage,
+    submitForm: fromPage,
+    sdkTrack: bySource,
+    sdkPage: bySource,
+    sdkScreen: bySource,
+    sdkGroup: bySource,
+    sdkAlias: bySource,
+    sdkBatch: bySource,
+    sdkImport: bySource,
+    receiveHook: async (_path, body) => send(service, await createHook(other, { mapping }), body),
+    uploadImport: (_path, body) => other.upload(body),
+  }
+
+  test('answers its example', async () => {
+    const { paths } = service.app.swagger() as unknown as { paths: Record<string, Record<string, Described>> }
+    const operations = OPERATIONS.map(({ name }) => name)
+    const routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((described) => ({ path, ...described })),
+    )
+    const others = routes.filter(({ operationId }) => !operations.includes(operationId))
+    expect(others.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(SENDERS).sort())
+    for (const { path, operationId, requestBody } of others) {
+      const [example] = Object.values(requestBody?.content ?? {}).map((media) => media.example)
+      expect(example === undefined, operationId).toBe(requestBody === undefined)
+      const filled = path.replace('{tenant_id}', other.id).replace('{form_id}', 'newsletter')
+      const { status, body } = (await SENDERS[operationId]?.(filled, example as never)) ?? { status: 0, body: null }
+      expect([200, 201], `${operationId}: ${JSON.stringify(body)}`).toContain(status)
+      if (operationId !== 'trackerScript') await expectExample(operationId, body)
+    }
+  })
+})
+
+/** What openapi.json shows for errors of a status, for all operations that answer it. */
+describe('an error', () => {
+  const json = { 'content-type': 'application/json' }
+  const send = (headers: Record<string, string>, body: string) =>
+    call(service, 'POST', '/v1/contacts', { headers: { authorization: `Bearer ${tenant.key}`, ...headers }, body })
+  const ERRORS: Record<string, [status: number, code: string, () => Promise<Answer>]> = {
+    BadRequest: [400, 'validation_error', () => tenant.call('GET', '/v1/contacts?limit=1000')],
+    Unauthorized: [401, 'missing_api_key', () => call(service, 'GET', '/v1/contacts')],
+    Forbidden: [
+      403,
+      'insufficient_scope',
+      async () => tenant.call('GET', '/v1/contacts', undefined, await tenant.keyWith('events:read')),
+    ],
+    NotFound: [404, 'not_found', () => tenant.call('GET', `/v1/contacts/${tenant.id}`)],
+    Conflict: [
+      409,
+      'contact_email_taken',
+      async () => {
+        await tenant.contact('taken@example.com')
+        return tenant.call('POST', '/v1/contacts', { email: 'taken@example.com' })
+      },
+    ],
+    PreconditionFailed: [
+      412,
+      'changed_meanwhile',
+      async () => {
+        const path = `/v1/contacts/${await tenant.contact('changed@example.com')}`
+        const headers = { authorization: `Bearer ${tenant.key}`, 'if-match': '"another"' }
+        return call(service, 'PUT', path, { headers, body: '{"properties":{}}' })
+      },
+    ],
+    PayloadTooLarge: [413, 'body_too_large', () => send(json, JSON.stringify('x'.repeat(2_000_000)))],
+    UnsupportedMediaType: [415, 'unsupported_media_type', () => send({ 'content-type': 'text/plain' }, 'x')],
+  }
+  test.each(Object.entries(ERRORS))('%s', async (name, [status, code, cause]) => {
+    const { status: answered, body } = await cause()
+    expect([answered, body.error.code]).toEqual([status, code])
+    await expectExample(name, body)
+  })
+})

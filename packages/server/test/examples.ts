@@ -30,17 +30,19 @@ export function exampleWith(operation: Operation<Services>, own: Values): Values
   return Object.fromEntries(Object.entries(exampleOf(operation)).map(([name, value]) => [name, own[name] ?? value]))
 }
 
-/** Sends an input, and expects a success with the declared fields. @param ids for the path */
+/** Sends an input, and expects a success with the declared fields and headers. @param ids for the path */
 export async function succeed(
   caller: Caller,
   operation: Operation<Services>,
   sent: Values,
   ids: Values,
-): Promise<void> {
+): Promise<Answer> {
   const { method, url, hasBody } = routeOf(operation)
   const query = hasBody ? '' : queryOf(sent)
   const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
   const answer = await caller.call(method, fill(url, ids) + query, body)
   expect(answer.status, JSON.stringify(answer.body)).toBe(operation.status ?? 200)
   expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
+  expect(answer.headers.has('etag')).toBe(operation.etag !== undefined)
+  return answer
 }

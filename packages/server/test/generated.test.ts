@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Compile } from 'typebox/compile'
 import { beforeAll, expect, test } from 'vitest'
 import { pagesWithShownCode } from '../../../scripts/shown-code.ts'
 import { MIGRATIONS } from '../src/assembly/migrations.ts'
@@ -10,7 +11,9 @@ import { EVENTS_TABLE } from '../src/events/table.ts'
 import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
 import { renderOpenapi } from '../src/platform/http/openapi.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
+import { EXAMPLES } from './recorded-examples.ts'
 import { sharedService, type TestService } from './service.ts'
+import { undeclaredFields } from './undeclared-fields.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -55,6 +58,69 @@ test('every operation has a summary, a tag, documented answers and errors, and i
     }
   }
 })
+
+test('every operation shows a response that its schema allows', () => {
+  const { paths, components } = service.app.swagger() as unknown as {
+    paths: Record<string, Record<string, { operationId: string; responses: Record<string, Shown> }>>
+    components: { schemas: Record<string, object>; responses: object }
+  }
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const recorded = readdirSync(EXAMPLES).map((file) => file.replace('.json', ''))
+  const names = operations.map(({ operationId }) => operationId)
+  // The script of pages is no JSON.
+  expect(names.filter((name) => !recorded.includes(name))).toEqual(['trackerScript'])
+  expect(recorded.filter((name) => !names.includes(name) && !(name in components.responses))).toEqual([])
+  for (const { operationId, responses } of operations) {
+    const [success] = Object.entries(responses).flatMap(([status, each]) => (status.startsWith('2') ? [each] : []))
+    const media = success?.content?.['application/json']
+    if (media === undefined) continue
+    const schema = inPlace(media.schema, components.schemas)
+    expect([operationId, [...Compile(schema).Errors(media.example)]]).toEqual([operationId, []])
+    expect([operationId, undeclaredFields(schema, media.example)]).toEqual([operationId, []])
+  }
+})
+
+test('a generated client has a name for every body, response and object that is in several of them', () => {
+  const { paths, components } = service.app.swagger() as unknown as {
+    paths: Record<string, Record<string, { requestBody?: Shown; responses: Record<string, Shown> }>>
+    components: Record<string, object>
+  }
+  const bodies = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).flatMap(({ requestBody, responses }) => [requestBody ?? {}, ...Object.values(responses)]),
+  )
+  for (const { content } of bodies) {
+    const media = content?.['application/json']
+    if (media) expect(media.schema).toEqual({ $ref: expect.any(String) })
+  }
+  const places = new Map<string, string[]>()
+  const visit = (value: unknown, place: string) => {
+    if (value === null || typeof value !== 'object') return
+    const {
+      properties,
+      description: _,
+      ...rest
+    } = value as { type?: unknown; properties?: object; description?: string }
+    if (rest.type === 'object' && properties && Object.keys(properties).length > 1 && place.includes('.')) {
+      const text = JSON.stringify({ properties, ...rest })
+      places.set(text, [...(places.get(text) ?? []), place])
+    }
+    for (const [name, part] of Object.entries(value)) visit(part, place === '' ? name : `${place}.${name}`)
+  }
+  visit(components.schemas, '')
+  expect([...places.values()].filter((each) => each.length > 1)).toEqual([])
+})
+
+interface Shown {
+  content?: Record<string, { schema: object; example?: unknown }>
+}
+
+/** A schema with the components that it names in their place. */
+function inPlace(schema: unknown, components: Record<string, object>): object {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    const name = value?.$ref?.split('/').at(-1)
+    return name === undefined ? value : inPlace(components[name], components)
+  })
+}
 
 test("the tables' types match the migrations", () => {
   const tables = 'packages/server/src/platform/postgres/generated/tables.ts'

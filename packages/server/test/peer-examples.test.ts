@@ -10,6 +10,7 @@ import { exampleWith, succeed, WITH_PEERS } from './examples.ts'
 import { type HubSpot, startHubSpot, TOKEN } from './hubspot.ts'
 import { type MailServers, startMailServers } from './mail-servers.ts'
 import { makeCertificate } from './receiver.ts'
+import { expectExample } from './recorded-examples.ts'
 import { type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { createIdentity } from './social.ts'
@@ -64,7 +65,10 @@ describe('with the system that it calls', () => {
 
   /** What replaces the values of an example, and the ids of its path. */
   const OWN: Record<(typeof WITH_PEERS)[number], () => Promise<Values>> = {
-    ask: async () => ({}),
+    ask: async () => {
+      model.answer = () => ({ content: '5 contacts are from France.' })
+      return {}
+    },
     setEmailAccount: async () => ({ identity_id: await createIdentity(tenant), ...(await mailbox()) }),
     checkEmailAccount: withMailbox,
     removeEmailAccount: withMailbox,
@@ -127,6 +131,7 @@ describe('with the system that it calls', () => {
     const operation = OPERATIONS.find((each) => each.name === name)
     if (!operation) throw new Error(`There is no operation ${name}.`)
     const own = await OWN[name]()
-    await succeed(tenant, operation, exampleWith(operation, own), own)
+    const { body } = await succeed(tenant, operation, exampleWith(operation, own), own)
+    await expectExample(name, body)
   })
 })

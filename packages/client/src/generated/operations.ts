@@ -3,449 +3,429 @@
 import { Caller, type List, type RequestOptions } from '../call.ts'
 import type {
   AddDomainInput,
-  AddDomainResponse,
+  AddDomainResult,
   AddSuppressionInput,
-  AddSuppressionResponse,
+  AddSuppressionResult,
   AggregateInput,
-  AggregateResponse,
+  AggregateResult,
+  ApiKeysPage,
+  ApprovalsPage,
   ApproveActionInput,
-  ApproveActionResponse,
+  ApproveActionResult,
   ApproveActionsInput,
-  ApproveActionsResponse,
+  ApproveActionsResult,
   AskInput,
-  AskResponse,
+  AskResult,
+  AuditLogPage,
   BatchActivityInput,
-  BatchActivityResponse,
+  BatchActivityResult,
   BatchDetailsInput,
-  BatchDetailsResponse,
+  BatchDetailsResult,
   CancelImportInput,
-  CancelImportResponse,
+  CancelImportResult,
   CancelRunInput,
-  CancelRunResponse,
+  CancelRunResult,
   ChangeCompaniesInput,
-  ChangeCompaniesResponse,
+  ChangeCompaniesResult,
   ChangeContactsInput,
-  ChangeContactsResponse,
+  ChangeContactsResult,
   CheckEmailAccountInput,
-  CheckEmailAccountResponse,
+  CheckEmailAccountResult,
   CheckPlaybookInput,
-  CheckPlaybookResponse,
+  CheckPlaybookResult,
+  CompaniesPage,
+  CompanyContactsPage,
+  CompanyEventsPage,
   CompleteAuthorizationInput,
-  CompleteAuthorizationResponse,
+  CompleteAuthorizationResult,
+  ConnectedAppsPage,
+  ConnectionErrorsPage,
+  ConnectionRunsPage,
+  ConnectionsPage,
+  ContactsPage,
+  ConversationsPage,
   CreateAgentInput,
-  CreateAgentResponse,
+  CreateAgentResult,
   CreateApiKeyInput,
-  CreateApiKeyResponse,
+  CreateApiKeyResult,
   CreateCompanyInput,
-  CreateCompanyResponse,
+  CreateCompanyResult,
   CreateConnectionInput,
-  CreateConnectionResponse,
+  CreateConnectionResult,
   CreateContactInput,
-  CreateContactResponse,
-  CreateExportInput,
-  CreateExportResponse,
+  CreateContactResult,
+  CreateExportResult,
   CreateHookInput,
-  CreateHookResponse,
+  CreateHookResult,
   CreateIdentityInput,
-  CreateIdentityResponse,
+  CreateIdentityResult,
   CreateInvitationInput,
-  CreateInvitationResponse,
+  CreateInvitationResult,
   CreateNoteInput,
-  CreateNoteResponse,
+  CreateNoteResult,
   CreateSegmentInput,
-  CreateSegmentResponse,
+  CreateSegmentResult,
   CreateSourceInput,
-  CreateSourceResponse,
+  CreateSourceResult,
   CreateViewInput,
-  CreateViewResponse,
+  CreateViewResult,
   CreateWarehouseDestinationInput,
-  CreateWarehouseDestinationResponse,
+  CreateWarehouseDestinationResult,
   CreateWebhookInput,
-  CreateWebhookResponse,
+  CreateWebhookResult,
   DeleteAgentInput,
-  DeleteAgentResponse,
+  DeleteAgentResult,
   DeleteCompanyInput,
-  DeleteCompanyResponse,
+  DeleteCompanyResult,
   DeleteConnectionInput,
-  DeleteConnectionResponse,
+  DeleteConnectionResult,
   DeleteContactInput,
-  DeleteContactResponse,
+  DeleteContactResult,
   DeleteHookInput,
-  DeleteHookResponse,
+  DeleteHookResult,
   DeleteIdentityInput,
-  DeleteIdentityResponse,
+  DeleteIdentityResult,
   DeleteInvitationInput,
-  DeleteInvitationResponse,
+  DeleteInvitationResult,
   DeleteNoteInput,
-  DeleteNoteResponse,
+  DeleteNoteResult,
   DeleteOAuthClientInput,
-  DeleteOAuthClientResponse,
+  DeleteOAuthClientResult,
   DeleteSegmentInput,
-  DeleteSegmentResponse,
+  DeleteSegmentResult,
   DeleteSourceInput,
-  DeleteSourceResponse,
+  DeleteSourceResult,
   DeleteViewInput,
-  DeleteViewResponse,
+  DeleteViewResult,
   DeleteWarehouseDestinationInput,
-  DeleteWarehouseDestinationResponse,
+  DeleteWarehouseDestinationResult,
   DeleteWebhookInput,
-  DeleteWebhookResponse,
+  DeleteWebhookResult,
+  DomainsPage,
   DryRunAgentInput,
-  DryRunAgentResponse,
+  DryRunAgentResult,
+  EmailThreadsPage,
   EraseContactInput,
-  EraseContactResponse,
+  EraseContactResult,
+  ErasuresPage,
+  EventTypesPage,
+  EventsPage,
+  ExportsPage,
   GetActionInput,
-  GetActionResponse,
+  GetActionResult,
   GetAgentInput,
-  GetAgentResponse,
+  GetAgentResult,
   GetAgentRunInput,
-  GetAgentRunResponse,
-  GetAgentSettingsResponse,
+  GetAgentRunResult,
+  GetAgentSettingsResult,
   GetApiKeyInput,
-  GetApiKeyResponse,
-  GetAskModelResponse,
-  GetAuditEntryInput,
-  GetAuditEntryResponse,
+  GetApiKeyResult,
+  GetAskModelResult,
   GetCompanyInput,
-  GetCompanyResponse,
+  GetCompanyResult,
   GetConnectedAppInput,
-  GetConnectedAppResponse,
+  GetConnectedAppResult,
   GetConnectionInput,
-  GetConnectionResponse,
+  GetConnectionResult,
   GetConnectorInput,
-  GetConnectorResponse,
+  GetConnectorResult,
   GetContactInput,
-  GetContactResponse,
-  GetConversationInput,
-  GetConversationResponse,
+  GetContactResult,
   GetDomainInput,
-  GetDomainResponse,
+  GetDomainResult,
   GetErasureInput,
-  GetErasureResponse,
+  GetErasureResult,
   GetEventInput,
-  GetEventResponse,
+  GetEventResult,
   GetEventStatsInput,
-  GetEventStatsResponse,
+  GetEventStatsResult,
   GetExportInput,
-  GetExportResponse,
-  GetHookInput,
-  GetHookResponse,
+  GetExportResult,
   GetHookBodyInput,
-  GetHookBodyResponse,
-  GetIdentityInput,
-  GetIdentityResponse,
+  GetHookBodyResult,
+  GetHookInput,
+  GetHookResult,
   GetIdentityConnectionsInput,
-  GetIdentityConnectionsResponse,
+  GetIdentityConnectionsResult,
+  GetIdentityInput,
+  GetIdentityResult,
   GetImportInput,
-  GetImportResponse,
   GetImportPreviewInput,
-  GetImportPreviewResponse,
+  GetImportPreviewResult,
+  GetImportResult,
   GetInvitationInput,
-  GetInvitationResponse,
-  GetLimitsResponse,
-  GetMailboxInput,
-  GetMailboxResponse,
+  GetInvitationResult,
+  GetLimitsResult,
   GetMemberInput,
-  GetMemberResponse,
+  GetMemberResult,
   GetNoteInput,
-  GetNoteResponse,
+  GetNoteResult,
   GetOAuthClientInput,
-  GetOAuthClientResponse,
+  GetOAuthClientResult,
   GetOverviewInput,
-  GetOverviewResponse,
-  GetPlaybookInput,
-  GetPlaybookResponse,
-  GetPropertyInput,
-  GetPropertyResponse,
-  GetSegmentInput,
-  GetSegmentResponse,
+  GetOverviewResult,
   GetSegmentGrowthInput,
-  GetSegmentGrowthResponse,
+  GetSegmentGrowthResult,
+  GetSegmentInput,
+  GetSegmentResult,
   GetSourceInput,
-  GetSourceResponse,
+  GetSourceResult,
   GetSuppressionInput,
-  GetSuppressionResponse,
-  GetTenantResponse,
+  GetSuppressionResult,
+  GetTenantResult,
   GetTimelineInput,
-  GetTimelineResponse,
-  GetTrackerResponse,
+  GetTimelineResult,
+  GetTrackerResult,
   GetViewInput,
-  GetViewResponse,
+  GetViewResult,
   GetVisitorInput,
-  GetVisitorResponse,
+  GetVisitorResult,
   GetWarehouseDestinationInput,
-  GetWarehouseDestinationResponse,
+  GetWarehouseDestinationResult,
   GetWarehouseRunInput,
-  GetWarehouseRunResponse,
-  GetWebhookInput,
-  GetWebhookResponse,
+  GetWarehouseRunResult,
   GetWebhookDeliveryInput,
-  GetWebhookDeliveryResponse,
+  GetWebhookDeliveryResult,
   GetWebhookHealthInput,
-  GetWebhookHealthResponse,
-  HealthResponse,
+  GetWebhookHealthResult,
+  GetWebhookInput,
+  GetWebhookResult,
+  HealthResult,
+  HookBodiesPage,
+  HooksPage,
   IdentifyInput,
-  IdentifyResponse,
+  IdentifyResult,
+  IdentitiesPage,
+  ImportsPage,
+  InvitationsPage,
+  KeptContactsPage,
   LinkedinCheckInput,
-  LinkedinCheckResponse,
-  LinkedinLoginInput,
-  LinkedinLoginResponse,
+  LinkedinCheckResult,
   LinkedinLoginCodeInput,
-  LinkedinLoginCodeResponse,
+  LinkedinLoginCodeResult,
+  LinkedinLoginInput,
+  LinkedinLoginResult,
   LinkedinLoginStatusInput,
-  LinkedinLoginStatusResponse,
-  ListActionsInput,
-  ListActionsResponse,
+  LinkedinLoginStatusResult,
   ListAgentRunsInput,
-  ListAgentRunsResponse,
+  ListAgentRunsResult,
   ListAgentsInput,
-  ListAgentsResponse,
+  ListAgentsResult,
   ListApiKeysInput,
-  ListApiKeysResponse,
   ListApprovalsInput,
-  ListApprovalsResponse,
   ListAuditLogInput,
-  ListAuditLogResponse,
   ListCompaniesInput,
-  ListCompaniesResponse,
   ListCompanyContactsInput,
-  ListCompanyContactsResponse,
   ListCompanyEventsInput,
-  ListCompanyEventsResponse,
   ListConnectedAppsInput,
-  ListConnectedAppsResponse,
   ListConnectionErrorsInput,
-  ListConnectionErrorsResponse,
   ListConnectionRunsInput,
-  ListConnectionRunsResponse,
   ListConnectionsInput,
-  ListConnectionsResponse,
-  ListConnectorsResponse,
+  ListConnectorsResult,
   ListContactEventsInput,
-  ListContactEventsResponse,
-  ListContactVisitorsInput,
-  ListContactVisitorsResponse,
+  ListContactEventsResult,
   ListContactsInput,
-  ListContactsResponse,
   ListConversationsInput,
-  ListConversationsResponse,
   ListDomainsInput,
-  ListDomainsResponse,
   ListEmailThreadsInput,
-  ListEmailThreadsResponse,
   ListErasuresInput,
-  ListErasuresResponse,
   ListEventTypesInput,
-  ListEventTypesResponse,
   ListEventsInput,
-  ListEventsResponse,
-  ListExportsResponse,
+  ListExportsInput,
   ListHookBodiesInput,
-  ListHookBodiesResponse,
   ListHooksInput,
-  ListHooksResponse,
   ListIdentitiesInput,
-  ListIdentitiesResponse,
   ListImportsInput,
-  ListImportsResponse,
   ListInvitationsInput,
-  ListInvitationsResponse,
   ListKeptContactsInput,
-  ListKeptContactsResponse,
   ListMailboxesInput,
-  ListMailboxesResponse,
   ListMembersInput,
-  ListMembersResponse,
   ListNotesInput,
-  ListNotesResponse,
-  ListOAuthClientsResponse,
-  ListPlaybooksResponse,
+  ListOAuthClientsResult,
+  ListPlaybooksResult,
   ListPropertiesInput,
-  ListPropertiesResponse,
+  ListPropertiesResult,
   ListRequestProblemsInput,
-  ListRequestProblemsResponse,
   ListRunContactsInput,
-  ListRunContactsResponse,
   ListScheduleTimesInput,
-  ListScheduleTimesResponse,
-  ListScopesResponse,
+  ListScheduleTimesResult,
+  ListScopesResult,
   ListSegmentContactsInput,
-  ListSegmentContactsResponse,
   ListSegmentsInput,
-  ListSegmentsResponse,
   ListSourcesInput,
-  ListSourcesResponse,
   ListSuppressionsInput,
-  ListSuppressionsResponse,
-  ListViewsResponse,
+  ListViewsInput,
   ListVisitsInput,
-  ListVisitsResponse,
   ListWarehouseDestinationsInput,
-  ListWarehouseDestinationsResponse,
   ListWarehouseRunsInput,
-  ListWarehouseRunsResponse,
   ListWebhookDeliveriesInput,
-  ListWebhookDeliveriesResponse,
-  ListWebhookEventTypesResponse,
+  ListWebhookEventTypesResult,
   ListWebhookHealthInput,
-  ListWebhookHealthResponse,
   ListWebhooksInput,
-  ListWebhooksResponse,
+  MailboxesPage,
+  MembersPage,
   MergeContactInput,
-  MergeContactResponse,
+  MergeContactResult,
+  NotesPage,
   PauseConnectionInput,
-  PauseConnectionResponse,
+  PauseConnectionResult,
   PauseWarehouseDestinationInput,
-  PauseWarehouseDestinationResponse,
+  PauseWarehouseDestinationResult,
   PauseWebhookInput,
-  PauseWebhookResponse,
+  PauseWebhookResult,
   PreviewHookInput,
-  PreviewHookResponse,
+  PreviewHookResult,
   PreviewImportInput,
-  PreviewImportResponse,
+  PreviewImportResult,
   PreviewMailInput,
-  PreviewMailResponse,
+  PreviewMailResult,
   PreviewSegmentInput,
-  PreviewSegmentResponse,
+  PreviewSegmentResult,
   PreviewWebhookMessageInput,
-  PreviewWebhookMessageResponse,
+  PreviewWebhookMessageResult,
   ProposeActionInput,
-  ProposeActionResponse,
+  ProposeActionResult,
   PullConnectionInput,
-  PullConnectionResponse,
+  PullConnectionResult,
   PushSourceContactsInput,
-  PushSourceContactsResponse,
+  PushSourceContactsResult,
   PushSourceConversationsInput,
-  PushSourceConversationsResponse,
-  ReadyResponse,
+  PushSourceConversationsResult,
+  ReadyResult,
   ReceiveHookInput,
-  ReceiveHookResponse,
+  ReceiveHookResult,
   RejectActionInput,
-  RejectActionResponse,
+  RejectActionResult,
   RejectActionsInput,
-  RejectActionsResponse,
+  RejectActionsResult,
   RemoveDomainInput,
-  RemoveDomainResponse,
+  RemoveDomainResult,
   RemoveEmailAccountInput,
-  RemoveEmailAccountResponse,
+  RemoveEmailAccountResult,
   RemoveMemberInput,
-  RemoveMemberResponse,
+  RemoveMemberResult,
   RemoveSuppressionInput,
-  RemoveSuppressionResponse,
+  RemoveSuppressionResult,
   RenewInvitationInput,
-  RenewInvitationResponse,
+  RenewInvitationResult,
   ReplaceViewInput,
-  ReplaceViewResponse,
+  ReplaceViewResult,
+  RequestProblemsPage,
   RereadConnectionInput,
-  RereadConnectionResponse,
+  RereadConnectionResult,
   RereadMailboxInput,
-  RereadMailboxResponse,
+  RereadMailboxResult,
   ResendWebhookDeliveriesInput,
-  ResendWebhookDeliveriesResponse,
+  ResendWebhookDeliveriesResult,
   ResendWebhookDeliveryInput,
-  ResendWebhookDeliveryResponse,
+  ResendWebhookDeliveryResult,
   ResumeConnectionInput,
-  ResumeConnectionResponse,
+  ResumeConnectionResult,
   ResumeWarehouseDestinationInput,
-  ResumeWarehouseDestinationResponse,
+  ResumeWarehouseDestinationResult,
   ResumeWebhookInput,
-  ResumeWebhookResponse,
+  ResumeWebhookResult,
   RevokeApiKeyInput,
-  RevokeApiKeyResponse,
+  RevokeApiKeyResult,
   RevokeConnectedAppInput,
-  RevokeConnectedAppResponse,
+  RevokeConnectedAppResult,
   RotateHookTokenInput,
-  RotateHookTokenResponse,
-  RotateIdentitySecretInput,
-  RotateIdentitySecretResponse,
+  RotateHookTokenResult,
+  RotateIdentitySecretResult,
   RotateWebhookSecretInput,
-  RotateWebhookSecretResponse,
+  RotateWebhookSecretResult,
   RotateWriteKeyInput,
-  RotateWriteKeyResponse,
+  RotateWriteKeyResult,
+  RunContactsPage,
   RunHookBodyInput,
-  RunHookBodyResponse,
+  RunHookBodyResult,
   RunWarehouseExportInput,
-  RunWarehouseExportResponse,
+  RunWarehouseExportResult,
   SdkAliasInput,
-  SdkAliasResponse,
   SdkBatchInput,
-  SdkBatchResponse,
   SdkGroupInput,
-  SdkGroupResponse,
   SdkImportInput,
-  SdkImportResponse,
   SdkPageInput,
-  SdkPageResponse,
+  SdkResult,
   SdkScreenInput,
-  SdkScreenResponse,
   SdkTrackInput,
-  SdkTrackResponse,
+  SegmentContactsPage,
+  SegmentsPage,
   SendEventsInput,
-  SendEventsResponse,
+  SendEventsResult,
   SetConnectionWriteBackInput,
-  SetConnectionWriteBackResponse,
+  SetConnectionWriteBackResult,
   SetEmailAccountInput,
-  SetEmailAccountResponse,
+  SetEmailAccountResult,
   SetImportMappingInput,
-  SetImportMappingResponse,
+  SetImportMappingResult,
   SetOAuthClientInput,
-  SetOAuthClientResponse,
+  SetOAuthClientResult,
   SocialCheckInput,
-  SocialCheckResponse,
-  SocialLoginInput,
-  SocialLoginResponse,
+  SocialCheckResult,
   SocialLoginCodeInput,
-  SocialLoginCodeResponse,
+  SocialLoginCodeResult,
+  SocialLoginInput,
+  SocialLoginResult,
   SocialLoginStatusInput,
-  SocialLoginStatusResponse,
+  SocialLoginStatusResult,
+  SourcesPage,
   StartAuthorizationInput,
-  StartAuthorizationResponse,
+  StartAuthorizationResult,
   StartImportInput,
-  StartImportResponse,
+  StartImportResult,
   SuggestSegmentValuesInput,
-  SuggestSegmentValuesResponse,
+  SuggestSegmentValuesResult,
+  SuppressionsPage,
   TestWarehouseDestinationInput,
-  TestWarehouseDestinationResponse,
+  TestWarehouseDestinationResult,
   TestWebhookInput,
-  TestWebhookResponse,
+  TestWebhookResult,
   TriggerAgentInput,
-  TriggerAgentResponse,
+  TriggerAgentResult,
   UndoImportInput,
-  UndoImportResponse,
+  UndoImportResult,
   UnmergeContactInput,
-  UnmergeContactResponse,
+  UnmergeContactResult,
   UpdateAgentInput,
-  UpdateAgentResponse,
+  UpdateAgentResult,
   UpdateAgentSettingsInput,
-  UpdateAgentSettingsResponse,
+  UpdateAgentSettingsResult,
   UpdateCompanyInput,
-  UpdateCompanyResponse,
+  UpdateCompanyResult,
   UpdateConnectionInput,
-  UpdateConnectionResponse,
+  UpdateConnectionResult,
   UpdateContactInput,
-  UpdateContactResponse,
+  UpdateContactResult,
   UpdateHookInput,
-  UpdateHookResponse,
+  UpdateHookResult,
   UpdateIdentityInput,
-  UpdateIdentityResponse,
+  UpdateIdentityResult,
   UpdateMemberInput,
-  UpdateMemberResponse,
+  UpdateMemberResult,
   UpdateNoteInput,
-  UpdateNoteResponse,
+  UpdateNoteResult,
   UpdateSegmentInput,
-  UpdateSegmentResponse,
+  UpdateSegmentResult,
   UpdateSourceInput,
-  UpdateSourceResponse,
+  UpdateSourceResult,
   UpdateTenantInput,
-  UpdateTenantResponse,
+  UpdateTenantResult,
   UpdateWarehouseDestinationInput,
-  UpdateWarehouseDestinationResponse,
+  UpdateWarehouseDestinationResult,
   UpdateWebhookInput,
-  UpdateWebhookResponse,
+  UpdateWebhookResult,
   UploadImportInput,
-  UploadImportResponse,
+  UploadImportResult,
   VerifyDomainInput,
-  VerifyDomainResponse,
+  VerifyDomainResult,
+  ViewsPage,
+  VisitsPage,
+  WarehouseDestinationsPage,
+  WarehouseRunsPage,
+  WebhookDeliveriesPage,
+  WebhookHealthPage,
+  WebhooksPage,
 } from './types.gen.ts'
 
 /** A method for each operation of the API, under its name in the API reference. */
@@ -455,7 +435,7 @@ export class Operations extends Caller {
    *
    * A domain that was added before is returned unchanged. While the service runs on a local URL, `localhost` and other names of the same machine are verified at once. Needs the scope `settings:write`.
    */
-  addDomain(input: AddDomainInput, options?: RequestOptions): Promise<AddDomainResponse> {
+  addDomain(input: AddDomainInput, options?: RequestOptions): Promise<AddDomainResult> {
     return this.call('POST /v1/domains', input, options)
   }
 
@@ -464,7 +444,7 @@ export class Operations extends Caller {
    *
    * An address that is already suppressed is left unchanged. Needs the scope `identities:write`.
    */
-  addSuppression(input: AddSuppressionInput, options?: RequestOptions): Promise<AddSuppressionResponse> {
+  addSuppression(input: AddSuppressionInput, options?: RequestOptions): Promise<AddSuppressionResult> {
     return this.call('POST /v1/suppressions', input, options)
   }
 
@@ -473,7 +453,7 @@ export class Operations extends Caller {
    *
    * Buckets are sorted by value, highest first; for days, weeks and months, the most recent ones are returned in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on the entity.
    */
-  aggregate(input: AggregateInput, options?: RequestOptions): Promise<AggregateResponse> {
+  aggregate(input: AggregateInput, options?: RequestOptions): Promise<AggregateResult> {
     return this.call('POST /v1/aggregate', input, options)
   }
 
@@ -482,7 +462,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:approve`.
    */
-  approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ApproveActionResponse> {
+  approveAction(input: ApproveActionInput, options?: RequestOptions): Promise<ApproveActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/approve', input, options)
   }
 
@@ -491,16 +471,16 @@ export class Operations extends Caller {
    *
    * If an action cannot be approved, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
    */
-  approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResponse> {
+  approveActions(input: ApproveActionsInput, options?: RequestOptions): Promise<ApproveActionsResult> {
     return this.call('POST /v1/approvals/approve', input, options)
   }
 
   /**
    * Ask a question about the data.
    *
-   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
+   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. Needs the scope `agents:trigger`.
    */
-  ask(input: AskInput, options?: RequestOptions): Promise<AskResponse> {
+  ask(input: AskInput, options?: RequestOptions): Promise<AskResult> {
     return this.call('POST /v1/ask', input, options)
   }
 
@@ -509,7 +489,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  batchActivity(input: BatchActivityInput, options?: RequestOptions): Promise<BatchActivityResponse> {
+  batchActivity(input: BatchActivityInput, options?: RequestOptions): Promise<BatchActivityResult> {
     return this.call('POST /v1/batch/activity', input, options)
   }
 
@@ -518,7 +498,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  batchDetails(input: BatchDetailsInput, options?: RequestOptions): Promise<BatchDetailsResponse> {
+  batchDetails(input: BatchDetailsInput, options?: RequestOptions): Promise<BatchDetailsResult> {
     return this.call('POST /v1/batch/details', input, options)
   }
 
@@ -527,7 +507,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  cancelImport(input: CancelImportInput, options?: RequestOptions): Promise<CancelImportResponse> {
+  cancelImport(input: CancelImportInput, options?: RequestOptions): Promise<CancelImportResult> {
     return this.call('POST /v1/imports/{import_id}/cancel', input, options)
   }
 
@@ -536,34 +516,34 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:trigger`.
    */
-  cancelRun(input: CancelRunInput, options?: RequestOptions): Promise<CancelRunResponse> {
+  cancelRun(input: CancelRunInput, options?: RequestOptions): Promise<CancelRunResult> {
     return this.call('POST /v1/agents/runs/{run_id}/cancel', input, options)
   }
 
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Needs the scope `companies:write`.
    */
-  changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResponse> {
+  changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
   }
 
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
    */
-  changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResponse> {
+  changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResult> {
     return this.call('POST /v1/contacts/bulk', input, options)
   }
 
   /**
    * Log in to the servers of an email account; nothing is sent.
    *
-   * If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again. Needs the scope `identities:write`.
+   * If a server rejects the login, `connected` is false and `error` contains its reply. Needs the scope `identities:write`.
    */
-  checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResponse> {
+  checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResult> {
     return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
   }
 
@@ -572,16 +552,16 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  checkPlaybook(input: CheckPlaybookInput, options?: RequestOptions): Promise<CheckPlaybookResponse> {
+  checkPlaybook(input: CheckPlaybookInput, options?: RequestOptions): Promise<CheckPlaybookResult> {
     return this.call('POST /v1/playbooks/check', input, options)
   }
 
   /**
    * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. Needs the scope `settings:read`.
    */
-  completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResponse> {
+  completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResult> {
     return this.call('POST /v1/authorizations/complete', input, options)
   }
 
@@ -590,7 +570,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:write`.
    */
-  createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<CreateAgentResponse> {
+  createAgent(input: CreateAgentInput, options?: RequestOptions): Promise<CreateAgentResult> {
     return this.call('POST /v1/agents', input, options)
   }
 
@@ -599,7 +579,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `keys:write`.
    */
-  createApiKey(input: CreateApiKeyInput, options?: RequestOptions): Promise<CreateApiKeyResponse> {
+  createApiKey(input: CreateApiKeyInput, options?: RequestOptions): Promise<CreateApiKeyResult> {
     return this.call('POST /v1/api-keys', input, options)
   }
 
@@ -608,7 +588,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  createCompany(input: CreateCompanyInput = {}, options?: RequestOptions): Promise<CreateCompanyResponse> {
+  createCompany(input: CreateCompanyInput = {}, options?: RequestOptions): Promise<CreateCompanyResult> {
     return this.call('POST /v1/companies', input, options)
   }
 
@@ -617,7 +597,7 @@ export class Operations extends Caller {
    *
    * The credentials are tested first. To sign in at a provider instead, start with `POST /v1/authorizations`, with the purpose `{"kind": "connection", "connector": …}`, which also has the settings, `source` and `read_since`. Needs the scope `settings:write`.
    */
-  createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResponse> {
+  createConnection(input: CreateConnectionInput, options?: RequestOptions): Promise<CreateConnectionResult> {
     return this.call('POST /v1/connections', input, options)
   }
 
@@ -626,7 +606,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  createContact(input: CreateContactInput, options?: RequestOptions): Promise<CreateContactResponse> {
+  createContact(input: CreateContactInput, options?: RequestOptions): Promise<CreateContactResult> {
     return this.call('POST /v1/contacts', input, options)
   }
 
@@ -635,8 +615,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  createExport(input: CreateExportInput = {}, options?: RequestOptions): Promise<CreateExportResponse> {
-    return this.call('POST /v1/exports', input, options)
+  createExport(options?: RequestOptions): Promise<CreateExportResult> {
+    return this.call('POST /v1/exports', {}, options)
   }
 
   /**
@@ -644,7 +624,7 @@ export class Operations extends Caller {
    *
    * Other systems send JSON to the URL, and the mapping turns it into records of the source. A ready-made kind has a mapping and checks the sender's signature. Without `signing_secret`, it is off until you add one, because some senders show their secret only after you enter the URL. Needs the scope `settings:write`.
    */
-  createHook(input: CreateHookInput, options?: RequestOptions): Promise<CreateHookResponse> {
+  createHook(input: CreateHookInput, options?: RequestOptions): Promise<CreateHookResult> {
     return this.call('POST /v1/hooks', input, options)
   }
 
@@ -653,7 +633,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  createIdentity(input: CreateIdentityInput, options?: RequestOptions): Promise<CreateIdentityResponse> {
+  createIdentity(input: CreateIdentityInput, options?: RequestOptions): Promise<CreateIdentityResult> {
     return this.call('POST /v1/identities', input, options)
   }
 
@@ -662,7 +642,7 @@ export class Operations extends Caller {
    *
    * Replaces an earlier invitation to the same address. Only an owner can invite owners. An API key can only invite to roles whose scopes it has in full, and never to `owner`. Needs the scope `settings:write`.
    */
-  createInvitation(input: CreateInvitationInput, options?: RequestOptions): Promise<CreateInvitationResponse> {
+  createInvitation(input: CreateInvitationInput, options?: RequestOptions): Promise<CreateInvitationResult> {
     return this.call('POST /v1/invitations', input, options)
   }
 
@@ -671,7 +651,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  createNote(input: CreateNoteInput, options?: RequestOptions): Promise<CreateNoteResponse> {
+  createNote(input: CreateNoteInput, options?: RequestOptions): Promise<CreateNoteResult> {
     return this.call('POST /v1/contacts/{contact_id}/notes', input, options)
   }
 
@@ -680,7 +660,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:write`.
    */
-  createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<CreateSegmentResponse> {
+  createSegment(input: CreateSegmentInput, options?: RequestOptions): Promise<CreateSegmentResult> {
     return this.call('POST /v1/segments', input, options)
   }
 
@@ -689,7 +669,7 @@ export class Operations extends Caller {
    *
    * A `browser` key is public: it works only on pages of your verified domains, and what it says of contacts is unverified. A `server` key is secret: keep it out of pages and apps; what it says is verified. Needs the scope `settings:write`.
    */
-  createSource(input: CreateSourceInput, options?: RequestOptions): Promise<CreateSourceResponse> {
+  createSource(input: CreateSourceInput, options?: RequestOptions): Promise<CreateSourceResult> {
     return this.call('POST /v1/sources', input, options)
   }
 
@@ -698,7 +678,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `views:write`.
    */
-  createView(input: CreateViewInput, options?: RequestOptions): Promise<CreateViewResponse> {
+  createView(input: CreateViewInput, options?: RequestOptions): Promise<CreateViewResult> {
     return this.call('POST /v1/views', input, options)
   }
 
@@ -707,7 +687,7 @@ export class Operations extends Caller {
    *
    * Needs the scopes `data:export` and `settings:write`. The location of the files cannot be changed later. Needs the scope `data:export`.
    */
-  createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<CreateWarehouseDestinationResponse> {
+  createWarehouseDestination(input: CreateWarehouseDestinationInput, options?: RequestOptions): Promise<CreateWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse', input, options)
   }
 
@@ -716,7 +696,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  createWebhook(input: CreateWebhookInput, options?: RequestOptions): Promise<CreateWebhookResponse> {
+  createWebhook(input: CreateWebhookInput, options?: RequestOptions): Promise<CreateWebhookResult> {
     return this.call('POST /v1/webhooks', input, options)
   }
 
@@ -725,7 +705,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:write`.
    */
-  deleteAgent(input: DeleteAgentInput, options?: RequestOptions): Promise<DeleteAgentResponse> {
+  deleteAgent(input: DeleteAgentInput, options?: RequestOptions): Promise<DeleteAgentResult> {
     return this.call('DELETE /v1/agents/{agent_id}', input, options)
   }
 
@@ -734,7 +714,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  deleteCompany(input: DeleteCompanyInput, options?: RequestOptions): Promise<DeleteCompanyResponse> {
+  deleteCompany(input: DeleteCompanyInput, options?: RequestOptions): Promise<DeleteCompanyResult> {
     return this.call('DELETE /v1/companies/{company_id}', input, options)
   }
 
@@ -743,7 +723,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  deleteConnection(input: DeleteConnectionInput, options?: RequestOptions): Promise<DeleteConnectionResponse> {
+  deleteConnection(input: DeleteConnectionInput, options?: RequestOptions): Promise<DeleteConnectionResult> {
     return this.call('DELETE /v1/connections/{connection_id}', input, options)
   }
 
@@ -752,7 +732,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  deleteContact(input: DeleteContactInput, options?: RequestOptions): Promise<DeleteContactResponse> {
+  deleteContact(input: DeleteContactInput, options?: RequestOptions): Promise<DeleteContactResult> {
     return this.call('DELETE /v1/contacts/{contact_id}', input, options)
   }
 
@@ -761,7 +741,7 @@ export class Operations extends Caller {
    *
    * The records that it wrote stay. Needs the scope `settings:write`.
    */
-  deleteHook(input: DeleteHookInput, options?: RequestOptions): Promise<DeleteHookResponse> {
+  deleteHook(input: DeleteHookInput, options?: RequestOptions): Promise<DeleteHookResult> {
     return this.call('DELETE /v1/hooks/{hook_id}', input, options)
   }
 
@@ -770,7 +750,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  deleteIdentity(input: DeleteIdentityInput, options?: RequestOptions): Promise<DeleteIdentityResponse> {
+  deleteIdentity(input: DeleteIdentityInput, options?: RequestOptions): Promise<DeleteIdentityResult> {
     return this.call('DELETE /v1/identities/{identity_id}', input, options)
   }
 
@@ -779,7 +759,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  deleteInvitation(input: DeleteInvitationInput, options?: RequestOptions): Promise<DeleteInvitationResponse> {
+  deleteInvitation(input: DeleteInvitationInput, options?: RequestOptions): Promise<DeleteInvitationResult> {
     return this.call('DELETE /v1/invitations/{invitation_id}', input, options)
   }
 
@@ -788,7 +768,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  deleteNote(input: DeleteNoteInput, options?: RequestOptions): Promise<DeleteNoteResponse> {
+  deleteNote(input: DeleteNoteInput, options?: RequestOptions): Promise<DeleteNoteResult> {
     return this.call('DELETE /v1/contacts/{contact_id}/notes/{note_id}', input, options)
   }
 
@@ -797,7 +777,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  deleteOAuthClient(input: DeleteOAuthClientInput, options?: RequestOptions): Promise<DeleteOAuthClientResponse> {
+  deleteOAuthClient(input: DeleteOAuthClientInput, options?: RequestOptions): Promise<DeleteOAuthClientResult> {
     return this.call('DELETE /v1/oauth-clients/{provider}', input, options)
   }
 
@@ -806,7 +786,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:write`.
    */
-  deleteSegment(input: DeleteSegmentInput, options?: RequestOptions): Promise<DeleteSegmentResponse> {
+  deleteSegment(input: DeleteSegmentInput, options?: RequestOptions): Promise<DeleteSegmentResult> {
     return this.call('DELETE /v1/segments/{segment_id}', input, options)
   }
 
@@ -815,7 +795,7 @@ export class Operations extends Caller {
    *
    * What it sent remains. A connector is listed again when it next writes. Needs the scope `settings:write`.
    */
-  deleteSource(input: DeleteSourceInput, options?: RequestOptions): Promise<DeleteSourceResponse> {
+  deleteSource(input: DeleteSourceInput, options?: RequestOptions): Promise<DeleteSourceResult> {
     return this.call('DELETE /v1/sources/{source_id}', input, options)
   }
 
@@ -824,7 +804,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `views:write`.
    */
-  deleteView(input: DeleteViewInput, options?: RequestOptions): Promise<DeleteViewResponse> {
+  deleteView(input: DeleteViewInput, options?: RequestOptions): Promise<DeleteViewResult> {
     return this.call('DELETE /v1/views/{view_id}', input, options)
   }
 
@@ -833,7 +813,7 @@ export class Operations extends Caller {
    *
    * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
    */
-  deleteWarehouseDestination(input: DeleteWarehouseDestinationInput, options?: RequestOptions): Promise<DeleteWarehouseDestinationResponse> {
+  deleteWarehouseDestination(input: DeleteWarehouseDestinationInput, options?: RequestOptions): Promise<DeleteWarehouseDestinationResult> {
     return this.call('DELETE /v1/warehouse/{destination_id}', input, options)
   }
 
@@ -842,16 +822,16 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  deleteWebhook(input: DeleteWebhookInput, options?: RequestOptions): Promise<DeleteWebhookResponse> {
+  deleteWebhook(input: DeleteWebhookInput, options?: RequestOptions): Promise<DeleteWebhookResult> {
     return this.call('DELETE /v1/webhooks/{subscription_id}', input, options)
   }
 
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
+   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. Needs the scope `agents:write`.
    */
-  dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResponse> {
+  dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
   }
 
@@ -860,7 +840,7 @@ export class Operations extends Caller {
    *
    * Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt. Needs the scope `data:erase`.
    */
-  eraseContact(input: EraseContactInput, options?: RequestOptions): Promise<EraseContactResponse> {
+  eraseContact(input: EraseContactInput, options?: RequestOptions): Promise<EraseContactResult> {
     return this.call('POST /v1/erasures', input, options)
   }
 
@@ -869,7 +849,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAction(input: GetActionInput, options?: RequestOptions): Promise<GetActionResponse> {
+  getAction(input: GetActionInput, options?: RequestOptions): Promise<GetActionResult> {
     return this.call('GET /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}', input, options)
   }
 
@@ -878,7 +858,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAgent(input: GetAgentInput, options?: RequestOptions): Promise<GetAgentResponse> {
+  getAgent(input: GetAgentInput, options?: RequestOptions): Promise<GetAgentResult> {
     return this.call('GET /v1/agents/{agent_id}', input, options)
   }
 
@@ -887,7 +867,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAgentRun(input: GetAgentRunInput, options?: RequestOptions): Promise<GetAgentRunResponse> {
+  getAgentRun(input: GetAgentRunInput, options?: RequestOptions): Promise<GetAgentRunResult> {
     return this.call('GET /v1/agents/runs/{run_id}', input, options)
   }
 
@@ -896,7 +876,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAgentSettings(options?: RequestOptions): Promise<GetAgentSettingsResponse> {
+  getAgentSettings(options?: RequestOptions): Promise<GetAgentSettingsResult> {
     return this.call('GET /v1/agent-settings', {}, options)
   }
 
@@ -905,7 +885,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `keys:write`.
    */
-  getApiKey(input: GetApiKeyInput, options?: RequestOptions): Promise<GetApiKeyResponse> {
+  getApiKey(input: GetApiKeyInput, options?: RequestOptions): Promise<GetApiKeyResult> {
     return this.call('GET /v1/api-keys/{key_id}', input, options)
   }
 
@@ -914,17 +894,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  getAskModel(options?: RequestOptions): Promise<GetAskModelResponse> {
+  getAskModel(options?: RequestOptions): Promise<GetAskModelResult> {
     return this.call('GET /v1/ask', {}, options)
-  }
-
-  /**
-   * Get an entry of the audit log.
-   *
-   * Needs the scope `audit:read`.
-   */
-  getAuditEntry(input: GetAuditEntryInput, options?: RequestOptions): Promise<GetAuditEntryResponse> {
-    return this.call('GET /v1/audit-log/{entry_id}', input, options)
   }
 
   /**
@@ -932,7 +903,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:read`.
    */
-  getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<GetCompanyResponse> {
+  getCompany(input: GetCompanyInput, options?: RequestOptions): Promise<GetCompanyResult> {
     return this.call('GET /v1/companies/{company_id}', input, options)
   }
 
@@ -941,7 +912,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<GetConnectedAppResponse> {
+  getConnectedApp(input: GetConnectedAppInput, options?: RequestOptions): Promise<GetConnectedAppResult> {
     return this.call('GET /v1/connected-apps/{grant_id}', input, options)
   }
 
@@ -950,7 +921,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnection(input: GetConnectionInput, options?: RequestOptions): Promise<GetConnectionResponse> {
+  getConnection(input: GetConnectionInput, options?: RequestOptions): Promise<GetConnectionResult> {
     return this.call('GET /v1/connections/{connection_id}', input, options)
   }
 
@@ -959,7 +930,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getConnector(input: GetConnectorInput, options?: RequestOptions): Promise<GetConnectorResponse> {
+  getConnector(input: GetConnectorInput, options?: RequestOptions): Promise<GetConnectorResult> {
     return this.call('GET /v1/connectors/{connector}', input, options)
   }
 
@@ -968,17 +939,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResponse> {
+  getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResult> {
     return this.call('GET /v1/contacts/{contact_id}', input, options)
-  }
-
-  /**
-   * Get a conversation of a contact with its messages, newest first.
-   *
-   * `page` and `limit` choose the messages. Needs the scope `contacts:read`.
-   */
-  getConversation(input: GetConversationInput, options?: RequestOptions): Promise<GetConversationResponse> {
-    return this.call('GET /v1/contacts/{contact_id}/conversations/{thread_id}', input, options)
   }
 
   /**
@@ -986,7 +948,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getDomain(input: GetDomainInput, options?: RequestOptions): Promise<GetDomainResponse> {
+  getDomain(input: GetDomainInput, options?: RequestOptions): Promise<GetDomainResult> {
     return this.call('GET /v1/domains/{domain_id}', input, options)
   }
 
@@ -995,7 +957,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:erase`.
    */
-  getErasure(input: GetErasureInput, options?: RequestOptions): Promise<GetErasureResponse> {
+  getErasure(input: GetErasureInput, options?: RequestOptions): Promise<GetErasureResult> {
     return this.call('GET /v1/erasures/{erasure_id}', input, options)
   }
 
@@ -1004,7 +966,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  getEvent(input: GetEventInput, options?: RequestOptions): Promise<GetEventResponse> {
+  getEvent(input: GetEventInput, options?: RequestOptions): Promise<GetEventResult> {
     return this.call('GET /v1/events/{event_id}', input, options)
   }
 
@@ -1013,7 +975,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  getEventStats(input: GetEventStatsInput = {}, options?: RequestOptions): Promise<GetEventStatsResponse> {
+  getEventStats(input: GetEventStatsInput = {}, options?: RequestOptions): Promise<GetEventStatsResult> {
     return this.call('GET /v1/events/stats', input, options)
   }
 
@@ -1022,7 +984,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  getExport(input: GetExportInput, options?: RequestOptions): Promise<GetExportResponse> {
+  getExport(input: GetExportInput, options?: RequestOptions): Promise<GetExportResult> {
     return this.call('GET /v1/exports/{export_id}', input, options)
   }
 
@@ -1031,7 +993,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getHook(input: GetHookInput, options?: RequestOptions): Promise<GetHookResponse> {
+  getHook(input: GetHookInput, options?: RequestOptions): Promise<GetHookResult> {
     return this.call('GET /v1/hooks/{hook_id}', input, options)
   }
 
@@ -1040,7 +1002,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getHookBody(input: GetHookBodyInput, options?: RequestOptions): Promise<GetHookBodyResponse> {
+  getHookBody(input: GetHookBodyInput, options?: RequestOptions): Promise<GetHookBodyResult> {
     return this.call('GET /v1/hooks/{hook_id}/bodies/{body_id}', input, options)
   }
 
@@ -1049,7 +1011,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  getIdentity(input: GetIdentityInput, options?: RequestOptions): Promise<GetIdentityResponse> {
+  getIdentity(input: GetIdentityInput, options?: RequestOptions): Promise<GetIdentityResult> {
     return this.call('GET /v1/identities/{identity_id}', input, options)
   }
 
@@ -1058,7 +1020,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  getIdentityConnections(input: GetIdentityConnectionsInput, options?: RequestOptions): Promise<GetIdentityConnectionsResponse> {
+  getIdentityConnections(input: GetIdentityConnectionsInput, options?: RequestOptions): Promise<GetIdentityConnectionsResult> {
     return this.call('GET /v1/identities/{identity_id}/connections', input, options)
   }
 
@@ -1067,7 +1029,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  getImport(input: GetImportInput, options?: RequestOptions): Promise<GetImportResponse> {
+  getImport(input: GetImportInput, options?: RequestOptions): Promise<GetImportResult> {
     return this.call('GET /v1/imports/{import_id}', input, options)
   }
 
@@ -1076,7 +1038,7 @@ export class Operations extends Caller {
    *
    * Also needs the scope `contacts:read`, because it shows current values. Needs the scope `contacts:write`.
    */
-  getImportPreview(input: GetImportPreviewInput, options?: RequestOptions): Promise<GetImportPreviewResponse> {
+  getImportPreview(input: GetImportPreviewInput, options?: RequestOptions): Promise<GetImportPreviewResult> {
     return this.call('GET /v1/imports/{import_id}/preview', input, options)
   }
 
@@ -1085,7 +1047,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<GetInvitationResponse> {
+  getInvitation(input: GetInvitationInput, options?: RequestOptions): Promise<GetInvitationResult> {
     return this.call('GET /v1/invitations/{invitation_id}', input, options)
   }
 
@@ -1094,17 +1056,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getLimits(options?: RequestOptions): Promise<GetLimitsResponse> {
+  getLimits(options?: RequestOptions): Promise<GetLimitsResult> {
     return this.call('GET /v1/limits', {}, options)
-  }
-
-  /**
-   * Get the mailbox of an identity and its state.
-   *
-   * Needs the scope `identities:read`.
-   */
-  getMailbox(input: GetMailboxInput, options?: RequestOptions): Promise<GetMailboxResponse> {
-    return this.call('GET /v1/mailboxes/{identity_id}', input, options)
   }
 
   /**
@@ -1112,7 +1065,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getMember(input: GetMemberInput, options?: RequestOptions): Promise<GetMemberResponse> {
+  getMember(input: GetMemberInput, options?: RequestOptions): Promise<GetMemberResult> {
     return this.call('GET /v1/members/{user_id}', input, options)
   }
 
@@ -1121,7 +1074,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  getNote(input: GetNoteInput, options?: RequestOptions): Promise<GetNoteResponse> {
+  getNote(input: GetNoteInput, options?: RequestOptions): Promise<GetNoteResult> {
     return this.call('GET /v1/contacts/{contact_id}/notes/{note_id}', input, options)
   }
 
@@ -1130,7 +1083,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getOAuthClient(input: GetOAuthClientInput, options?: RequestOptions): Promise<GetOAuthClientResponse> {
+  getOAuthClient(input: GetOAuthClientInput, options?: RequestOptions): Promise<GetOAuthClientResult> {
     return this.call('GET /v1/oauth-clients/{provider}', input, options)
   }
 
@@ -1139,26 +1092,8 @@ export class Operations extends Caller {
    *
    * Events from bots are not counted. Needs the scope `events:read`.
    */
-  getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResponse> {
+  getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResult> {
     return this.call('GET /v1/overview', input, options)
-  }
-
-  /**
-   * Get a playbook template.
-   *
-   * Needs the scope `agents:read`.
-   */
-  getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<GetPlaybookResponse> {
-    return this.call('GET /v1/playbooks/{playbook}', input, options)
-  }
-
-  /**
-   * Get a property of contacts, companies or events.
-   *
-   * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
-   */
-  getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<GetPropertyResponse> {
-    return this.call('GET /v1/properties/{property}', input, options)
   }
 
   /**
@@ -1166,7 +1101,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  getSegment(input: GetSegmentInput, options?: RequestOptions): Promise<GetSegmentResponse> {
+  getSegment(input: GetSegmentInput, options?: RequestOptions): Promise<GetSegmentResult> {
     return this.call('GET /v1/segments/{segment_id}', input, options)
   }
 
@@ -1175,7 +1110,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  getSegmentGrowth(input: GetSegmentGrowthInput, options?: RequestOptions): Promise<GetSegmentGrowthResponse> {
+  getSegmentGrowth(input: GetSegmentGrowthInput, options?: RequestOptions): Promise<GetSegmentGrowthResult> {
     return this.call('GET /v1/segments/{segment_id}/growth', input, options)
   }
 
@@ -1184,7 +1119,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getSource(input: GetSourceInput, options?: RequestOptions): Promise<GetSourceResponse> {
+  getSource(input: GetSourceInput, options?: RequestOptions): Promise<GetSourceResult> {
     return this.call('GET /v1/sources/{source_id}', input, options)
   }
 
@@ -1193,7 +1128,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  getSuppression(input: GetSuppressionInput, options?: RequestOptions): Promise<GetSuppressionResponse> {
+  getSuppression(input: GetSuppressionInput, options?: RequestOptions): Promise<GetSuppressionResult> {
     return this.call('GET /v1/suppressions/{address}', input, options)
   }
 
@@ -1202,7 +1137,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getTenant(options?: RequestOptions): Promise<GetTenantResponse> {
+  getTenant(options?: RequestOptions): Promise<GetTenantResult> {
     return this.call('GET /v1/tenant', {}, options)
   }
 
@@ -1211,7 +1146,7 @@ export class Operations extends Caller {
    *
    * The events outside visits are those without a session and, with `include=system`, system events. Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed. Needs the scope `events:read`.
    */
-  getTimeline(input: GetTimelineInput = {}, options?: RequestOptions): List<GetTimelineResponse, NonNullable<GetTimelineResponse['items']>[number]> {
+  getTimeline(input: GetTimelineInput = {}, options?: RequestOptions): List<GetTimelineResult, NonNullable<GetTimelineResult['items']>[number]> {
     return this.list('GET /v1/timeline', input, options, 'items', 'page')
   }
 
@@ -1220,7 +1155,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getTracker(options?: RequestOptions): Promise<GetTrackerResponse> {
+  getTracker(options?: RequestOptions): Promise<GetTrackerResult> {
     return this.call('GET /v1/tracker', {}, options)
   }
 
@@ -1229,7 +1164,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getView(input: GetViewInput, options?: RequestOptions): Promise<GetViewResponse> {
+  getView(input: GetViewInput, options?: RequestOptions): Promise<GetViewResult> {
     return this.call('GET /v1/views/{view_id}', input, options)
   }
 
@@ -1238,7 +1173,7 @@ export class Operations extends Caller {
    *
    * Its events are listed by `GET /v1/events?visitor_id=`. A visitor without events is unknown. Needs the scope `events:read`.
    */
-  getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<GetVisitorResponse> {
+  getVisitor(input: GetVisitorInput, options?: RequestOptions): Promise<GetVisitorResult> {
     return this.call('GET /v1/visitors/{visitor_id}', input, options)
   }
 
@@ -1247,7 +1182,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getWarehouseDestination(input: GetWarehouseDestinationInput, options?: RequestOptions): Promise<GetWarehouseDestinationResponse> {
+  getWarehouseDestination(input: GetWarehouseDestinationInput, options?: RequestOptions): Promise<GetWarehouseDestinationResult> {
     return this.call('GET /v1/warehouse/{destination_id}', input, options)
   }
 
@@ -1256,7 +1191,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  getWarehouseRun(input: GetWarehouseRunInput, options?: RequestOptions): Promise<GetWarehouseRunResponse> {
+  getWarehouseRun(input: GetWarehouseRunInput, options?: RequestOptions): Promise<GetWarehouseRunResult> {
     return this.call('GET /v1/warehouse/runs/{warehouse_run_id}', input, options)
   }
 
@@ -1265,7 +1200,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhook(input: GetWebhookInput, options?: RequestOptions): Promise<GetWebhookResponse> {
+  getWebhook(input: GetWebhookInput, options?: RequestOptions): Promise<GetWebhookResult> {
     return this.call('GET /v1/webhooks/{subscription_id}', input, options)
   }
 
@@ -1274,7 +1209,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<GetWebhookDeliveryResponse> {
+  getWebhookDelivery(input: GetWebhookDeliveryInput, options?: RequestOptions): Promise<GetWebhookDeliveryResult> {
     return this.call('GET /v1/webhooks/{subscription_id}/deliveries/{delivery_id}', input, options)
   }
 
@@ -1283,14 +1218,14 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  getWebhookHealth(input: GetWebhookHealthInput, options?: RequestOptions): Promise<GetWebhookHealthResponse> {
+  getWebhookHealth(input: GetWebhookHealthInput, options?: RequestOptions): Promise<GetWebhookHealthResult> {
     return this.call('GET /v1/webhooks/{subscription_id}/health', input, options)
   }
 
   /**
    * Whether the process is running
    */
-  health(options?: RequestOptions): Promise<HealthResponse> {
+  health(options?: RequestOptions): Promise<HealthResult> {
     return this.call('GET /v1/health', {}, options)
   }
 
@@ -1299,7 +1234,7 @@ export class Operations extends Caller {
    *
    * Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact. Needs the scope `contacts:write`.
    */
-  identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResponse> {
+  identify(input: IdentifyInput = {}, options?: RequestOptions): Promise<IdentifyResult> {
     return this.call('POST /v1/identify', input, options)
   }
 
@@ -1308,7 +1243,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  linkedinCheck(input: LinkedinCheckInput, options?: RequestOptions): Promise<LinkedinCheckResponse> {
+  linkedinCheck(input: LinkedinCheckInput, options?: RequestOptions): Promise<LinkedinCheckResult> {
     return this.call('GET /v1/identities/{identity_id}/linkedin/check', input, options)
   }
 
@@ -1317,7 +1252,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  linkedinLogin(input: LinkedinLoginInput, options?: RequestOptions): Promise<LinkedinLoginResponse> {
+  linkedinLogin(input: LinkedinLoginInput, options?: RequestOptions): Promise<LinkedinLoginResult> {
     return this.call('POST /v1/identities/{identity_id}/linkedin/login', input, options)
   }
 
@@ -1326,7 +1261,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  linkedinLoginCode(input: LinkedinLoginCodeInput, options?: RequestOptions): Promise<LinkedinLoginCodeResponse> {
+  linkedinLoginCode(input: LinkedinLoginCodeInput, options?: RequestOptions): Promise<LinkedinLoginCodeResult> {
     return this.call('POST /v1/identities/{identity_id}/linkedin/code/{session_id}', input, options)
   }
 
@@ -1335,17 +1270,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  linkedinLoginStatus(input: LinkedinLoginStatusInput, options?: RequestOptions): Promise<LinkedinLoginStatusResponse> {
+  linkedinLoginStatus(input: LinkedinLoginStatusInput, options?: RequestOptions): Promise<LinkedinLoginStatusResult> {
     return this.call('GET /v1/identities/{identity_id}/linkedin/status/{session_id}', input, options)
-  }
-
-  /**
-   * List the actions of an agent, newest first.
-   *
-   * Needs the scope `agents:read`.
-   */
-  listActions(input: ListActionsInput, options?: RequestOptions): List<ListActionsResponse, NonNullable<ListActionsResponse['actions']>[number]> {
-    return this.list('GET /v1/agents/{agent_id}/actions', input, options, 'actions', 'page')
   }
 
   /**
@@ -1353,7 +1279,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listAgentRuns(input: ListAgentRunsInput, options?: RequestOptions): List<ListAgentRunsResponse, NonNullable<ListAgentRunsResponse['runs']>[number]> {
+  listAgentRuns(input: ListAgentRunsInput, options?: RequestOptions): List<ListAgentRunsResult, NonNullable<ListAgentRunsResult['runs']>[number]> {
     return this.list('GET /v1/agents/{agent_id}/runs', input, options, 'runs', 'offset')
   }
 
@@ -1362,7 +1288,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listAgents(input: ListAgentsInput = {}, options?: RequestOptions): List<ListAgentsResponse, NonNullable<ListAgentsResponse['agents']>[number]> {
+  listAgents(input: ListAgentsInput = {}, options?: RequestOptions): List<ListAgentsResult, NonNullable<ListAgentsResult['agents']>[number]> {
     return this.list('GET /v1/agents', input, options, 'agents', 'offset')
   }
 
@@ -1371,7 +1297,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `keys:write`.
    */
-  listApiKeys(input: ListApiKeysInput = {}, options?: RequestOptions): List<ListApiKeysResponse, NonNullable<ListApiKeysResponse['keys']>[number]> {
+  listApiKeys(input: ListApiKeysInput = {}, options?: RequestOptions): List<ApiKeysPage, NonNullable<ApiKeysPage['keys']>[number]> {
     return this.list('GET /v1/api-keys', input, options, 'keys', 'page')
   }
 
@@ -1380,7 +1306,7 @@ export class Operations extends Caller {
    *
    * The guardrails are checked again for each response, so they say what an approval would meet now. Needs the scope `agents:read`.
    */
-  listApprovals(input: ListApprovalsInput = {}, options?: RequestOptions): List<ListApprovalsResponse, NonNullable<ListApprovalsResponse['actions']>[number]> {
+  listApprovals(input: ListApprovalsInput = {}, options?: RequestOptions): List<ApprovalsPage, NonNullable<ApprovalsPage['actions']>[number]> {
     return this.list('GET /v1/approvals', input, options, 'actions', 'page')
   }
 
@@ -1389,7 +1315,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `audit:read`.
    */
-  listAuditLog(input: ListAuditLogInput = {}, options?: RequestOptions): List<ListAuditLogResponse, NonNullable<ListAuditLogResponse['entries']>[number]> {
+  listAuditLog(input: ListAuditLogInput = {}, options?: RequestOptions): List<AuditLogPage, NonNullable<AuditLogPage['entries']>[number]> {
     return this.list('GET /v1/audit-log', input, options, 'entries', 'page')
   }
 
@@ -1398,7 +1324,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:read`.
    */
-  listCompanies(input: ListCompaniesInput = {}, options?: RequestOptions): List<ListCompaniesResponse, NonNullable<ListCompaniesResponse['companies']>[number]> {
+  listCompanies(input: ListCompaniesInput = {}, options?: RequestOptions): List<CompaniesPage, NonNullable<CompaniesPage['companies']>[number]> {
     return this.list('GET /v1/companies', input, options, 'companies', 'page')
   }
 
@@ -1407,7 +1333,7 @@ export class Operations extends Caller {
    *
    * It returns contacts, so it needs the scope `contacts:read` as well. Needs the scope `companies:read`.
    */
-  listCompanyContacts(input: ListCompanyContactsInput, options?: RequestOptions): List<ListCompanyContactsResponse, NonNullable<ListCompanyContactsResponse['contacts']>[number]> {
+  listCompanyContacts(input: ListCompanyContactsInput, options?: RequestOptions): List<CompanyContactsPage, NonNullable<CompanyContactsPage['contacts']>[number]> {
     return this.list('GET /v1/companies/{company_id}/contacts', input, options, 'contacts', 'page')
   }
 
@@ -1416,7 +1342,7 @@ export class Operations extends Caller {
    *
    * If the company has more than 1,000 contacts, only events of the newest 1,000 are listed. Needs the scope `events:read`.
    */
-  listCompanyEvents(input: ListCompanyEventsInput, options?: RequestOptions): List<ListCompanyEventsResponse, NonNullable<ListCompanyEventsResponse['events']>[number]> {
+  listCompanyEvents(input: ListCompanyEventsInput, options?: RequestOptions): List<CompanyEventsPage, NonNullable<CompanyEventsPage['events']>[number]> {
     return this.list('GET /v1/companies/{company_id}/events', input, options, 'events', 'page')
   }
 
@@ -1425,7 +1351,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listConnectedApps(input: ListConnectedAppsInput = {}, options?: RequestOptions): List<ListConnectedAppsResponse, NonNullable<ListConnectedAppsResponse['connected_apps']>[number]> {
+  listConnectedApps(input: ListConnectedAppsInput = {}, options?: RequestOptions): List<ConnectedAppsPage, NonNullable<ConnectedAppsPage['connected_apps']>[number]> {
     return this.list('GET /v1/connected-apps', input, options, 'connected_apps', 'page')
   }
 
@@ -1434,7 +1360,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listConnectionErrors(input: ListConnectionErrorsInput, options?: RequestOptions): List<ListConnectionErrorsResponse, NonNullable<ListConnectionErrorsResponse['errors']>[number]> {
+  listConnectionErrors(input: ListConnectionErrorsInput, options?: RequestOptions): List<ConnectionErrorsPage, NonNullable<ConnectionErrorsPage['errors']>[number]> {
     return this.list('GET /v1/connections/{connection_id}/errors', input, options, 'errors', 'page')
   }
 
@@ -1443,7 +1369,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listConnectionRuns(input: ListConnectionRunsInput, options?: RequestOptions): List<ListConnectionRunsResponse, NonNullable<ListConnectionRunsResponse['runs']>[number]> {
+  listConnectionRuns(input: ListConnectionRunsInput, options?: RequestOptions): List<ConnectionRunsPage, NonNullable<ConnectionRunsPage['runs']>[number]> {
     return this.list('GET /v1/connections/{connection_id}/runs', input, options, 'runs', 'page')
   }
 
@@ -1452,7 +1378,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listConnections(input: ListConnectionsInput = {}, options?: RequestOptions): List<ListConnectionsResponse, NonNullable<ListConnectionsResponse['connections']>[number]> {
+  listConnections(input: ListConnectionsInput = {}, options?: RequestOptions): List<ConnectionsPage, NonNullable<ConnectionsPage['connections']>[number]> {
     return this.list('GET /v1/connections', input, options, 'connections', 'page')
   }
 
@@ -1461,7 +1387,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listConnectors(options?: RequestOptions): Promise<ListConnectorsResponse> {
+  listConnectors(options?: RequestOptions): Promise<ListConnectorsResult> {
     return this.call('GET /v1/connectors', {}, options)
   }
 
@@ -1470,17 +1396,8 @@ export class Operations extends Caller {
    *
    * A response contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them. Needs the scope `contacts:read`.
    */
-  listContactEvents(input: ListContactEventsInput, options?: RequestOptions): Promise<ListContactEventsResponse> {
+  listContactEvents(input: ListContactEventsInput, options?: RequestOptions): Promise<ListContactEventsResult> {
     return this.call('GET /v1/contacts/events/{contact_id}', input, options)
-  }
-
-  /**
-   * List the visitors of a contact, newest first: the browsers and devices that were identified as it.
-   *
-   * `GET /v1/visitors/{visitor_id}` summarizes the events of one. Needs the scope `contacts:read`.
-   */
-  listContactVisitors(input: ListContactVisitorsInput, options?: RequestOptions): List<ListContactVisitorsResponse, NonNullable<ListContactVisitorsResponse['visitors']>[number]> {
-    return this.list('GET /v1/contacts/{contact_id}/visitors', input, options, 'visitors', 'page')
   }
 
   /**
@@ -1488,7 +1405,7 @@ export class Operations extends Caller {
    *
    * has_event_* filters, and a `filter` with event conditions, also need the scope `events:read`. A single event must match all has_event_* filters. Needs the scope `contacts:read`.
    */
-  listContacts(input: ListContactsInput = {}, options?: RequestOptions): List<ListContactsResponse, NonNullable<ListContactsResponse['contacts']>[number]> {
+  listContacts(input: ListContactsInput = {}, options?: RequestOptions): List<ContactsPage, NonNullable<ContactsPage['contacts']>[number]> {
     return this.list('GET /v1/contacts', input, options, 'contacts', 'page')
   }
 
@@ -1497,7 +1414,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  listConversations(input: ListConversationsInput, options?: RequestOptions): List<ListConversationsResponse, NonNullable<ListConversationsResponse['conversations']>[number]> {
+  listConversations(input: ListConversationsInput, options?: RequestOptions): List<ConversationsPage, NonNullable<ConversationsPage['conversations']>[number]> {
     return this.list('GET /v1/contacts/{contact_id}/conversations', input, options, 'conversations', 'page')
   }
 
@@ -1506,7 +1423,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listDomains(input: ListDomainsInput = {}, options?: RequestOptions): List<ListDomainsResponse, NonNullable<ListDomainsResponse['domains']>[number]> {
+  listDomains(input: ListDomainsInput = {}, options?: RequestOptions): List<DomainsPage, NonNullable<DomainsPage['domains']>[number]> {
     return this.list('GET /v1/domains', input, options, 'domains', 'page')
   }
 
@@ -1515,7 +1432,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  listEmailThreads(input: ListEmailThreadsInput, options?: RequestOptions): List<ListEmailThreadsResponse, NonNullable<ListEmailThreadsResponse['email_threads']>[number]> {
+  listEmailThreads(input: ListEmailThreadsInput, options?: RequestOptions): List<EmailThreadsPage, NonNullable<EmailThreadsPage['email_threads']>[number]> {
     return this.list('GET /v1/contacts/{contact_id}/email-threads', input, options, 'email_threads', 'page')
   }
 
@@ -1524,7 +1441,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:erase`.
    */
-  listErasures(input: ListErasuresInput = {}, options?: RequestOptions): List<ListErasuresResponse, NonNullable<ListErasuresResponse['erasures']>[number]> {
+  listErasures(input: ListErasuresInput = {}, options?: RequestOptions): List<ErasuresPage, NonNullable<ErasuresPage['erasures']>[number]> {
     return this.list('GET /v1/erasures', input, options, 'erasures', 'page')
   }
 
@@ -1533,7 +1450,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  listEventTypes(input: ListEventTypesInput = {}, options?: RequestOptions): List<ListEventTypesResponse, NonNullable<ListEventTypesResponse['types']>[number]> {
+  listEventTypes(input: ListEventTypesInput = {}, options?: RequestOptions): List<EventTypesPage, NonNullable<EventTypesPage['types']>[number]> {
     return this.list('GET /v1/events/types', input, options, 'types', 'page')
   }
 
@@ -1542,7 +1459,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `events:read`.
    */
-  listEvents(input: ListEventsInput = {}, options?: RequestOptions): List<ListEventsResponse, NonNullable<ListEventsResponse['events']>[number]> {
+  listEvents(input: ListEventsInput = {}, options?: RequestOptions): List<EventsPage, NonNullable<EventsPage['events']>[number]> {
     return this.list('GET /v1/events', input, options, 'events', 'page')
   }
 
@@ -1551,8 +1468,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  listExports(options?: RequestOptions): Promise<ListExportsResponse> {
-    return this.call('GET /v1/exports', {}, options)
+  listExports(input: ListExportsInput = {}, options?: RequestOptions): List<ExportsPage, NonNullable<ExportsPage['exports']>[number]> {
+    return this.list('GET /v1/exports', input, options, 'exports', 'page')
   }
 
   /**
@@ -1560,7 +1477,7 @@ export class Operations extends Caller {
    *
    * The last 50 bodies of the last 30 days, up to 4 MiB in total. GET /v1/hooks/:hook_id/bodies/:body_id returns the content. Needs the scope `settings:read`.
    */
-  listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<ListHookBodiesResponse, NonNullable<ListHookBodiesResponse['bodies']>[number]> {
+  listHookBodies(input: ListHookBodiesInput, options?: RequestOptions): List<HookBodiesPage, NonNullable<HookBodiesPage['bodies']>[number]> {
     return this.list('GET /v1/hooks/{hook_id}/bodies', input, options, 'bodies', 'page')
   }
 
@@ -1569,7 +1486,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listHooks(input: ListHooksInput = {}, options?: RequestOptions): List<ListHooksResponse, NonNullable<ListHooksResponse['hooks']>[number]> {
+  listHooks(input: ListHooksInput = {}, options?: RequestOptions): List<HooksPage, NonNullable<HooksPage['hooks']>[number]> {
     return this.list('GET /v1/hooks', input, options, 'hooks', 'page')
   }
 
@@ -1578,7 +1495,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  listIdentities(input: ListIdentitiesInput = {}, options?: RequestOptions): List<ListIdentitiesResponse, NonNullable<ListIdentitiesResponse['identities']>[number]> {
+  listIdentities(input: ListIdentitiesInput = {}, options?: RequestOptions): List<IdentitiesPage, NonNullable<IdentitiesPage['identities']>[number]> {
     return this.list('GET /v1/identities', input, options, 'identities', 'page')
   }
 
@@ -1587,7 +1504,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  listImports(input: ListImportsInput = {}, options?: RequestOptions): List<ListImportsResponse, NonNullable<ListImportsResponse['imports']>[number]> {
+  listImports(input: ListImportsInput = {}, options?: RequestOptions): List<ImportsPage, NonNullable<ImportsPage['imports']>[number]> {
     return this.list('GET /v1/imports', input, options, 'imports', 'page')
   }
 
@@ -1596,7 +1513,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  listInvitations(input: ListInvitationsInput = {}, options?: RequestOptions): List<ListInvitationsResponse, NonNullable<ListInvitationsResponse['invitations']>[number]> {
+  listInvitations(input: ListInvitationsInput = {}, options?: RequestOptions): List<InvitationsPage, NonNullable<InvitationsPage['invitations']>[number]> {
     return this.list('GET /v1/invitations', input, options, 'invitations', 'page')
   }
 
@@ -1605,7 +1522,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  listKeptContacts(input: ListKeptContactsInput, options?: RequestOptions): List<ListKeptContactsResponse, NonNullable<ListKeptContactsResponse['contacts']>[number]> {
+  listKeptContacts(input: ListKeptContactsInput, options?: RequestOptions): List<KeptContactsPage, NonNullable<KeptContactsPage['contacts']>[number]> {
     return this.list('GET /v1/imports/{import_id}/kept', input, options, 'contacts', 'page')
   }
 
@@ -1614,7 +1531,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:read`.
    */
-  listMailboxes(input: ListMailboxesInput = {}, options?: RequestOptions): List<ListMailboxesResponse, NonNullable<ListMailboxesResponse['mailboxes']>[number]> {
+  listMailboxes(input: ListMailboxesInput = {}, options?: RequestOptions): List<MailboxesPage, NonNullable<MailboxesPage['mailboxes']>[number]> {
     return this.list('GET /v1/mailboxes', input, options, 'mailboxes', 'page')
   }
 
@@ -1623,7 +1540,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listMembers(input: ListMembersInput = {}, options?: RequestOptions): List<ListMembersResponse, NonNullable<ListMembersResponse['members']>[number]> {
+  listMembers(input: ListMembersInput = {}, options?: RequestOptions): List<MembersPage, NonNullable<MembersPage['members']>[number]> {
     return this.list('GET /v1/members', input, options, 'members', 'page')
   }
 
@@ -1632,7 +1549,7 @@ export class Operations extends Caller {
    *
    * A response contains at most 8 MiB of notes. If a page has more, `truncated` is true and its last notes are omitted: use a smaller limit. Pages of 13 notes or fewer always fit. Needs the scope `contacts:read`.
    */
-  listNotes(input: ListNotesInput, options?: RequestOptions): List<ListNotesResponse, NonNullable<ListNotesResponse['notes']>[number]> {
+  listNotes(input: ListNotesInput, options?: RequestOptions): List<NotesPage, NonNullable<NotesPage['notes']>[number]> {
     return this.list('GET /v1/contacts/{contact_id}/notes', input, options, 'notes', 'page')
   }
 
@@ -1641,7 +1558,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listOAuthClients(options?: RequestOptions): Promise<ListOAuthClientsResponse> {
+  listOAuthClients(options?: RequestOptions): Promise<ListOAuthClientsResult> {
     return this.call('GET /v1/oauth-clients', {}, options)
   }
 
@@ -1650,7 +1567,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listPlaybooks(options?: RequestOptions): Promise<ListPlaybooksResponse> {
+  listPlaybooks(options?: RequestOptions): Promise<ListPlaybooksResult> {
     return this.call('GET /v1/playbooks', {}, options)
   }
 
@@ -1659,7 +1576,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
    */
-  listProperties(input: ListPropertiesInput = {}, options?: RequestOptions): Promise<ListPropertiesResponse> {
+  listProperties(input: ListPropertiesInput = {}, options?: RequestOptions): Promise<ListPropertiesResult> {
     return this.call('GET /v1/properties', input, options)
   }
 
@@ -1668,7 +1585,7 @@ export class Operations extends Caller {
    *
    * Tracker requests and form submissions of the last hour, and requests with an API key to POST /v1/contacts, /v1/identify and /v1/sources/:source/contacts. From a page whose domain you have claimed but not verified, you see that it sent something, not what. In a flood only a sample is kept; `skipped` counts the rest. Erasing a contact deletes the whole list. Needs the scope `events:read`.
    */
-  listRequestProblems(input: ListRequestProblemsInput = {}, options?: RequestOptions): List<ListRequestProblemsResponse, NonNullable<ListRequestProblemsResponse['problems']>[number]> {
+  listRequestProblems(input: ListRequestProblemsInput = {}, options?: RequestOptions): List<RequestProblemsPage, NonNullable<RequestProblemsPage['problems']>[number]> {
     return this.list('GET /v1/tracker/problems', input, options, 'problems', 'page')
   }
 
@@ -1677,7 +1594,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listRunContacts(input: ListRunContactsInput, options?: RequestOptions): List<ListRunContactsResponse, NonNullable<ListRunContactsResponse['contacts']>[number]> {
+  listRunContacts(input: ListRunContactsInput, options?: RequestOptions): List<RunContactsPage, NonNullable<RunContactsPage['contacts']>[number]> {
     return this.list('GET /v1/agents/runs/{run_id}/contacts', input, options, 'contacts', 'page')
   }
 
@@ -1686,7 +1603,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:read`.
    */
-  listScheduleTimes(input: ListScheduleTimesInput, options?: RequestOptions): Promise<ListScheduleTimesResponse> {
+  listScheduleTimes(input: ListScheduleTimesInput, options?: RequestOptions): Promise<ListScheduleTimesResult> {
     return this.call('GET /v1/schedules', input, options)
   }
 
@@ -1695,7 +1612,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listScopes(options?: RequestOptions): Promise<ListScopesResponse> {
+  listScopes(options?: RequestOptions): Promise<ListScopesResult> {
     return this.call('GET /v1/api-keys/scopes', {}, options)
   }
 
@@ -1704,7 +1621,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  listSegmentContacts(input: ListSegmentContactsInput, options?: RequestOptions): List<ListSegmentContactsResponse, NonNullable<ListSegmentContactsResponse['contacts']>[number]> {
+  listSegmentContacts(input: ListSegmentContactsInput, options?: RequestOptions): List<SegmentContactsPage, NonNullable<SegmentContactsPage['contacts']>[number]> {
     return this.list('GET /v1/segments/{segment_id}/contacts', input, options, 'contacts', 'page')
   }
 
@@ -1713,7 +1630,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  listSegments(input: ListSegmentsInput = {}, options?: RequestOptions): List<ListSegmentsResponse, NonNullable<ListSegmentsResponse['segments']>[number]> {
+  listSegments(input: ListSegmentsInput = {}, options?: RequestOptions): List<SegmentsPage, NonNullable<SegmentsPage['segments']>[number]> {
     return this.list('GET /v1/segments', input, options, 'segments', 'page')
   }
 
@@ -1722,7 +1639,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listSources(input: ListSourcesInput = {}, options?: RequestOptions): List<ListSourcesResponse, NonNullable<ListSourcesResponse['sources']>[number]> {
+  listSources(input: ListSourcesInput = {}, options?: RequestOptions): List<SourcesPage, NonNullable<SourcesPage['sources']>[number]> {
     return this.list('GET /v1/sources', input, options, 'sources', 'page')
   }
 
@@ -1731,7 +1648,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:read`.
    */
-  listSuppressions(input: ListSuppressionsInput = {}, options?: RequestOptions): List<ListSuppressionsResponse, NonNullable<ListSuppressionsResponse['suppressions']>[number]> {
+  listSuppressions(input: ListSuppressionsInput = {}, options?: RequestOptions): List<SuppressionsPage, NonNullable<SuppressionsPage['suppressions']>[number]> {
     return this.list('GET /v1/suppressions', input, options, 'suppressions', 'page')
   }
 
@@ -1740,8 +1657,8 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listViews(options?: RequestOptions): Promise<ListViewsResponse> {
-    return this.call('GET /v1/views', {}, options)
+  listViews(input: ListViewsInput = {}, options?: RequestOptions): List<ViewsPage, NonNullable<ViewsPage['views']>[number]> {
+    return this.list('GET /v1/views', input, options, 'views', 'page')
   }
 
   /**
@@ -1749,7 +1666,7 @@ export class Operations extends Caller {
    *
    * A visit has the events of one session of a visitor. The dates are those of its first event. Without `date_after` and without a contact, company, visitor or session, the 28 days before `date_before` are listed. Needs the scope `events:read`.
    */
-  listVisits(input: ListVisitsInput = {}, options?: RequestOptions): List<ListVisitsResponse, NonNullable<ListVisitsResponse['visits']>[number]> {
+  listVisits(input: ListVisitsInput = {}, options?: RequestOptions): List<VisitsPage, NonNullable<VisitsPage['visits']>[number]> {
     return this.list('GET /v1/visits', input, options, 'visits', 'page')
   }
 
@@ -1758,7 +1675,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listWarehouseDestinations(input: ListWarehouseDestinationsInput = {}, options?: RequestOptions): List<ListWarehouseDestinationsResponse, NonNullable<ListWarehouseDestinationsResponse['destinations']>[number]> {
+  listWarehouseDestinations(input: ListWarehouseDestinationsInput = {}, options?: RequestOptions): List<WarehouseDestinationsPage, NonNullable<WarehouseDestinationsPage['destinations']>[number]> {
     return this.list('GET /v1/warehouse', input, options, 'destinations', 'page')
   }
 
@@ -1767,7 +1684,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:read`.
    */
-  listWarehouseRuns(input: ListWarehouseRunsInput, options?: RequestOptions): List<ListWarehouseRunsResponse, NonNullable<ListWarehouseRunsResponse['runs']>[number]> {
+  listWarehouseRuns(input: ListWarehouseRunsInput, options?: RequestOptions): List<WarehouseRunsPage, NonNullable<WarehouseRunsPage['runs']>[number]> {
     return this.list('GET /v1/warehouse/{destination_id}/runs', input, options, 'runs', 'page')
   }
 
@@ -1776,7 +1693,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  listWebhookDeliveries(input: ListWebhookDeliveriesInput, options?: RequestOptions): List<ListWebhookDeliveriesResponse, NonNullable<ListWebhookDeliveriesResponse['deliveries']>[number]> {
+  listWebhookDeliveries(input: ListWebhookDeliveriesInput, options?: RequestOptions): List<WebhookDeliveriesPage, NonNullable<WebhookDeliveriesPage['deliveries']>[number]> {
     return this.list('GET /v1/webhooks/{subscription_id}/deliveries', input, options, 'deliveries', 'page')
   }
 
@@ -1785,7 +1702,7 @@ export class Operations extends Caller {
    *
    * You can also subscribe to any other name that you record. Needs the scope `webhooks:read`.
    */
-  listWebhookEventTypes(options?: RequestOptions): Promise<ListWebhookEventTypesResponse> {
+  listWebhookEventTypes(options?: RequestOptions): Promise<ListWebhookEventTypesResult> {
     return this.call('GET /v1/webhooks/event-types', {}, options)
   }
 
@@ -1794,7 +1711,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  listWebhookHealth(input: ListWebhookHealthInput = {}, options?: RequestOptions): List<ListWebhookHealthResponse, NonNullable<ListWebhookHealthResponse['health']>[number]> {
+  listWebhookHealth(input: ListWebhookHealthInput = {}, options?: RequestOptions): List<WebhookHealthPage, NonNullable<WebhookHealthPage['health']>[number]> {
     return this.list('GET /v1/webhooks/health', input, options, 'health', 'page')
   }
 
@@ -1803,16 +1720,16 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:read`.
    */
-  listWebhooks(input: ListWebhooksInput = {}, options?: RequestOptions): List<ListWebhooksResponse, NonNullable<ListWebhooksResponse['webhooks']>[number]> {
+  listWebhooks(input: ListWebhooksInput = {}, options?: RequestOptions): List<WebhooksPage, NonNullable<WebhooksPage['webhooks']>[number]> {
     return this.list('GET /v1/webhooks', input, options, 'webhooks', 'page')
   }
 
   /**
    * Merge a contact into another.
    *
-   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives. Needs the scope `contacts:write`.
+   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. Needs the scope `contacts:write`.
    */
-  mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResponse> {
+  mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
   }
 
@@ -1821,7 +1738,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  pauseConnection(input: PauseConnectionInput, options?: RequestOptions): Promise<PauseConnectionResponse> {
+  pauseConnection(input: PauseConnectionInput, options?: RequestOptions): Promise<PauseConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/pause', input, options)
   }
 
@@ -1830,7 +1747,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  pauseWarehouseDestination(input: PauseWarehouseDestinationInput, options?: RequestOptions): Promise<PauseWarehouseDestinationResponse> {
+  pauseWarehouseDestination(input: PauseWarehouseDestinationInput, options?: RequestOptions): Promise<PauseWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse/{destination_id}/pause', input, options)
   }
 
@@ -1839,7 +1756,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  pauseWebhook(input: PauseWebhookInput, options?: RequestOptions): Promise<PauseWebhookResponse> {
+  pauseWebhook(input: PauseWebhookInput, options?: RequestOptions): Promise<PauseWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/pause', input, options)
   }
 
@@ -1848,7 +1765,7 @@ export class Operations extends Caller {
    *
    * Default for `mapping`: the hook's mapping. Needs the scope `settings:read`.
    */
-  previewHook(input: PreviewHookInput, options?: RequestOptions): Promise<PreviewHookResponse> {
+  previewHook(input: PreviewHookInput, options?: RequestOptions): Promise<PreviewHookResult> {
     return this.call('POST /v1/hooks/{hook_id}/preview', input, options)
   }
 
@@ -1857,7 +1774,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  previewImport(input: PreviewImportInput, options?: RequestOptions): Promise<PreviewImportResponse> {
+  previewImport(input: PreviewImportInput, options?: RequestOptions): Promise<PreviewImportResult> {
     return this.call('POST /v1/imports/{import_id}/preview', input, options)
   }
 
@@ -1866,7 +1783,7 @@ export class Operations extends Caller {
    *
    * Each sent email has an unsubscribe link of its own; the preview has a placeholder in its place. Needs the scope `identities:read`.
    */
-  previewMail(input: PreviewMailInput, options?: RequestOptions): Promise<PreviewMailResponse> {
+  previewMail(input: PreviewMailInput, options?: RequestOptions): Promise<PreviewMailResult> {
     return this.call('POST /v1/mail-previews', input, options)
   }
 
@@ -1875,7 +1792,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResponse> {
+  previewSegment(input: PreviewSegmentInput, options?: RequestOptions): Promise<PreviewSegmentResult> {
     return this.call('POST /v1/segments/preview', input, options)
   }
 
@@ -1884,7 +1801,7 @@ export class Operations extends Caller {
    *
    * The contact and the event are made up. Needs the scope `webhooks:read`.
    */
-  previewWebhookMessage(input: PreviewWebhookMessageInput, options?: RequestOptions): Promise<PreviewWebhookMessageResponse> {
+  previewWebhookMessage(input: PreviewWebhookMessageInput, options?: RequestOptions): Promise<PreviewWebhookMessageResult> {
     return this.call('GET /v1/webhooks/preview', input, options)
   }
 
@@ -1893,7 +1810,7 @@ export class Operations extends Caller {
    *
    * Use it for proposals that your own program or AI agent makes. The action is one of the agent: its capabilities say which types may be proposed, its identity is the sender, and the guardrails apply. It waits for approval whatever its type and the agent's playbook say. No model is called. If a guardrail rejects it, the answer is an action with the status `rejected`, whose `error` says why. Needs the scope `agents:trigger`.
    */
-  proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ProposeActionResponse> {
+  proposeAction(input: ProposeActionInput, options?: RequestOptions): Promise<ProposeActionResult> {
     return this.call('POST /v1/agents/{agent_id}/actions', input, options)
   }
 
@@ -1902,7 +1819,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<PullConnectionResponse> {
+  pullConnection(input: PullConnectionInput, options?: RequestOptions): Promise<PullConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/pull', input, options)
   }
 
@@ -1911,23 +1828,23 @@ export class Operations extends Caller {
    *
    * A contact is found by the source's id for it, else by email, else created. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
-  pushSourceContacts(input: PushSourceContactsInput, options?: RequestOptions): Promise<PushSourceContactsResponse> {
+  pushSourceContacts(input: PushSourceContactsInput, options?: RequestOptions): Promise<PushSourceContactsResult> {
     return this.call('POST /v1/sources/{source}/contacts', input, options)
   }
 
   /**
    * Add conversations of a messaging tool.
    *
-   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored, so a push can be repeated even if a request is interrupted. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
-  pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResponse> {
+  pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResult> {
     return this.call('POST /v1/sources/{source}/conversations', input, options)
   }
 
   /**
    * Whether both databases respond and have disk space
    */
-  ready(options?: RequestOptions): Promise<ReadyResponse> {
+  ready(options?: RequestOptions): Promise<ReadyResult> {
     return this.call('GET /health/ready', {}, options)
   }
 
@@ -1936,7 +1853,7 @@ export class Operations extends Caller {
    *
    * Called by other systems. The token in the path is the hook's. The body is a JSON object or array, or a form (`application/x-www-form-urlencoded`), of at most 512 KiB. If the hook has a signing secret, the signature header must match the body. The response is 200 with the outcome, even if the mapping could not turn the body into records, so that the sender does not send it again. It is 202 if the body is stored and will be recorded later.
    */
-  receiveHook(input: ReceiveHookInput, options?: RequestOptions): Promise<ReceiveHookResponse> {
+  receiveHook(input: ReceiveHookInput, options?: RequestOptions): Promise<ReceiveHookResult> {
     return this.call('POST /v1/public/hooks/{token}', input, options)
   }
 
@@ -1945,7 +1862,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:approve`.
    */
-  rejectAction(input: RejectActionInput, options?: RequestOptions): Promise<RejectActionResponse> {
+  rejectAction(input: RejectActionInput, options?: RequestOptions): Promise<RejectActionResult> {
     return this.call('POST /v1/agents/runs/{run_id}/contacts/{contact_id}/actions/{action_index}/reject', input, options)
   }
 
@@ -1954,7 +1871,7 @@ export class Operations extends Caller {
    *
    * If an action cannot be rejected, its decision has an `error`, and the others are not affected. Needs the scope `agents:approve`.
    */
-  rejectActions(input: RejectActionsInput, options?: RequestOptions): Promise<RejectActionsResponse> {
+  rejectActions(input: RejectActionsInput, options?: RequestOptions): Promise<RejectActionsResult> {
     return this.call('POST /v1/approvals/reject', input, options)
   }
 
@@ -1963,7 +1880,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  removeDomain(input: RemoveDomainInput, options?: RequestOptions): Promise<RemoveDomainResponse> {
+  removeDomain(input: RemoveDomainInput, options?: RequestOptions): Promise<RemoveDomainResult> {
     return this.call('DELETE /v1/domains/{domain_id}', input, options)
   }
 
@@ -1972,7 +1889,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  removeEmailAccount(input: RemoveEmailAccountInput, options?: RequestOptions): Promise<RemoveEmailAccountResponse> {
+  removeEmailAccount(input: RemoveEmailAccountInput, options?: RequestOptions): Promise<RemoveEmailAccountResult> {
     return this.call('DELETE /v1/identities/{identity_id}/email-account', input, options)
   }
 
@@ -1981,7 +1898,7 @@ export class Operations extends Caller {
    *
    * Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners. Needs the scope `settings:write`.
    */
-  removeMember(input: RemoveMemberInput, options?: RequestOptions): Promise<RemoveMemberResponse> {
+  removeMember(input: RemoveMemberInput, options?: RequestOptions): Promise<RemoveMemberResult> {
     return this.call('DELETE /v1/members/{user_id}', input, options)
   }
 
@@ -1990,7 +1907,7 @@ export class Operations extends Caller {
    *
    * If its owner unsubscribed or complained, their contact becomes subscribed again. Needs the scope `identities:write`.
    */
-  removeSuppression(input: RemoveSuppressionInput, options?: RequestOptions): Promise<RemoveSuppressionResponse> {
+  removeSuppression(input: RemoveSuppressionInput, options?: RequestOptions): Promise<RemoveSuppressionResult> {
     return this.call('DELETE /v1/suppressions/{address}', input, options)
   }
 
@@ -1999,7 +1916,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  renewInvitation(input: RenewInvitationInput, options?: RequestOptions): Promise<RenewInvitationResponse> {
+  renewInvitation(input: RenewInvitationInput, options?: RequestOptions): Promise<RenewInvitationResult> {
     return this.call('POST /v1/invitations/{invitation_id}/renew', input, options)
   }
 
@@ -2008,7 +1925,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `views:write`.
    */
-  replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<ReplaceViewResponse> {
+  replaceView(input: ReplaceViewInput, options?: RequestOptions): Promise<ReplaceViewResult> {
     return this.call('PUT /v1/views/{view_id}', input, options)
   }
 
@@ -2017,7 +1934,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<RereadConnectionResponse> {
+  rereadConnection(input: RereadConnectionInput, options?: RequestOptions): Promise<RereadConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/reread', input, options)
   }
 
@@ -2026,7 +1943,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  rereadMailbox(input: RereadMailboxInput, options?: RequestOptions): Promise<RereadMailboxResponse> {
+  rereadMailbox(input: RereadMailboxInput, options?: RequestOptions): Promise<RereadMailboxResult> {
     return this.call('POST /v1/mailboxes/{identity_id}/reread', input, options)
   }
 
@@ -2035,7 +1952,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  resendWebhookDeliveries(input: ResendWebhookDeliveriesInput, options?: RequestOptions): Promise<ResendWebhookDeliveriesResponse> {
+  resendWebhookDeliveries(input: ResendWebhookDeliveriesInput, options?: RequestOptions): Promise<ResendWebhookDeliveriesResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/resend', input, options)
   }
 
@@ -2044,7 +1961,7 @@ export class Operations extends Caller {
    *
    * A finished delivery gets six new attempts. One that is being retried makes its next attempt now. Needs the scope `webhooks:write`.
    */
-  resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<ResendWebhookDeliveryResponse> {
+  resendWebhookDelivery(input: ResendWebhookDeliveryInput, options?: RequestOptions): Promise<ResendWebhookDeliveryResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/deliveries/{delivery_id}/resend', input, options)
   }
 
@@ -2053,7 +1970,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  resumeConnection(input: ResumeConnectionInput, options?: RequestOptions): Promise<ResumeConnectionResponse> {
+  resumeConnection(input: ResumeConnectionInput, options?: RequestOptions): Promise<ResumeConnectionResult> {
     return this.call('POST /v1/connections/{connection_id}/resume', input, options)
   }
 
@@ -2062,7 +1979,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  resumeWarehouseDestination(input: ResumeWarehouseDestinationInput, options?: RequestOptions): Promise<ResumeWarehouseDestinationResponse> {
+  resumeWarehouseDestination(input: ResumeWarehouseDestinationInput, options?: RequestOptions): Promise<ResumeWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse/{destination_id}/resume', input, options)
   }
 
@@ -2071,7 +1988,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  resumeWebhook(input: ResumeWebhookInput, options?: RequestOptions): Promise<ResumeWebhookResponse> {
+  resumeWebhook(input: ResumeWebhookInput, options?: RequestOptions): Promise<ResumeWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/resume', input, options)
   }
 
@@ -2080,7 +1997,7 @@ export class Operations extends Caller {
    *
    * Also withdraws the invitations that the key created. Needs the scope `keys:write`.
    */
-  revokeApiKey(input: RevokeApiKeyInput, options?: RequestOptions): Promise<RevokeApiKeyResponse> {
+  revokeApiKey(input: RevokeApiKeyInput, options?: RequestOptions): Promise<RevokeApiKeyResult> {
     return this.call('DELETE /v1/api-keys/{key_id}', input, options)
   }
 
@@ -2089,7 +2006,7 @@ export class Operations extends Caller {
    *
    * Needs the scope settings:write, except for an application that you connected yourself.
    */
-  revokeConnectedApp(input: RevokeConnectedAppInput, options?: RequestOptions): Promise<RevokeConnectedAppResponse> {
+  revokeConnectedApp(input: RevokeConnectedAppInput, options?: RequestOptions): Promise<RevokeConnectedAppResult> {
     return this.call('DELETE /v1/connected-apps/{grant_id}', input, options)
   }
 
@@ -2098,7 +2015,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  rotateHookToken(input: RotateHookTokenInput, options?: RequestOptions): Promise<RotateHookTokenResponse> {
+  rotateHookToken(input: RotateHookTokenInput, options?: RequestOptions): Promise<RotateHookTokenResult> {
     return this.call('POST /v1/hooks/{hook_id}/rotate', input, options)
   }
 
@@ -2107,8 +2024,8 @@ export class Operations extends Caller {
    *
    * Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice. Needs the scope `settings:write`.
    */
-  rotateIdentitySecret(input: RotateIdentitySecretInput = {}, options?: RequestOptions): Promise<RotateIdentitySecretResponse> {
-    return this.call('POST /v1/tenant/identity-secret', input, options)
+  rotateIdentitySecret(options?: RequestOptions): Promise<RotateIdentitySecretResult> {
+    return this.call('POST /v1/tenant/identity-secret', {}, options)
   }
 
   /**
@@ -2116,7 +2033,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  rotateWebhookSecret(input: RotateWebhookSecretInput, options?: RequestOptions): Promise<RotateWebhookSecretResponse> {
+  rotateWebhookSecret(input: RotateWebhookSecretInput, options?: RequestOptions): Promise<RotateWebhookSecretResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/rotate', input, options)
   }
 
@@ -2125,16 +2042,16 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  rotateWriteKey(input: RotateWriteKeyInput, options?: RequestOptions): Promise<RotateWriteKeyResponse> {
+  rotateWriteKey(input: RotateWriteKeyInput, options?: RequestOptions): Promise<RotateWriteKeyResult> {
     return this.call('POST /v1/sources/{source_id}/rotate', input, options)
   }
 
   /**
    * Record a body again with the hook's current mapping.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
    */
-  runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResponse> {
+  runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResult> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
   }
 
@@ -2143,7 +2060,7 @@ export class Operations extends Caller {
    *
    * If a run is already in progress, its id is returned instead. If that run is waiting to be retried, it continues now. Needs the scope `data:export`.
    */
-  runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResponse> {
+  runWarehouseExport(input: RunWarehouseExportInput, options?: RequestOptions): Promise<RunWarehouseExportResult> {
     return this.call('POST /v1/warehouse/{destination_id}/run', input, options)
   }
 
@@ -2152,7 +2069,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
    */
-  sdkAlias(input: SdkAliasInput = {}, options?: RequestOptions): Promise<SdkAliasResponse> {
+  sdkAlias(input: SdkAliasInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/alias', input, options)
   }
 
@@ -2161,7 +2078,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */
-  sdkBatch(input: SdkBatchInput, options?: RequestOptions): Promise<SdkBatchResponse> {
+  sdkBatch(input: SdkBatchInput, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/batch', input, options)
   }
 
@@ -2170,7 +2087,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
    */
-  sdkGroup(input: SdkGroupInput = {}, options?: RequestOptions): Promise<SdkGroupResponse> {
+  sdkGroup(input: SdkGroupInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/group', input, options)
   }
 
@@ -2179,7 +2096,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable. A call that is not valid does not affect the others: `warnings` names it.
    */
-  sdkImport(input: SdkImportInput, options?: RequestOptions): Promise<SdkImportResponse> {
+  sdkImport(input: SdkImportInput, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/import', input, options)
   }
 
@@ -2188,7 +2105,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
    */
-  sdkPage(input: SdkPageInput = {}, options?: RequestOptions): Promise<SdkPageResponse> {
+  sdkPage(input: SdkPageInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/page', input, options)
   }
 
@@ -2197,7 +2114,7 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
    */
-  sdkScreen(input: SdkScreenInput = {}, options?: RequestOptions): Promise<SdkScreenResponse> {
+  sdkScreen(input: SdkScreenInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/screen', input, options)
   }
 
@@ -2206,16 +2123,16 @@ export class Operations extends Caller {
    *
    * Called by the SDKs with a write key, as the user name of Authorization: Basic or as `writeKey`. The body is JSON of any content type, and may be compressed. Responds once the calls are durable.
    */
-  sdkTrack(input: SdkTrackInput = {}, options?: RequestOptions): Promise<SdkTrackResponse> {
+  sdkTrack(input: SdkTrackInput = {}, options?: RequestOptions): Promise<SdkResult> {
     return this.call('POST /v1/track', input, options)
   }
 
   /**
    * Record up to 500 events of your servers.
    *
-   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. Needs the scope `events:write`.
    */
-  sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResponse> {
+  sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResult> {
     return this.call('POST /v1/events', input, options)
   }
 
@@ -2224,7 +2141,7 @@ export class Operations extends Caller {
    *
    * Only changes made after this are written. The service checks that the system has the fields. Needs the scope `settings:write`.
    */
-  setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResponse> {
+  setConnectionWriteBack(input: SetConnectionWriteBackInput, options?: RequestOptions): Promise<SetConnectionWriteBackResult> {
     return this.call('PUT /v1/connections/{connection_id}/write-back', input, options)
   }
 
@@ -2233,7 +2150,7 @@ export class Operations extends Caller {
    *
    * The login is a `password`, an `access_token`, or a `refresh_token` with its `token_url` and `client_id`, from which the service gets access tokens itself. Without any of them, the stored login is kept. Needs the scope `identities:write`.
    */
-  setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<SetEmailAccountResponse> {
+  setEmailAccount(input: SetEmailAccountInput, options?: RequestOptions): Promise<SetEmailAccountResult> {
     return this.call('PUT /v1/identities/{identity_id}/email-account', input, options)
   }
 
@@ -2242,7 +2159,7 @@ export class Operations extends Caller {
    *
    * Columns that are not listed are ignored. One must be the email or the external id. Needs the scope `contacts:write`.
    */
-  setImportMapping(input: SetImportMappingInput, options?: RequestOptions): Promise<SetImportMappingResponse> {
+  setImportMapping(input: SetImportMappingInput, options?: RequestOptions): Promise<SetImportMappingResult> {
     return this.call('PUT /v1/imports/{import_id}/mapping', input, options)
   }
 
@@ -2251,7 +2168,7 @@ export class Operations extends Caller {
    *
    * Register the `redirect_url` from the response at the provider. If you replace a client, repeat the sign-ins that were made with it. Needs the scope `settings:write`.
    */
-  setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<SetOAuthClientResponse> {
+  setOAuthClient(input: SetOAuthClientInput, options?: RequestOptions): Promise<SetOAuthClientResult> {
     return this.call('PUT /v1/oauth-clients/{provider}', input, options)
   }
 
@@ -2260,7 +2177,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  socialCheck(input: SocialCheckInput, options?: RequestOptions): Promise<SocialCheckResponse> {
+  socialCheck(input: SocialCheckInput, options?: RequestOptions): Promise<SocialCheckResult> {
     return this.call('GET /v1/identities/{identity_id}/social/check', input, options)
   }
 
@@ -2269,7 +2186,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  socialLogin(input: SocialLoginInput, options?: RequestOptions): Promise<SocialLoginResponse> {
+  socialLogin(input: SocialLoginInput, options?: RequestOptions): Promise<SocialLoginResult> {
     return this.call('POST /v1/identities/{identity_id}/social/login', input, options)
   }
 
@@ -2278,7 +2195,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  socialLoginCode(input: SocialLoginCodeInput, options?: RequestOptions): Promise<SocialLoginCodeResponse> {
+  socialLoginCode(input: SocialLoginCodeInput, options?: RequestOptions): Promise<SocialLoginCodeResult> {
     return this.call('POST /v1/identities/{identity_id}/social/code/{session_id}', input, options)
   }
 
@@ -2287,7 +2204,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  socialLoginStatus(input: SocialLoginStatusInput, options?: RequestOptions): Promise<SocialLoginStatusResponse> {
+  socialLoginStatus(input: SocialLoginStatusInput, options?: RequestOptions): Promise<SocialLoginStatusResult> {
     return this.call('GET /v1/identities/{identity_id}/social/status/{session_id}', input, options)
   }
 
@@ -2296,7 +2213,7 @@ export class Operations extends Caller {
    *
    * The URL works once, for 10 minutes. The provider then redirects to the dashboard, which completes the sign-in. You can also complete it yourself with `POST /v1/authorizations/complete`. Only the actor that started it can complete it. Needs the scope of the purpose: identities:write for a mailbox, settings:write for a connection.
    */
-  startAuthorization(input: StartAuthorizationInput, options?: RequestOptions): Promise<StartAuthorizationResponse> {
+  startAuthorization(input: StartAuthorizationInput, options?: RequestOptions): Promise<StartAuthorizationResult> {
     return this.call('POST /v1/authorizations', input, options)
   }
 
@@ -2305,7 +2222,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  startImport(input: StartImportInput, options?: RequestOptions): Promise<StartImportResponse> {
+  startImport(input: StartImportInput, options?: RequestOptions): Promise<StartImportResult> {
     return this.call('POST /v1/imports/{import_id}/start', input, options)
   }
 
@@ -2314,7 +2231,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `segments:read`.
    */
-  suggestSegmentValues(input: SuggestSegmentValuesInput, options?: RequestOptions): Promise<SuggestSegmentValuesResponse> {
+  suggestSegmentValues(input: SuggestSegmentValuesInput, options?: RequestOptions): Promise<SuggestSegmentValuesResult> {
     return this.call('GET /v1/segments/suggestions', input, options)
   }
 
@@ -2323,7 +2240,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `data:export`.
    */
-  testWarehouseDestination(input: TestWarehouseDestinationInput, options?: RequestOptions): Promise<TestWarehouseDestinationResponse> {
+  testWarehouseDestination(input: TestWarehouseDestinationInput, options?: RequestOptions): Promise<TestWarehouseDestinationResult> {
     return this.call('POST /v1/warehouse/{destination_id}/test', input, options)
   }
 
@@ -2332,7 +2249,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `webhooks:write`.
    */
-  testWebhook(input: TestWebhookInput, options?: RequestOptions): Promise<TestWebhookResponse> {
+  testWebhook(input: TestWebhookInput, options?: RequestOptions): Promise<TestWebhookResult> {
     return this.call('POST /v1/webhooks/{subscription_id}/test', input, options)
   }
 
@@ -2341,7 +2258,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:trigger`.
    */
-  triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResponse> {
+  triggerAgent(input: TriggerAgentInput, options?: RequestOptions): Promise<TriggerAgentResult> {
     return this.call('POST /v1/agents/{agent_id}/trigger', input, options)
   }
 
@@ -2350,16 +2267,16 @@ export class Operations extends Caller {
    *
    * What was changed since is kept; see GET /v1/imports/:import_id/kept. Possible for seven days after the import. Needs the scope `contacts:write`.
    */
-  undoImport(input: UndoImportInput, options?: RequestOptions): Promise<UndoImportResponse> {
+  undoImport(input: UndoImportInput, options?: RequestOptions): Promise<UndoImportResult> {
     return this.call('POST /v1/imports/{import_id}/undo', input, options)
   }
 
   /**
    * Unmerge a contact.
    *
-   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one. Needs the scope `contacts:write`.
+   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. Needs the scope `contacts:write`.
    */
-  unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResponse> {
+  unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)
   }
 
@@ -2368,7 +2285,7 @@ export class Operations extends Caller {
    *
    * Inside playbook, monitoring and llm_config, too, only the fields that are sent change. Runs in progress keep the settings with which they started. Needs the scope `agents:write`.
    */
-  updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<UpdateAgentResponse> {
+  updateAgent(input: UpdateAgentInput, options?: RequestOptions): Promise<UpdateAgentResult> {
     return this.call('PATCH /v1/agents/{agent_id}', input, options)
   }
 
@@ -2377,7 +2294,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `agents:write`.
    */
-  updateAgentSettings(input: UpdateAgentSettingsInput = {}, options?: RequestOptions): Promise<UpdateAgentSettingsResponse> {
+  updateAgentSettings(input: UpdateAgentSettingsInput = {}, options?: RequestOptions): Promise<UpdateAgentSettingsResult> {
     return this.call('PATCH /v1/agent-settings', input, options)
   }
 
@@ -2386,7 +2303,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `companies:write`.
    */
-  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<UpdateCompanyResponse> {
+  updateCompany(input: UpdateCompanyInput, options?: RequestOptions): Promise<UpdateCompanyResult> {
     return this.call('PUT /v1/companies/{company_id}', input, options)
   }
 
@@ -2395,7 +2312,7 @@ export class Operations extends Caller {
    *
    * The new values are tested first. Without credentials, the connection keeps its sign-in; settings that change the host require new credentials. If the settings change, everything is read again. To connect another account, create a connection with another source. Needs the scope `settings:write`.
    */
-  updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResponse> {
+  updateConnection(input: UpdateConnectionInput, options?: RequestOptions): Promise<UpdateConnectionResult> {
     return this.call('PATCH /v1/connections/{connection_id}', input, options)
   }
 
@@ -2404,7 +2321,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<UpdateContactResponse> {
+  updateContact(input: UpdateContactInput, options?: RequestOptions): Promise<UpdateContactResult> {
     return this.call('PUT /v1/contacts/{contact_id}', input, options)
   }
 
@@ -2413,7 +2330,7 @@ export class Operations extends Caller {
    *
    * While it is off, it rejects bodies. A new mapping applies to bodies that arrive from now on. To apply it to earlier bodies, run them again. Needs the scope `settings:write`.
    */
-  updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResponse> {
+  updateHook(input: UpdateHookInput, options?: RequestOptions): Promise<UpdateHookResult> {
     return this.call('PATCH /v1/hooks/{hook_id}', input, options)
   }
 
@@ -2422,7 +2339,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `identities:write`.
    */
-  updateIdentity(input: UpdateIdentityInput, options?: RequestOptions): Promise<UpdateIdentityResponse> {
+  updateIdentity(input: UpdateIdentityInput, options?: RequestOptions): Promise<UpdateIdentityResult> {
     return this.call('PUT /v1/identities/{identity_id}', input, options)
   }
 
@@ -2431,7 +2348,7 @@ export class Operations extends Caller {
    *
    * Takes effect with their next request, and withdraws the invitations that they could no longer create. Only an owner can add or change owners. An API key can only grant roles whose scopes it has in full, and never `owner`. Needs the scope `settings:write`.
    */
-  updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<UpdateMemberResponse> {
+  updateMember(input: UpdateMemberInput, options?: RequestOptions): Promise<UpdateMemberResult> {
     return this.call('PATCH /v1/members/{user_id}', input, options)
   }
 
@@ -2440,7 +2357,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `contacts:write`.
    */
-  updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<UpdateNoteResponse> {
+  updateNote(input: UpdateNoteInput, options?: RequestOptions): Promise<UpdateNoteResult> {
     return this.call('PATCH /v1/contacts/{contact_id}/notes/{note_id}', input, options)
   }
 
@@ -2449,7 +2366,7 @@ export class Operations extends Caller {
    *
    * With another filter, the members are counted again. Contacts that enter or leave record no event. Needs the scope `segments:write`.
    */
-  updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResponse> {
+  updateSegment(input: UpdateSegmentInput, options?: RequestOptions): Promise<UpdateSegmentResult> {
     return this.call('PATCH /v1/segments/{segment_id}', input, options)
   }
 
@@ -2458,7 +2375,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  updateSource(input: UpdateSourceInput, options?: RequestOptions): Promise<UpdateSourceResponse> {
+  updateSource(input: UpdateSourceInput, options?: RequestOptions): Promise<UpdateSourceResult> {
     return this.call('PATCH /v1/sources/{source_id}', input, options)
   }
 
@@ -2467,7 +2384,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  updateTenant(input: UpdateTenantInput = {}, options?: RequestOptions): Promise<UpdateTenantResponse> {
+  updateTenant(input: UpdateTenantInput = {}, options?: RequestOptions): Promise<UpdateTenantResult> {
     return this.call('PATCH /v1/tenant', input, options)
   }
 
@@ -2476,7 +2393,7 @@ export class Operations extends Caller {
    *
    * Needs the scopes `data:export` and `settings:write`. Needs the scope `data:export`.
    */
-  updateWarehouseDestination(input: UpdateWarehouseDestinationInput, options?: RequestOptions): Promise<UpdateWarehouseDestinationResponse> {
+  updateWarehouseDestination(input: UpdateWarehouseDestinationInput, options?: RequestOptions): Promise<UpdateWarehouseDestinationResult> {
     return this.call('PATCH /v1/warehouse/{destination_id}', input, options)
   }
 
@@ -2485,7 +2402,7 @@ export class Operations extends Caller {
    *
    * Pending deliveries are sent to the new URL. `headers` replaces all earlier ones. The event and the format cannot change. Needs the scope `webhooks:write`.
    */
-  updateWebhook(input: UpdateWebhookInput, options?: RequestOptions): Promise<UpdateWebhookResponse> {
+  updateWebhook(input: UpdateWebhookInput, options?: RequestOptions): Promise<UpdateWebhookResult> {
     return this.call('PATCH /v1/webhooks/{subscription_id}', input, options)
   }
 
@@ -2494,7 +2411,7 @@ export class Operations extends Caller {
    *
    * The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping. Needs the scope `contacts:write`.
    */
-  uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<UploadImportResponse> {
+  uploadImport(input: UploadImportInput, options?: RequestOptions): Promise<UploadImportResult> {
     return this.call('POST /v1/imports', input, options, 'text')
   }
 
@@ -2503,7 +2420,7 @@ export class Operations extends Caller {
    *
    * Needs the scope `settings:write`.
    */
-  verifyDomain(input: VerifyDomainInput, options?: RequestOptions): Promise<VerifyDomainResponse> {
+  verifyDomain(input: VerifyDomainInput, options?: RequestOptions): Promise<VerifyDomainResult> {
     return this.call('POST /v1/domains/{domain_id}/verify', input, options)
   }
 }

@@ -17,35 +17,35 @@ export type Action = {
     /**
      * Who proposed it with proposeAction; null if the agent itself did.
      */
-    proposed_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    } | null;
+    proposed_by: Actor | null;
     /**
      * The results of the checks before it was proposed and before it was executed.
      */
     guardrails: Array<Guardrail>;
-    decided_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    } | null;
+    decided_by: Actor | null;
     decided_at: string | null;
     due_at: string | null;
     executed_at: string | null;
     result: {
         [key: string]: unknown;
     } | null;
-    error: {
-        code: string;
-        message: string;
-        /**
-         * The guardrail that stopped it.
-         */
-        rule?: string;
-    } | null;
+    error: ActionError | null;
     created_at: string;
+};
+
+export type ActionError = {
+    code: string;
+    message: string;
+    /**
+     * The guardrail that stopped it.
+     */
+    rule?: string;
+};
+
+export type ActionPlace = {
+    run_id: string;
+    contact_id: string;
+    action_index: number;
 };
 
 export type ActivityEvent = {
@@ -54,6 +54,28 @@ export type ActivityEvent = {
     url: string | null;
     timestamp: string;
     title: string | null;
+};
+
+export type Actor = {
+    kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
+    id?: string;
+    name?: string;
+};
+
+export type AddDomainResult = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type AddSuppressionResult = {
+    status: 'success';
+    suppression: Suppression;
+    /**
+     * false if the address was already suppressed.
+     */
+    added: boolean;
+    warnings?: Array<string>;
 };
 
 export type Agent = {
@@ -90,6 +112,47 @@ export type Agent = {
     updated_at: string;
 };
 
+/**
+ * The provider and the model. API keys come from the environment of the service and are never sent here.
+ */
+export type AgentModel = {
+    provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
+    model?: string | null;
+    base_url?: string | null;
+    temperature?: number | null;
+    max_tokens?: number | null;
+};
+
+/**
+ * Which contacts are evaluated, and when.
+ */
+export type AgentMonitoring = {
+    filter?: {
+        [key: string]: unknown;
+    } | null;
+    schedule_cron?: string | null;
+    time_zone?: string | null;
+    max_contacts_per_run?: number | null;
+};
+
+/**
+ * Custom playbook: a prompt in Markdown, and settings.
+ */
+export type AgentPlaybook = {
+    playbook_md?: string | null;
+    require_approval?: boolean | null;
+    max_cost_usd_per_run?: number | null;
+    variables?: {
+        [key: string]: unknown;
+    } | null;
+    messages?: {
+        [key: string]: unknown;
+    } | null;
+    config?: {
+        [key: string]: unknown;
+    } | null;
+};
+
 export type AgentSettings = {
     /**
      * The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.
@@ -98,10 +161,7 @@ export type AgentSettings = {
     /**
      * The hours in which no outreach is sent, as HH:MM; null for none.
      */
-    quiet_hours: {
-        from: string;
-        to: string;
-    } | null;
+    quiet_hours: QuietHours | null;
     /**
      * An IANA name, used for contacts without a `timezone` property and for daily limits.
      */
@@ -118,6 +178,44 @@ export type AgentSettings = {
      * The maximum cost of models in a calendar month (UTC); null for no cap.
      */
     monthly_cost_cap_usd: number | null;
+};
+
+export type AggregateResult = {
+    status: 'success';
+    entity: string;
+    group_by: string;
+    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
+    buckets: Array<{
+        /**
+         * null if the value is missing.
+         */
+        key: string | boolean | null;
+        /**
+         * null if no record in the bucket has a number.
+         */
+        value: number | null;
+        /**
+         * Events by contact_id only: the contact, or null if it was deleted.
+         */
+        contact?: JoinedContact | null;
+        /**
+         * Events by company_id only: the company.
+         */
+        company?: JoinedCompany | null;
+    }>;
+    /**
+     * The number of matching records, for every metric.
+     */
+    total: number;
+    /**
+     * Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.
+     */
+    distinct_groups?: number;
+    /**
+     * Events only: the same as total.
+     */
+    total_matching?: number;
+    warnings?: Array<string>;
 };
 
 export type AggregationOfCompanies = {
@@ -207,6 +305,10 @@ export type AggregationOfContacts = {
          */
         company?: string;
         /**
+         * Exact industry.
+         */
+        industry?: string;
+        /**
          * Lifecycle stage.
          */
         lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
@@ -215,21 +317,17 @@ export type AggregationOfContacts = {
          */
         lead_status?: string;
         /**
-         * Exact industry.
+         * Exact city.
          */
-        industry?: string;
-        /**
-         * Exact country.
-         */
-        country?: string;
+        city?: string;
         /**
          * Exact state.
          */
         state?: string;
         /**
-         * Exact city.
+         * Exact country.
          */
-        city?: string;
+        country?: string;
         /**
          * Part of the job title, ignoring case.
          */
@@ -278,21 +376,21 @@ export type AggregationOfEvents = {
      * - `element_type`: Type of the element, such as button.
      * - `element_id`: Id of the element.
      * - `class`: Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.
-     * - `analytics_user_id`: User id of another analytics tool.
-     * - `device_type`: Device type, such as desktop.
-     * - `browser`: Browser name, such as Chrome.
-     * - `os`: Name of the operating system, such as macOS.
-     * - `referring_domain`: Host of the referrer; none for the event's own site.
      * - `contact_id`: Identified contact; anonymous events are in no bucket.
      * - `visitor_id`: Visitor, identified or anonymous.
      * - `session_id`: Session.
+     * - `analytics_user_id`: User id of another analytics tool.
      * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
      * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
      * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
      * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
+     * - `device_type`: Device type, such as desktop.
+     * - `browser`: Browser name, such as Chrome.
+     * - `os`: Name of the operating system, such as macOS.
+     * - `referring_domain`: Host of the referrer; none for the event's own site.
      * - `is_bot`: Whether the sender identifies itself as a bot.
      */
-    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
+    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'contact_id' | 'visitor_id' | 'session_id' | 'analytics_user_id' | 'company_id' | 'day' | 'week' | 'month' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'is_bot';
     /**
      * Filters of events; all must match.
      */
@@ -305,6 +403,46 @@ export type AggregationOfEvents = {
          * One of these event names.
          */
         event_types?: Array<string>;
+        /**
+         * Exact host of the URL.
+         */
+        domain?: string;
+        /**
+         * Exact URL.
+         */
+        url?: string;
+        /**
+         * Exact path of the URL.
+         */
+        url_path?: string;
+        /**
+         * Part of the URL, ignoring case.
+         */
+        url_contains?: string;
+        /**
+         * Exact text of the element.
+         */
+        text?: string;
+        /**
+         * Part of the element's text, ignoring case.
+         */
+        text_contains?: string;
+        /**
+         * Part of the page title, ignoring case.
+         */
+        title_contains?: string;
+        /**
+         * Exact type of the element, such as button.
+         */
+        element_type?: string;
+        /**
+         * Exact id of the element.
+         */
+        element_id?: string;
+        /**
+         * Part of the element's class, ignoring case.
+         */
+        class_contains?: string;
         /**
          * Events of this contact.
          */
@@ -325,46 +463,6 @@ export type AggregationOfEvents = {
          * Events with this exact user id of another analytics tool.
          */
         analytics_user_id?: string;
-        /**
-         * Exact host of the URL.
-         */
-        domain?: string;
-        /**
-         * Exact URL.
-         */
-        url?: string;
-        /**
-         * Exact path of the URL.
-         */
-        url_path?: string;
-        /**
-         * Part of the URL, ignoring case.
-         */
-        url_contains?: string;
-        /**
-         * Part of the page title, ignoring case.
-         */
-        title_contains?: string;
-        /**
-         * Exact text of the element.
-         */
-        text?: string;
-        /**
-         * Part of the element's text, ignoring case.
-         */
-        text_contains?: string;
-        /**
-         * Exact type of the element, such as button.
-         */
-        element_type?: string;
-        /**
-         * Exact id of the element.
-         */
-        element_id?: string;
-        /**
-         * Part of the element's class, ignoring case.
-         */
-        class_contains?: string;
         /**
          * Exact host of the referrer, without www.
          */
@@ -438,6 +536,67 @@ export type ApiKey = {
     revoked_at: string | null;
 };
 
+export type ApiKeysPage = {
+    status: 'success';
+    keys: Array<ApiKey>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ApprovalsPage = {
+    status: 'success';
+    actions: Array<Action & {
+        agent: {
+            agent_id: string;
+            name: string;
+        };
+        contact: {
+            contact_id: string;
+            email: string | null;
+            firstname: string | null;
+            lastname: string | null;
+            company: string | null;
+            jobtitle: string | null;
+        } | null;
+        identity: {
+            identity_id: string;
+            firstName: string;
+            lastName: string;
+            address: string | null;
+        } | null;
+        reasoning: string | null;
+    }>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type ApproveActionsResult = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type AskResult = {
+    status: 'success';
+    /**
+     * Markdown. Names of contacts link to their pages in the dashboard.
+     */
+    answer: string;
+    /**
+     * What the model looked up, in order.
+     */
+    calls: Array<ToolCall>;
+    model: string;
+    usage: TokenUsage;
+    warnings?: Array<string>;
+};
+
 export type Attachment = {
     filename: string | null;
     content_type: string;
@@ -462,6 +621,100 @@ export type AuditLogEntry = {
     subject_exists: boolean | null;
 };
 
+export type AuditLogPage = {
+    status: 'success';
+    entries: Array<AuditLogEntry>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type BatchActivityResult = {
+    status: 'success';
+    /**
+     * The contacts in `activity`.
+     */
+    contact_count: number;
+    activity: {
+        [key: string]: {
+            events: Array<ActivityEvent>;
+            /**
+             * The number of events of the contact in the time range.
+             */
+            total_events: number;
+        };
+    };
+    warnings?: Array<string>;
+};
+
+export type BatchDetailsResult = {
+    status: 'success';
+    /**
+     * Present if `entity_type` is contacts.
+     */
+    contacts?: Array<Contact>;
+    /**
+     * Present if `entity_type` is companies.
+     */
+    companies?: Array<Company>;
+    warnings?: Array<string>;
+};
+
+export type CancelImportResult = {
+    status: 'success';
+    import: Import;
+    /**
+     * false if it was already cancelled.
+     */
+    cancelled: boolean;
+    warnings?: Array<string>;
+};
+
+export type CancelRunResult = {
+    status: 'success';
+    run: Run;
+    warnings?: Array<string>;
+};
+
+export type ChangeCompaniesResult = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<UnchangedRecord>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type ChangeContactsResult = {
+    status: 'success';
+    /**
+     * How many records now are as requested.
+     */
+    done: number;
+    /**
+     * The records that did not change, and why. The others did.
+     */
+    failed: Array<UnchangedRecord>;
+    next: string | null;
+    warnings?: Array<string>;
+};
+
+export type CheckEmailAccountResult = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type CheckPlaybookResult = {
+    status: 'success';
+    unknown: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type ColumnMapping = {
     /**
      * Index of the column, from 0.
@@ -484,6 +737,20 @@ export type CompactEvent = {
     title: string | null;
 };
 
+export type CompaniesPage = {
+    status: 'success';
+    /**
+     * Absent with `count_only`.
+     */
+    companies?: Array<Company>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
+};
+
 export type Company = {
     company_id: string;
     _id: string;
@@ -498,6 +765,37 @@ export type Company = {
     };
     created_at: string;
     updated_at: string;
+};
+
+export type CompanyContactsPage = {
+    status: 'success';
+    contacts: Array<ListedContact>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CompanyEventsPage = {
+    status: 'success';
+    events: Array<Event>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CompleteAuthorizationResult = {
+    status: 'success';
+    provider: string;
+    /**
+     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
+     */
+    purpose: {
+        kind: 'mailbox' | 'connection';
+        [key: string]: string | 'mailbox' | 'connection';
+    };
+    /**
+     * The path of the dashboard's page about the new connection or mailbox.
+     */
+    path: string;
+    warnings?: Array<string>;
 };
 
 export type ConnectedApp = {
@@ -524,6 +822,13 @@ export type ConnectedApp = {
     redact_personal_data: boolean;
     created_at: string;
     last_used_at: string | null;
+};
+
+export type ConnectedAppsPage = {
+    status: 'success';
+    connected_apps: Array<ConnectedApp>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Connection = {
@@ -589,6 +894,13 @@ export type ConnectionError = {
     at: string;
 };
 
+export type ConnectionErrorsPage = {
+    status: 'success';
+    errors: Array<ConnectionError>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 /**
  * One read of everything that changed since the previous run.
  */
@@ -607,6 +919,20 @@ export type ConnectionRun = {
      * null while the run is not complete.
      */
     finished_at: string | null;
+};
+
+export type ConnectionRunsPage = {
+    status: 'success';
+    runs: Array<ConnectionRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ConnectionsPage = {
+    status: 'success';
+    connections: Array<Connection>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Connector = {
@@ -671,10 +997,7 @@ export type Contact = {
      */
     notes_truncated?: true;
     properties_provenance?: {
-        [key: string]: {
-            source: string;
-            updated_at: string;
-        };
+        [key: string]: Provenance;
     };
 };
 
@@ -687,14 +1010,18 @@ export type ContactEvent = {
     contact_id: string | null;
 };
 
-export type ContactVisitor = {
-    visitor_id: string;
+export type ContactsPage = {
+    status: 'success';
     /**
-     * The time of its first event before it was identified; null without one.
+     * Absent with `count_only`.
      */
-    first_seen_at: string | null;
-    first_url: string | null;
-    first_referrer: string | null;
+    contacts?: Array<ListedContact>;
+    pagination?: Pagination;
+    /**
+     * The only field with `count_only`; absent otherwise.
+     */
+    count?: number;
+    warnings?: Array<string>;
 };
 
 export type Conversation = {
@@ -709,9 +1036,134 @@ export type Conversation = {
     message_count: number;
     last_message_at: string;
     /**
-     * Newest first. A list has them only with include_messages.
+     * Newest first; only with include_messages.
      */
     messages?: Array<Message>;
+};
+
+export type ConversationsPage = {
+    status: 'success';
+    conversations: Array<Conversation>;
+    total_items: number;
+    returned: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type CreateAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type CreateApiKeyResult = {
+    status: 'success';
+    key_id: string;
+    /**
+     * Returned only once.
+     */
+    api_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type CreateConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type CreateContactResult = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type CreateExportResult = {
+    status: 'success';
+    export_id: string;
+    warnings?: Array<string>;
+};
+
+export type CreateHookResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    warnings?: Array<string>;
+};
+
+export type CreateIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type CreateInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type CreateNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type CreateSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type CreateSourceResult = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    warnings?: Array<string>;
+};
+
+export type CreateViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type CreateWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
+export type CreateWebhookResult = {
+    status: 'success';
+    subscription_id: string;
+    webhook: Webhook;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    warnings?: Array<string>;
 };
 
 export type Decision = {
@@ -722,10 +1174,114 @@ export type Decision = {
      * The action after the decision; null if it could not be decided.
      */
     action: Action | null;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
+};
+
+export type DeleteAgentResult = {
+    status: 'success';
+    deleted: true;
+    agent_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteCompanyResult = {
+    status: 'success';
+    deleted: true;
+    company_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteConnectionResult = {
+    status: 'success';
+    deleted: true;
+    connection_id: string;
+    connector: string;
+    source: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteContactResult = {
+    status: 'success';
+    deleted: true;
+    contact_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteHookResult = {
+    status: 'success';
+    deleted: true;
+    hook_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteIdentityResult = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteInvitationResult = {
+    status: 'success';
+    deleted: true;
+    invitation_id: string;
+    email: string;
+    role: 'owner' | 'admin' | 'member' | 'viewer';
+    warnings?: Array<string>;
+};
+
+export type DeleteNoteResult = {
+    status: 'success';
+    deleted: true;
+    note_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteOAuthClientResult = {
+    status: 'success';
+    deleted: true;
+    provider: string;
+    client_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSegmentResult = {
+    status: 'success';
+    deleted: true;
+    segment_id: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteSourceResult = {
+    status: 'success';
+    deleted: true;
+    source_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteViewResult = {
+    status: 'success';
+    deleted: true;
+    view_id: string;
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type DeleteWarehouseDestinationResult = {
+    status: 'success';
+    deleted: true;
+    destination_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type DeleteWebhookResult = {
+    status: 'success';
+    deleted: true;
+    subscription_id: string;
+    warnings?: Array<string>;
 };
 
 export type Domain = {
@@ -759,6 +1315,13 @@ export type Domain = {
     created_at: string;
 };
 
+export type DomainsPage = {
+    status: 'success';
+    domains: Array<Domain>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type DryRun = {
     /**
      * The model provider, or `template`.
@@ -768,14 +1331,7 @@ export type DryRun = {
     notices: Array<string>;
     contacts: Array<{
         contact_id: string;
-        contact: {
-            contact_id: string;
-            _id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-            company: string | null;
-        } | null;
+        contact: EvaluatedContact | null;
         status: 'evaluated' | 'failed' | 'skipped';
         reasoning: string | null;
         error: string | null;
@@ -793,21 +1349,16 @@ export type DryRun = {
              * The results of the checks before it was proposed and before it was executed.
              */
             guardrails: Array<Guardrail>;
-            error: {
-                code: string;
-                message: string;
-                /**
-                 * The guardrail that stopped it.
-                 */
-                rule?: string;
-            } | null;
+            error: ActionError | null;
         }>;
     }>;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    usage: TokenUsage;
+};
+
+export type DryRunAgentResult = {
+    status: 'success';
+    dry_run: DryRun;
+    warnings?: Array<string>;
 };
 
 export type EmailAccount = {
@@ -857,6 +1408,20 @@ export type EmailThread = {
     subject: string | null;
 };
 
+export type EmailThreadsPage = {
+    status: 'success';
+    email_threads: Array<EmailThread>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type EraseContactResult = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
 export type ErasureReceipt = {
     erasure_id: string;
     contact_id: string;
@@ -864,10 +1429,7 @@ export type ErasureReceipt = {
     at: string;
     erased_at: string | null;
     verified_at: string | null;
-    requested_by: {
-        id: string;
-        name: string;
-    } | null;
+    requested_by: NamedActor | null;
     email_hash: {
         salt: string;
         sha256: string;
@@ -875,6 +1437,30 @@ export type ErasureReceipt = {
     removed: {
         [key: string]: number;
     };
+};
+
+export type ErasuresPage = {
+    status: 'success';
+    erasures: Array<ErasureReceipt>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type ErrorDetail = {
+    path: string;
+    message: string;
+};
+
+/**
+ * null once the contact has been deleted.
+ */
+export type EvaluatedContact = {
+    contact_id: string;
+    _id: string;
+    email: string | null;
+    firstname: string | null;
+    lastname: string | null;
+    company: string | null;
 };
 
 export type Event = {
@@ -886,15 +1472,15 @@ export type Event = {
      * When the service received the event.
      */
     createdAt: string;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -902,31 +1488,19 @@ export type Event = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
-    /**
-     * Whether the sender identifies itself as a bot.
-     */
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
-    company: {
-        _id: string;
-        name: string | null;
-        domain: string | null;
-    } | null;
+    contact: JoinedContact | null;
+    company: JoinedCompany | null;
 };
 
 export type EventSummary = {
@@ -935,6 +1509,25 @@ export type EventSummary = {
     url: string | null;
     timestamp: string;
     contact_id: string | null;
+};
+
+export type EventTypesPage = {
+    status: 'success';
+    types: Array<string>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type EventsPage = {
+    status: 'success';
+    events?: Array<Event> | Array<EventSummary>;
+    pagination?: Pagination;
+    /**
+     * With `count_only`, instead of the other fields.
+     */
+    count?: number;
+    warnings?: Array<string>;
 };
 
 export type Export = {
@@ -952,6 +1545,13 @@ export type Export = {
     expires_at: string | null;
 };
 
+export type ExportsPage = {
+    status: 'success';
+    exports: Array<Export>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type FailedRow = {
     /**
      * 1 is the row below the header.
@@ -959,6 +1559,386 @@ export type FailedRow = {
     row: number;
     code: string;
     message: string;
+};
+
+export type GetActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type GetAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type GetAgentRunResult = {
+    status: 'success';
+    run: RunDetail;
+    warnings?: Array<string>;
+};
+
+export type GetAgentSettingsResult = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type GetApiKeyResult = {
+    status: 'success';
+    key: ApiKey;
+    warnings?: Array<string>;
+};
+
+export type GetAskModelResult = {
+    status: 'success';
+    /**
+     * null if none is configured: questions then cannot be asked.
+     */
+    model: string | null;
+    warnings?: Array<string>;
+};
+
+export type GetCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type GetConnectedAppResult = {
+    status: 'success';
+    connected_app: ConnectedApp;
+    warnings?: Array<string>;
+};
+
+export type GetConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type GetConnectorResult = {
+    status: 'success';
+    connector: Connector;
+    warnings?: Array<string>;
+};
+
+export type GetContactResult = {
+    status: 'success';
+    contact: Contact & {
+        /**
+         * One line for people; do not parse it.
+         */
+        _summary: string;
+    };
+    unified_profile: UnifiedProfile;
+    events?: Array<CompactEvent>;
+    total_events?: number;
+    timestamp: string;
+    warnings?: Array<string>;
+};
+
+export type GetDomainResult = {
+    status: 'success';
+    domain: Domain;
+    warnings?: Array<string>;
+};
+
+export type GetErasureResult = {
+    status: 'success';
+    receipt: ErasureReceipt;
+    warnings?: Array<string>;
+};
+
+export type GetEventResult = {
+    status: 'success';
+    event: Event;
+    warnings?: Array<string>;
+};
+
+export type GetEventStatsResult = {
+    status: 'success';
+    stats: {
+        total: number;
+        /**
+         * The 50 most frequent types.
+         */
+        by_type?: Array<{
+            type: string;
+            count: number;
+        }>;
+        /**
+         * The 50 most frequent domains.
+         */
+        by_domain?: Array<{
+            domain: string;
+            count: number;
+        }>;
+        /**
+         * The 90 most recent days (UTC) that have events, in chronological order.
+         */
+        by_day?: Array<{
+            date: string;
+            count: number;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetExportResult = {
+    status: 'success';
+    export: Export;
+    warnings?: Array<string>;
+};
+
+export type GetHookBodyResult = {
+    status: 'success';
+    body: HookBody;
+    /**
+     * A JSON object or array.
+     */
+    data: unknown;
+    warnings?: Array<string>;
+};
+
+export type GetHookResult = {
+    status: 'success';
+    hook: Hook;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityConnectionsResult = {
+    status: 'success';
+    connections: IdentityConnections;
+    warnings?: Array<string>;
+};
+
+export type GetIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type GetImportPreviewResult = {
+    status: 'success';
+    counts: ImportCounts;
+    rows: Array<PreviewedRow>;
+    warnings?: Array<string>;
+};
+
+export type GetImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type GetInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    warnings?: Array<string>;
+};
+
+export type GetLimitsResult = {
+    status: 'success';
+    enabled: boolean;
+    limits: Array<{
+        name: string;
+        label: string;
+        per_minute: number;
+    }>;
+    /**
+     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
+     */
+    requests: {
+        tracking: number | null;
+        forms: number | null;
+        keys: Array<{
+            key_id: string;
+            name: string;
+            requests: number | null;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type GetMemberResult = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type GetNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type GetOAuthClientResult = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
+};
+
+export type GetOverviewResult = {
+    status: 'success';
+    from: string;
+    to: string;
+    visitors: number;
+    identified_contacts: number;
+    events: number;
+    contacts_created: number;
+    /**
+     * Every day (UTC) of the range, including days without events.
+     */
+    by_day: Array<OverviewDay>;
+    top_pages: Array<{
+        url_path: string;
+        views: number;
+        visitors: number;
+    }>;
+    /**
+     * The hosts that referred visits; null for visits without a referrer.
+     */
+    sources: Array<{
+        source: string | null;
+        visitors: number;
+    }>;
+    /**
+     * The figures of the preceding range of the same length.
+     */
+    previous: {
+        visitors: number;
+        identified_contacts: number;
+        events: number;
+        contacts_created: number;
+        /**
+         * Every day (UTC) of the range, including days without events.
+         */
+        by_day: Array<OverviewDay>;
+    };
+    waiting_for_approval: number;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentGrowthResult = {
+    status: 'success';
+    /**
+     * Whether members are still being counted; `by_day` is empty until then.
+     */
+    counting: boolean;
+    /**
+     * When the segment was created: no day is earlier.
+     */
+    since: string;
+    by_day: Array<{
+        date: string;
+        /**
+         * Members at the end of the day (UTC).
+         */
+        count: number;
+        entered: number;
+        exited: number;
+        /**
+         * Members that a new or changed definition added, minus those it removed; they record no event.
+         */
+        redefined: number;
+    }>;
+    warnings?: Array<string>;
+};
+
+export type GetSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    warnings?: Array<string>;
+};
+
+export type GetSourceResult = {
+    status: 'success';
+    source: Source;
+    warnings?: Array<string>;
+};
+
+export type GetSuppressionResult = {
+    status: 'success';
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type GetTenantResult = {
+    status: 'success';
+    tenant: Tenant;
+    warnings?: Array<string>;
+};
+
+export type GetTimelineResult = {
+    status: 'success';
+    items: Array<TimelineVisit | TimelineEvent>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type GetTrackerResult = {
+    status: 'success';
+    snippet: string;
+    script_url: string;
+    collect_url: string;
+    /**
+     * Where pages send the tenant's forms; replace FORM_ID.
+     */
+    form_url: string;
+    /**
+     * Of a visitor who is no bot.
+     */
+    first_event: SeenEvent | null;
+    last_event: SeenEvent | null;
+    warnings?: Array<string>;
+};
+
+export type GetViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
+};
+
+export type GetVisitorResult = {
+    status: 'success';
+    visitor: Visitor;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    warnings?: Array<string>;
+};
+
+export type GetWarehouseRunResult = {
+    status: 'success';
+    run: WarehouseRun;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookDeliveryResult = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookHealthResult = {
+    status: 'success';
+    health: WebhookHealth;
+    warnings?: Array<string>;
+};
+
+export type GetWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    warnings?: Array<string>;
 };
 
 export type Guardrail = {
@@ -971,6 +1951,10 @@ export type Guardrail = {
     waits_until: string | null;
     checked: 'proposal' | 'execution';
     at: string;
+};
+
+export type HealthResult = {
+    status: 'ok';
 };
 
 export type Hook = {
@@ -1015,6 +1999,13 @@ export type Hook = {
     updated_at: string;
 };
 
+export type HookBodiesPage = {
+    status: 'success';
+    bodies: Array<HookBody>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type HookBody = {
     body_id: string;
     hook_id: string;
@@ -1027,10 +2018,7 @@ export type HookBody = {
     /**
      * Why the body was skipped or failed, or why the last attempt did not finish.
      */
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
     /**
      * The name of its event.
      */
@@ -1048,6 +2036,21 @@ export type HookBody = {
     processed_at: string | null;
 };
 
+export type HookField = {
+    /**
+     * A path, or a list of paths. The first path that has a value is used.
+     */
+    path?: string | Array<string>;
+    /**
+     * A fixed value instead of a path.
+     */
+    value?: string | number | boolean;
+    /**
+     * A text that does not begin with this counts as missing.
+     */
+    starts_with?: string;
+};
+
 export type HookMapping = {
     /**
      * A body is recorded only if each of these paths has one of the values.
@@ -1063,191 +2066,58 @@ export type HookMapping = {
      * The event to record. `id`: an event with the same name and id is recorded only once. `timestamp`: ISO 8601 with an offset, or seconds or milliseconds since 1970. Default: the time when the body arrived.
      */
     event?: {
-        name: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        timestamp?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        url?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        name: HookField;
+        timestamp?: HookField;
+        id?: HookField;
+        url?: HookField;
         data?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
     /**
      * The contact, found or created by `email` or `user_id` (your own id of the person). `external_id` is the sender's id. Once a body has linked it to a contact, later bodies can identify the contact by it alone. It never creates a contact.
      */
     contact?: {
-        email?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        user_id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        external_id?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        email?: HookField;
+        user_id?: HookField;
+        external_id?: HookField;
         properties?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
     /**
      * The company, found or created by its domain. A contact without a company is linked to it.
      */
     company?: {
-        domain: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
-        name?: {
-            /**
-             * A path, or a list of paths. The first path that has a value is used.
-             */
-            path?: string | Array<string>;
-            /**
-             * A fixed value instead of a path.
-             */
-            value?: string | number | boolean;
-            /**
-             * A text that does not begin with this counts as missing.
-             */
-            starts_with?: string;
-        };
+        domain: HookField;
+        name?: HookField;
         properties?: {
-            [key: string]: {
-                /**
-                 * A path, or a list of paths. The first path that has a value is used.
-                 */
-                path?: string | Array<string>;
-                /**
-                 * A fixed value instead of a path.
-                 */
-                value?: string | number | boolean;
-                /**
-                 * A text that does not begin with this counts as missing.
-                 */
-                starts_with?: string;
-            };
+            [key: string]: HookField;
         };
     };
+};
+
+export type HooksPage = {
+    status: 'success';
+    hooks: Array<Hook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type IdentifyResult = {
+    status: 'success';
+    contact_id: string;
+    created: boolean;
+    linked_visitors: number;
+    warnings?: Array<string>;
+};
+
+export type IdentitiesPage = {
+    status: 'success';
+    identities: Array<Identity>;
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Identity = {
@@ -1339,17 +2209,9 @@ export type Import = {
     /**
      * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
      */
-    undo: {
-        deleted: number;
-        restored: number;
-        kept: number;
-        companies_deleted: number;
-    } | null;
+    undo: ImportUndo | null;
     can_undo: boolean;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
     created_at: string;
     started_at: string | null;
     finished_at: string | null;
@@ -1369,11 +2231,45 @@ export type ImportCounts = {
     failed: number;
 };
 
+export type ImportUndo = {
+    deleted: number;
+    restored: number;
+    kept: number;
+    companies_deleted: number;
+};
+
+export type ImportsPage = {
+    status: 'success';
+    imports: Array<ListedImport>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Invitation = {
     invitation_id: string;
     email: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     expires_at: string;
+};
+
+export type InvitationsPage = {
+    status: 'success';
+    invitations: Array<Invitation>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type JoinedCompany = {
+    _id: string;
+    name: string | null;
+    domain: string | null;
+};
+
+export type JoinedContact = {
+    _id: string;
+    email: string | null;
+    firstname: string | null;
+    lastname: string | null;
 };
 
 export type KeptContact = {
@@ -1382,6 +2278,214 @@ export type KeptContact = {
      * The properties that were changed since the import. Empty: the whole contact is in use.
      */
     properties: Array<string>;
+};
+
+export type KeptContactsPage = {
+    status: 'success';
+    contacts: Array<KeptContact>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type LinkedinCheckResult = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginCodeResult = {
+    status: 'success';
+    session_id: string;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginResult = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
+export type LinkedinLoginStatusResult = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    error?: LoginError;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
+export type ListAgentRunsResult = {
+    status: 'success';
+    runs: Array<Run>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListAgentsResult = {
+    status: 'success';
+    agents: Array<Agent & {
+        /**
+         * Only with `include=last_run`; null if the agent has never run.
+         */
+        last_run?: Run | null;
+    }>;
+    total: number;
+    limit: number;
+    offset: number;
+    warnings?: Array<string>;
+};
+
+export type ListConnectorsResult = {
+    status: 'success';
+    connectors: Array<Connector>;
+    warnings?: Array<string>;
+};
+
+export type ListContactEventsResult = {
+    status: 'success';
+    events: Array<PlainEvent> | Array<ContactEvent>;
+    contact_id: string;
+    /**
+     * The number of matching events.
+     */
+    total_items: number;
+    /**
+     * The number of events in this response, at most 1,000.
+     */
+    returned: number;
+    warnings?: Array<string>;
+};
+
+export type ListOAuthClientsResult = {
+    status: 'success';
+    oauth_clients: Array<OAuthClient>;
+    warnings?: Array<string>;
+};
+
+export type ListPlaybooksResult = {
+    status: 'success';
+    playbooks: Playbooks;
+    warnings?: Array<string>;
+};
+
+export type ListPropertiesResult = {
+    status: 'success';
+    properties: Array<Property>;
+    warnings?: Array<string>;
+};
+
+export type ListScheduleTimesResult = {
+    status: 'success';
+    times: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListScopesResult = {
+    status: 'success';
+    scopes: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ListWebhookEventTypesResult = {
+    status: 'success';
+    event_types: Array<WebhookEventType>;
+    warnings?: Array<string>;
+};
+
+export type ListedContact = {
+    contact_id?: string;
+    /**
+     * Transitional alias of contact_id; will be removed.
+     */
+    _id?: string;
+    properties?: {
+        [key: string]: string | number | boolean | Array<string | number | boolean>;
+    };
+    associations?: {
+        companies: Array<string>;
+    };
+    company_id?: string | null;
+    first_seen_at?: string;
+    segment_ids?: Array<string>;
+    creation_source?: string;
+    created_at?: string;
+    updated_at?: string;
+    notes?: Array<Note>;
+    /**
+     * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
+     */
+    notes_truncated?: true;
+    properties_provenance?: {
+        [key: string]: Provenance;
+    };
+};
+
+export type ListedImport = {
+    import_id: string;
+    _id: string;
+    file_name: string;
+    size_bytes: number;
+    encoding: string;
+    delimiter: string;
+    /**
+     * The system whose export the file was recognized as.
+     */
+    recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
+    state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
+    /**
+     * null until the file has been read to its end.
+     */
+    row_count: number | null;
+    /**
+     * The progress of the preview, the import or the undo, from 0 to 1.
+     */
+    progress: number;
+    /**
+     * What the import would do, as of the latest preview.
+     */
+    preview: ImportCounts | null;
+    counts: ImportCounts;
+    /**
+     * CSV of all failed rows; null without any, or when the file is deleted.
+     */
+    failed_rows_url: string | null;
+    /**
+     * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
+     */
+    undo: ImportUndo | null;
+    can_undo: boolean;
+    error: RecordError | null;
+    created_at: string;
+    started_at: string | null;
+    finished_at: string | null;
+    expires_at: string;
+    has_file: boolean;
+};
+
+/**
+ * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
+ */
+export type LoginError = {
+    code: string;
+    message: string;
+    /**
+     * The HTTP status with which other calls of this flow return this error.
+     */
+    http_status: number;
+};
+
+export type LoginResult = {
+    profile_id: string | null;
+    session_id: string;
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
 };
 
 export type MailPreview = {
@@ -1431,12 +2535,33 @@ export type Mailbox = {
     skipped: number;
 };
 
+export type MailboxesPage = {
+    status: 'success';
+    mailboxes: Array<Mailbox>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Member = {
     user_id: string;
     email: string;
     name: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
     joined_at: string;
+};
+
+export type MembersPage = {
+    status: 'success';
+    members: Array<Member>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type MergeContactResult = {
+    status: 'success';
+    contact: Contact;
+    merged_contact_id: string;
+    warnings?: Array<string>;
 };
 
 export type Message = {
@@ -1464,6 +2589,11 @@ export type Message = {
     truncated?: true;
 };
 
+export type NamedActor = {
+    id: string;
+    name: string;
+};
+
 export type Note = {
     note_id: string;
     _id: string;
@@ -1474,6 +2604,25 @@ export type Note = {
     content: string;
     created_at: string;
     updated_at: string;
+};
+
+export type NotesPage = {
+    status: 'success';
+    notes: Array<Note>;
+    /**
+     * The number of notes in this response.
+     */
+    returned: number;
+    /**
+     * true if some notes of the page did not fit.
+     */
+    truncated?: true;
+    /**
+     * The number of notes of the contact.
+     */
+    total_items: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type OAuthClient = {
@@ -1497,6 +2646,12 @@ export type OAuthClient = {
     updated_at: string | null;
 };
 
+export type OverviewDay = {
+    date: string;
+    events: number;
+    visitors: number;
+};
+
 export type Pagination = {
     page: number;
     limit: number;
@@ -1509,6 +2664,36 @@ export type Participant = {
     name: string | null;
 };
 
+export type PauseConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type PauseWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type PauseWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
 export type PlainEvent = {
     event_id: string;
     _id: string;
@@ -1518,15 +2703,15 @@ export type PlainEvent = {
      * When the service received the event.
      */
     createdAt: string;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -1534,20 +2719,17 @@ export type PlainEvent = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
-    /**
-     * Whether the sender identifies itself as a bot.
-     */
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
 };
 
 export type PlaybookTemplate = {
@@ -1592,6 +2774,80 @@ export type Playbooks = {
     };
 };
 
+export type PreviewHookResult = {
+    status: 'success';
+    /**
+     * The outcome that the body would have.
+     */
+    state: 'recorded' | 'skipped' | 'failed';
+    error: {
+        code: string;
+        message: string;
+        details: Array<ErrorDetail>;
+    } | null;
+    event: {
+        name: string;
+        /**
+         * null: when the body arrives.
+         */
+        timestamp: string | null;
+        id: string | null;
+        url: string | null;
+        data: {
+            [key: string]: unknown;
+        };
+    } | null;
+    contact: {
+        email: string | null;
+        user_id: string | null;
+        external_id: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    company: {
+        domain: string;
+        name: string | null;
+        properties: {
+            [key: string]: string | number | boolean | Array<string | number | boolean>;
+        };
+    } | null;
+    warnings?: Array<string>;
+};
+
+export type PreviewImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type PreviewMailResult = {
+    status: 'success';
+    preview: MailPreview;
+    warnings?: Array<string>;
+};
+
+export type PreviewSegmentResult = {
+    status: 'success';
+    count: number;
+    /**
+     * Some of the matching contacts.
+     */
+    sample: Array<SegmentMember>;
+    took_ms: number;
+    warnings?: Array<string>;
+};
+
+export type PreviewWebhookMessageResult = {
+    status: 'success';
+    /**
+     * The given template, or the default text for the event.
+     */
+    template: string;
+    text: string;
+    warnings?: Array<string>;
+};
+
 export type PreviewedRow = {
     /**
      * 1 is the row below the header.
@@ -1608,10 +2864,7 @@ export type PreviewedRow = {
         before: string | null;
         after: string | null;
     }>;
-    error: {
-        code: string;
-        message: string;
-    } | null;
+    error: RecordError | null;
 };
 
 export type Property = {
@@ -1623,10 +2876,6 @@ export type Property = {
      */
     is_editable: boolean;
     /**
-     * Whether records are shown and exported with it, unless other properties are chosen.
-     */
-    is_usual: boolean;
-    /**
      * The only values it may have; null for any.
      */
     choices: Array<string> | null;
@@ -1634,6 +2883,164 @@ export type Property = {
      * How many of the newest 1,000 records have it; null for columns that every record has, and for events.
      */
     newest_with_value: number | null;
+};
+
+export type ProposeActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type Provenance = {
+    source: string;
+    updated_at: string;
+};
+
+export type PullConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type PushSourceContactsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        external_id: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        contact_id?: string;
+        error?: RecordError;
+    }>;
+    /**
+     * How many records failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type PushSourceConversationsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the record in the request.
+         */
+        index: number;
+        thread_key: string | null;
+        status: 'created' | 'updated' | 'unchanged' | 'failed';
+        thread_id?: string;
+        /**
+         * Number of new messages.
+         */
+        recorded?: number;
+        error?: RecordError;
+    }>;
+    /**
+     * Number of failed records.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type QuietHours = {
+    from: string;
+    to: string;
+};
+
+export type ReadyResult = {
+    status: 'ok';
+    postgres: string;
+    clickhouse: string;
+};
+
+export type ReceiveHookResult = {
+    status: 'success';
+    body_id: string;
+    /**
+     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
+     */
+    state: 'pending' | 'recorded' | 'skipped' | 'failed';
+    /**
+     * Why the body was skipped or failed, or why the last attempt did not finish.
+     */
+    error: RecordError | null;
+    /**
+     * The name of its event.
+     */
+    event: string | null;
+    warnings?: Array<string>;
+};
+
+export type RecordError = {
+    code: string;
+    message: string;
+};
+
+export type RecoverVisitorResult = {
+    status: 'success';
+    visitor_id: string;
+    recovered: boolean;
+    warnings?: Array<string>;
+};
+
+export type RejectActionResult = {
+    status: 'success';
+    action: Action;
+    warnings?: Array<string>;
+};
+
+export type RejectActionsResult = {
+    status: 'success';
+    decisions: Array<Decision>;
+    warnings?: Array<string>;
+};
+
+export type RemoveDomainResult = {
+    status: 'success';
+    deleted: true;
+    domain_id: string;
+    domain: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveEmailAccountResult = {
+    status: 'success';
+    deleted: true;
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveMemberResult = {
+    status: 'success';
+    deleted: true;
+    user_id: string;
+    warnings?: Array<string>;
+};
+
+export type RemoveSuppressionResult = {
+    status: 'success';
+    deleted: true;
+    suppression: Suppression;
+    warnings?: Array<string>;
+};
+
+export type RenewInvitationResult = {
+    status: 'success';
+    invitation: Invitation;
+    link: string | null;
+    /**
+     * Whether the link was sent.
+     */
+    mailed: boolean;
+    warnings?: Array<string>;
+};
+
+export type ReplaceViewResult = {
+    status: 'success';
+    view: SavedView;
+    warnings?: Array<string>;
 };
 
 export type RequestProblem = {
@@ -1663,6 +3070,134 @@ export type RequestProblem = {
     skipped: number;
 };
 
+export type RequestProblemsPage = {
+    status: 'success';
+    problems: Array<RequestProblem>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type RereadConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type RereadMailboxResult = {
+    status: 'success';
+    identity_id: string;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveriesResult = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * The number of deliveries sent again.
+     */
+    resent: number;
+    warnings?: Array<string>;
+};
+
+export type ResendWebhookDeliveryResult = {
+    status: 'success';
+    delivery: WebhookDelivery;
+    warnings?: Array<string>;
+};
+
+export type ResumeConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type ResumeWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type ResumeWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type RevokeApiKeyResult = {
+    status: 'success';
+    revoked: true;
+    key_id: string;
+    warnings?: Array<string>;
+};
+
+export type RevokeConnectedAppResult = {
+    status: 'success';
+    revoked: true;
+    grant_id: string;
+    name: string;
+    warnings?: Array<string>;
+};
+
+export type RotateHookTokenResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * Returned only once.
+     */
+    token: string;
+    /**
+     * The URL to enter in the sending system. It contains the token.
+     */
+    url: string;
+    old_token_expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type RotateIdentitySecretResult = {
+    status: 'success';
+    /**
+     * The HMAC-SHA256 key that computes a user_hash.
+     */
+    identity_secret: string;
+    previous_valid_until: string | null;
+    warnings?: Array<string>;
+};
+
+export type RotateWebhookSecretResult = {
+    status: 'success';
+    subscription_id: string;
+    /**
+     * Returned this once.
+     */
+    signing_secret: string;
+    previous_secret_until: string;
+    switch_at: string;
+    warnings?: Array<string>;
+};
+
+export type RotateWriteKeyResult = {
+    status: 'success';
+    source: Source;
+    /**
+     * Returned only once.
+     */
+    write_key: string;
+    old_key_expires_at: string;
+    warnings?: Array<string>;
+};
+
 export type Run = {
     run_id: string;
     _id: string;
@@ -1672,11 +3207,7 @@ export type Run = {
      * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
     trigger: 'manual' | 'schedule' | 'proposal';
-    requested_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    };
+    requested_by: Actor;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -1684,34 +3215,13 @@ export type Run = {
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
-    summary: {
-        contacts_evaluated: number;
-        actions_proposed: number;
-        actions_auto_approved: number;
-        actions_pending_approval: number;
-        /**
-         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
-         */
-        actions_skipped: number;
-        errors: number;
-    };
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    summary: RunSummary;
+    usage: TokenUsage;
 };
 
 export type RunContact = {
     contact_id: string;
-    contact: {
-        contact_id: string;
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-        company: string | null;
-    } | null;
+    contact: EvaluatedContact | null;
     status: 'pending' | 'evaluated' | 'failed' | 'skipped' | 'proposed';
     reasoning: string | null;
     error: string | null;
@@ -1727,6 +3237,17 @@ export type RunContact = {
     }>;
 };
 
+export type RunContactsPage = {
+    status: 'success';
+    contacts: Array<RunContact>;
+    /**
+     * How many contacts the run has evaluated or skipped so far.
+     */
+    done: number;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type RunDetail = {
     run_id: string;
     _id: string;
@@ -1736,11 +3257,7 @@ export type RunDetail = {
      * `proposal`: the run records an action that someone proposed for the agent, which evaluated nothing.
      */
     trigger: 'manual' | 'schedule' | 'proposal';
-    requested_by: {
-        kind: 'user' | 'api_key' | 'command_line' | 'agent' | 'service';
-        id?: string;
-        name?: string;
-    };
+    requested_by: Actor;
     provider: string | null;
     model: string | null;
     notices: Array<string>;
@@ -1748,23 +3265,34 @@ export type RunDetail = {
     created_at: string;
     started_at: string | null;
     completed_at: string | null;
-    summary: {
-        contacts_evaluated: number;
-        actions_proposed: number;
-        actions_auto_approved: number;
-        actions_pending_approval: number;
-        /**
-         * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
-         */
-        actions_skipped: number;
-        errors: number;
-    };
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
+    summary: RunSummary;
+    usage: TokenUsage;
     contact_results?: Array<RunContact>;
+};
+
+export type RunHookBodyResult = {
+    status: 'success';
+    body: HookBody;
+    warnings?: Array<string>;
+};
+
+export type RunSummary = {
+    contacts_evaluated: number;
+    actions_proposed: number;
+    actions_auto_approved: number;
+    actions_pending_approval: number;
+    /**
+     * Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.
+     */
+    actions_skipped: number;
+    errors: number;
+};
+
+export type RunWarehouseExportResult = {
+    status: 'success';
+    run_id: string;
+    is_new: boolean;
+    warnings?: Array<string>;
 };
 
 export type SavedView = {
@@ -1775,12 +3303,76 @@ export type SavedView = {
         [key: string]: string | number | boolean | Array<string>;
     };
     columns: Array<string>;
-    created_by: {
-        id: string;
-        name: string;
-    } | null;
+    created_by: NamedActor | null;
     created_at: string;
     updated_at: string;
+};
+
+export type SdkBatch = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * 1 to 500 calls; `type` is one of track, identify, page, screen, group, alias.
+     */
+    batch: Array<unknown>;
+    /**
+     * Added to the context of each call.
+     */
+    context?: unknown;
+    [key: string]: unknown;
+};
+
+export type SdkCall = {
+    /**
+     * Instead of the Authorization header.
+     */
+    writeKey?: string;
+    /**
+     * The sender's clock when it sends, used to correct the timestamps.
+     */
+    sentAt?: unknown;
+    /**
+     * Your own system's id for the person: a string or a number.
+     */
+    userId?: unknown;
+    /**
+     * The visitor: a string of at most 200 characters.
+     */
+    anonymousId?: unknown;
+    /**
+     * Any text. The call is recorded once, however often its source sends it.
+     */
+    messageId?: unknown;
+    /**
+     * When it happened; ISO 8601 with an offset.
+     */
+    timestamp?: unknown;
+    /**
+     * Page, locale, time zone, screen, user agent and traits.
+     */
+    context?: unknown;
+    [key: string]: unknown;
+};
+
+export type SdkResult = {
+    status: 'success';
+    success: true;
+    warnings?: Array<string>;
+};
+
+export type SeenEvent = {
+    event_id: string;
+    event: string;
+    timestamp: string;
+    url: string | null;
+    visitor_id: string;
+    contact_id: string | null;
 };
 
 export type Segment = {
@@ -1795,6 +3387,18 @@ export type Segment = {
     counting: boolean;
     filter: SegmentFilter;
     created_at: string;
+};
+
+export type SegmentContactsPage = {
+    status: 'success';
+    segment_name: string;
+    /**
+     * Whether members are still being counted: the list may be incomplete or have extra contacts.
+     */
+    counting: boolean;
+    contacts: Array<SegmentMember>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 /**
@@ -1838,6 +3442,101 @@ export type SegmentMember = {
     created_at: string;
 };
 
+export type SegmentsPage = {
+    status: 'success';
+    segments: Array<Segment>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type SendEventsResult = {
+    status: 'success';
+    results: Array<{
+        /**
+         * Index of the event in the request.
+         */
+        index: number;
+        status: 'accepted' | 'failed';
+        event_id?: string;
+        /**
+         * null for an anonymous visitor.
+         */
+        contact_id?: string | null;
+        error?: RecordError;
+    }>;
+    /**
+     * How many events failed.
+     */
+    failed: number;
+    warnings?: Array<string>;
+};
+
+export type SentParticipant = {
+    address?: string | null;
+    name?: string | null;
+};
+
+export type SetConnectionWriteBackResult = {
+    status: 'success';
+    connection: Connection;
+    /**
+     * Whether this changed anything.
+     */
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type SetEmailAccountResult = {
+    status: 'success';
+    email_account: EmailAccount;
+    warnings?: Array<string>;
+};
+
+export type SetImportMappingResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SetOAuthClientResult = {
+    status: 'success';
+    oauth_client: OAuthClient;
+    warnings?: Array<string>;
+};
+
+export type SocialCheckResult = {
+    status: 'success';
+    connected: boolean;
+    profile_id: string | null;
+    checked_at: string;
+    warnings?: Array<string>;
+};
+
+export type SocialLoginCodeResult = {
+    status: 'success';
+    session_id: string;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
+export type SocialLoginResult = {
+    status: 'success';
+    message: string;
+    identity_id: string;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
+export type SocialLoginStatusResult = {
+    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
+    session_id: string;
+    identity_id: string;
+    profile_id: string | null;
+    error?: LoginError;
+    login_result: LoginResult;
+    warnings?: Array<string>;
+};
+
 export type Source = {
     source_id: string;
     name: string;
@@ -1865,6 +3564,47 @@ export type Source = {
     events_last_day: number | null;
 };
 
+export type SourcesPage = {
+    status: 'success';
+    sources: Array<Source>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type StartAuthorizationResult = {
+    status: 'success';
+    authorization_url: string;
+    expires_at: string;
+    warnings?: Array<string>;
+};
+
+export type StartImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
+export type SubmitFormResult = {
+    status: 'success';
+    contact_id: string;
+    company_id: string | null;
+    warnings?: Array<string>;
+};
+
+export type SuggestSegmentValuesResult = {
+    status: 'success';
+    property: string;
+    values: Array<{
+        value: string | number | boolean;
+        label: string | null;
+        /**
+         * The number of contacts or events with this value.
+         */
+        count: number;
+    }>;
+    warnings?: Array<string>;
+};
+
 export type Suppression = {
     /**
      * A digest (`sha256:…`) if its owner was erased.
@@ -1873,6 +3613,13 @@ export type Suppression = {
     reason: 'unsubscribed' | 'bounced' | 'complained' | 'manual';
     details: string | null;
     at: string;
+};
+
+export type SuppressionsPage = {
+    status: 'success';
+    suppressions: Array<Suppression>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Tenant = {
@@ -1894,6 +3641,20 @@ export type Tenant = {
     created_at: string;
 };
 
+export type TestWarehouseDestinationResult = {
+    status: 'success';
+    destination_id: string;
+    ok: true;
+    warnings?: Array<string>;
+};
+
+export type TestWebhookResult = {
+    status: 'success';
+    subscription_id: string;
+    delivery_id: string;
+    warnings?: Array<string>;
+};
+
 export type TimelineEvent = {
     kind: 'event';
     event: Event;
@@ -1902,6 +3663,12 @@ export type TimelineEvent = {
 export type TimelineVisit = {
     kind: 'visit';
     visit: Visit;
+};
+
+export type TokenUsage = {
+    input_tokens: number;
+    output_tokens: number;
+    cost_usd: number;
 };
 
 export type ToolCall = {
@@ -1914,6 +3681,34 @@ export type ToolCall = {
      */
     error: string | null;
     title: string;
+};
+
+export type TrackResult = {
+    status: 'success';
+    accepted: number;
+    visitor_id: string;
+    session_id: string;
+    warnings?: Array<string>;
+};
+
+export type TriggerAgentResult = {
+    status: 'success';
+    /**
+     * The id of the run, which can be read at once.
+     */
+    job_id: string;
+    warnings?: Array<string>;
+};
+
+export type UnchangedRecord = {
+    id: string;
+    error: RecordError;
+};
+
+export type UndoImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
 };
 
 export type UnifiedProfile = {
@@ -1932,10 +3727,7 @@ export type UnifiedProfile = {
         [key: string]: {
             unique_values: Array<{
                 value: unknown;
-                sources: Array<{
-                    source: string;
-                    updated_at: string;
-                }>;
+                sources: Array<Provenance>;
             }>;
             all_sources: Array<string>;
             has_conflict: boolean;
@@ -1949,6 +3741,131 @@ export type UnifiedProfile = {
     };
 };
 
+export type UnmergeContactResult = {
+    status: 'success';
+    contact: Contact;
+    unmerged_from: string;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentResult = {
+    status: 'success';
+    agent: Agent;
+    warnings?: Array<string>;
+};
+
+export type UpdateAgentSettingsResult = {
+    status: 'success';
+    settings: AgentSettings;
+    /**
+     * The cost of models in the current calendar month (UTC).
+     */
+    cost_this_month_usd: number;
+    warnings?: Array<string>;
+};
+
+export type UpdateCompanyResult = {
+    status: 'success';
+    company: Company;
+    warnings?: Array<string>;
+};
+
+export type UpdateConnectionResult = {
+    status: 'success';
+    connection: Connection;
+    warnings?: Array<string>;
+};
+
+export type UpdateContactResult = {
+    status: 'success';
+    contact: Contact;
+    warnings?: Array<string>;
+};
+
+export type UpdateHookResult = {
+    status: 'success';
+    hook: Hook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateIdentityResult = {
+    status: 'success';
+    identity: Identity;
+    warnings?: Array<string>;
+};
+
+export type UpdateMemberResult = {
+    status: 'success';
+    member: Member;
+    warnings?: Array<string>;
+};
+
+export type UpdateNoteResult = {
+    status: 'success';
+    note: Note;
+    warnings?: Array<string>;
+};
+
+export type UpdateSegmentResult = {
+    status: 'success';
+    segment: Segment;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateSourceResult = {
+    status: 'success';
+    source: Source;
+    changed: boolean;
+    warnings?: Array<string>;
+};
+
+export type UpdateTenantResult = {
+    status: 'success';
+    tenant: Tenant;
+    /**
+     * What changed in the list, if the request has one.
+     */
+    personal_properties?: {
+        added: Array<string>;
+        removed: Array<string>;
+    };
+    warnings?: Array<string>;
+};
+
+export type UpdateWarehouseDestinationResult = {
+    status: 'success';
+    destination: WarehouseDestination;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UpdateWebhookResult = {
+    status: 'success';
+    webhook: Webhook;
+    /**
+     * The names of the fields that changed.
+     */
+    changed: Array<string>;
+    warnings?: Array<string>;
+};
+
+export type UploadImportResult = {
+    status: 'success';
+    import: Import;
+    warnings?: Array<string>;
+};
+
 /**
  * Deliver only events with one of these URLs.
  */
@@ -1958,6 +3875,40 @@ export type UrlFilter = {
         operator: 'contains' | 'not_contains' | 'equals' | 'starts_with' | 'ends_with';
         value: string;
     }>;
+};
+
+export type VerifyDomainResult = {
+    status: 'success';
+    domain: Domain;
+    check: {
+        /**
+         * Whether a proof was found now.
+         */
+        verified: boolean;
+        /**
+         * The proof that was found; the first one of several.
+         */
+        method: 'dns' | 'file' | 'meta' | 'local';
+        /**
+         * What each place has; empty for a local domain.
+         */
+        attempts: Array<{
+            method: 'dns' | 'file' | 'meta';
+            outcome: 'found' | 'nothing' | 'other_value' | 'unreachable';
+            /**
+             * The values found there.
+             */
+            found: Array<string>;
+        }>;
+    };
+    warnings?: Array<string>;
+};
+
+export type ViewsPage = {
+    status: 'success';
+    views: Array<SavedView>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type Visit = {
@@ -2005,17 +3956,8 @@ export type Visit = {
     device_type: string | null;
     is_bot: boolean;
     internal_contact_id: string | null;
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
-    company: {
-        _id: string;
-        name: string | null;
-        domain: string | null;
-    } | null;
+    contact: JoinedContact | null;
+    company: JoinedCompany | null;
 };
 
 export type Visitor = {
@@ -2023,12 +3965,7 @@ export type Visitor = {
     /**
      * The contact that the latest event belongs to.
      */
-    contact: {
-        _id: string;
-        email: string | null;
-        firstname: string | null;
-        lastname: string | null;
-    } | null;
+    contact: JoinedContact | null;
     first_seen_at: string;
     last_seen_at: string;
     events: number;
@@ -2043,6 +3980,13 @@ export type Visitor = {
      * Whether all its events are from a bot.
      */
     is_bot: boolean;
+};
+
+export type VisitsPage = {
+    status: 'success';
+    visits: Array<Visit>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type WarehouseDestination = {
@@ -2068,6 +4012,17 @@ export type WarehouseDestination = {
     last_run: WarehouseRun | null;
     created_at: string;
     updated_at: string;
+};
+
+export type WarehouseDestinationsPage = {
+    status: 'success';
+    destinations: Array<WarehouseDestination>;
+    pagination: Pagination;
+    /**
+     * Whether destinations of the type `folder` are available.
+     */
+    has_folders: boolean;
+    warnings?: Array<string>;
 };
 
 export type WarehouseRun = {
@@ -2110,6 +4065,13 @@ export type WarehouseRun = {
     finished_at: string | null;
 };
 
+export type WarehouseRunsPage = {
+    status: 'success';
+    runs: Array<WarehouseRun>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type Webhook = {
     subscription_id: string;
     event: string;
@@ -2137,6 +4099,13 @@ export type Webhook = {
     previous_secret_until: string | null;
     created_at: string;
     updated_at: string;
+};
+
+export type WebhookDeliveriesPage = {
+    status: 'success';
+    deliveries: Array<WebhookDelivery>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type WebhookDelivery = {
@@ -2190,6 +4159,11 @@ export type WebhookEventType = {
     sample: unknown;
 };
 
+export type WebhookHeader = {
+    name: string;
+    value: string;
+};
+
 export type WebhookHealth = {
     subscription_id: string;
     /**
@@ -2218,6 +4192,20 @@ export type WebhookHealth = {
     is_failing: boolean;
     last_success_at: string | null;
     last_failure_at: string | null;
+};
+
+export type WebhookHealthPage = {
+    status: 'success';
+    health: Array<WebhookHealth>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
+export type WebhooksPage = {
+    status: 'success';
+    webhooks: Array<Webhook>;
+    pagination: Pagination;
+    warnings?: Array<string>;
 };
 
 export type WriteBack = {
@@ -2255,12 +4243,6 @@ export type AddDomainInput = {
     domain: string;
 };
 
-export type AddDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
-};
-
 export type AddSuppressionInput = {
     address: string;
     /**
@@ -2269,64 +4251,7 @@ export type AddSuppressionInput = {
     details?: string;
 };
 
-export type AddSuppressionResponse = {
-    status: 'success';
-    suppression: Suppression;
-    /**
-     * false if the address was already suppressed.
-     */
-    added: boolean;
-    warnings?: Array<string>;
-};
-
 export type AggregateInput = AggregationOfContacts | AggregationOfCompanies | AggregationOfEvents;
-
-export type AggregateResponse = {
-    status: 'success';
-    entity: string;
-    group_by: string;
-    metric: 'count' | 'avg' | 'sum' | 'min' | 'max';
-    buckets: Array<{
-        /**
-         * null if the value is missing.
-         */
-        key: string | boolean | null;
-        /**
-         * null if no record in the bucket has a number.
-         */
-        value: number | null;
-        /**
-         * Events by contact_id only: the contact, or null if it was deleted.
-         */
-        contact?: {
-            _id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-        } | null;
-        /**
-         * Events by company_id only: the company.
-         */
-        company?: {
-            _id: string;
-            name: string | null;
-            domain: string | null;
-        } | null;
-    }>;
-    /**
-     * The number of matching records, for every metric.
-     */
-    total: number;
-    /**
-     * Events only: the number of distinct values of the dimension, not limited by `limit`; null is not counted.
-     */
-    distinct_groups?: number;
-    /**
-     * Events only: the same as total.
-     */
-    total_matching?: number;
-    warnings?: Array<string>;
-};
 
 export type ApproveActionInput = {
     /**
@@ -2349,47 +4274,12 @@ export type ApproveActionInput = {
     };
 };
 
-export type ApproveActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type ApproveActionsInput = {
-    actions: Array<{
-        run_id: string;
-        contact_id: string;
-        action_index: number;
-    }>;
-};
-
-export type ApproveActionsResponse = {
-    status: 'success';
-    decisions: Array<Decision>;
-    warnings?: Array<string>;
+    actions: Array<ActionPlace>;
 };
 
 export type AskInput = {
     question: string;
-};
-
-export type AskResponse = {
-    status: 'success';
-    /**
-     * Markdown. Names of contacts link to their pages in the dashboard.
-     */
-    answer: string;
-    /**
-     * What the model looked up, in order.
-     */
-    calls: Array<ToolCall>;
-    model: string;
-    usage: {
-        input_tokens: number;
-        output_tokens: number;
-        cost_usd: number;
-    };
-    warnings?: Array<string>;
 };
 
 export type BatchActivityInput = {
@@ -2415,43 +4305,12 @@ export type BatchActivityInput = {
     include?: 'system';
 };
 
-export type BatchActivityResponse = {
-    status: 'success';
-    /**
-     * The contacts in `activity`.
-     */
-    contact_count: number;
-    activity: {
-        [key: string]: {
-            events: Array<ActivityEvent>;
-            /**
-             * The number of events of the contact in the time range.
-             */
-            total_events: number;
-        };
-    };
-    warnings?: Array<string>;
-};
-
 export type BatchDetailsInput = {
     entity_type: 'contacts' | 'companies';
     /**
      * Unknown ids are omitted; a repeated id is returned once.
      */
     ids: Array<string>;
-};
-
-export type BatchDetailsResponse = {
-    status: 'success';
-    /**
-     * Present if `entity_type` is contacts.
-     */
-    contacts?: Array<Contact>;
-    /**
-     * Present if `entity_type` is companies.
-     */
-    companies?: Array<Company>;
-    warnings?: Array<string>;
 };
 
 export type CancelImportInput = {
@@ -2461,27 +4320,11 @@ export type CancelImportInput = {
     import_id: string;
 };
 
-export type CancelImportResponse = {
-    status: 'success';
-    import: Import;
-    /**
-     * false if it was already cancelled.
-     */
-    cancelled: boolean;
-    warnings?: Array<string>;
-};
-
 export type CancelRunInput = {
     /**
      * The run.
      */
     run_id: string;
-};
-
-export type CancelRunResponse = {
-    status: 'success';
-    run: Run;
-    warnings?: Array<string>;
 };
 
 export type ChangeCompaniesInput = {
@@ -2515,26 +4358,6 @@ export type ChangeCompaniesInput = {
      * Deletes the records. Instead of `set`.
      */
     delete?: true;
-};
-
-export type ChangeCompaniesResponse = {
-    status: 'success';
-    /**
-     * How many records now are as requested.
-     */
-    done: number;
-    /**
-     * The records that did not change, and why. The others did.
-     */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
-    next: string | null;
-    warnings?: Array<string>;
 };
 
 export type ChangeContactsInput = {
@@ -2577,37 +4400,11 @@ export type ChangeContactsInput = {
     delete?: true;
 };
 
-export type ChangeContactsResponse = {
-    status: 'success';
-    /**
-     * How many records now are as requested.
-     */
-    done: number;
-    /**
-     * The records that did not change, and why. The others did.
-     */
-    failed: Array<{
-        id: string;
-        error: {
-            code: string;
-            message: string;
-        };
-    }>;
-    next: string | null;
-    warnings?: Array<string>;
-};
-
 export type CheckEmailAccountInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type CheckEmailAccountResponse = {
-    status: 'success';
-    email_account: EmailAccount;
-    warnings?: Array<string>;
 };
 
 export type CheckPlaybookInput = {
@@ -2620,12 +4417,6 @@ export type CheckPlaybookInput = {
      * The names of the playbook's own variables.
      */
     variables?: Array<string>;
-};
-
-export type CheckPlaybookResponse = {
-    status: 'success';
-    unknown: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type CompleteAuthorizationInput = {
@@ -2648,77 +4439,19 @@ export type CompleteAuthorizationInput = {
     error_description?: string;
 };
 
-export type CompleteAuthorizationResponse = {
-    status: 'success';
-    provider: string;
-    /**
-     * What the sign-in is for. `mailbox` needs `identity_id` and the scope identities:write. `connection` needs the scope settings:write and either `connection_id`, to sign in again, or `connector` with its settings; `source` and `read_since` are as in `POST /v1/connections`.
-     */
-    purpose: {
-        kind: 'mailbox' | 'connection';
-        [key: string]: string | 'mailbox' | 'connection';
-    };
-    /**
-     * The path of the dashboard's page about the new connection or mailbox.
-     */
-    path: string;
-    warnings?: Array<string>;
-};
-
 export type CreateAgentInput = {
     name: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
-};
-
-export type CreateAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
 };
 
 export type CreateApiKeyInput = {
@@ -2737,16 +4470,6 @@ export type CreateApiKeyInput = {
     redact_personal_data?: boolean;
 };
 
-export type CreateApiKeyResponse = {
-    status: 'success';
-    key_id: string;
-    /**
-     * Returned only once.
-     */
-    api_key: string;
-    warnings?: Array<string>;
-};
-
 export type CreateCompanyInput = {
     domain?: string;
     name?: string;
@@ -2756,12 +4479,6 @@ export type CreateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
-};
-
-export type CreateCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
 };
 
 export type CreateConnectionInput = {
@@ -2788,12 +4505,6 @@ export type CreateConnectionInput = {
     read_since?: string;
 };
 
-export type CreateConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type CreateContactInput = {
     email: string;
     /**
@@ -2807,22 +4518,6 @@ export type CreateContactInput = {
      */
     visitor_id?: string | Array<string>;
     company_id?: string;
-};
-
-export type CreateContactResponse = {
-    status: 'success';
-    contact: Contact;
-    warnings?: Array<string>;
-};
-
-export type CreateExportInput = {
-    [key: string]: unknown;
-};
-
-export type CreateExportResponse = {
-    status: 'success';
-    export_id: string;
-    warnings?: Array<string>;
 };
 
 export type CreateHookInput = {
@@ -2847,46 +4542,15 @@ export type CreateHookInput = {
     enabled?: boolean;
 };
 
-export type CreateHookResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * Returned only once.
-     */
-    token: string;
-    /**
-     * The URL to enter in the sending system. It contains the token.
-     */
-    url: string;
-    warnings?: Array<string>;
-};
-
 export type CreateIdentityInput = {
     firstName: string;
     lastName: string;
     role: string;
 };
 
-export type CreateIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type CreateInvitationInput = {
     email: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
-};
-
-export type CreateInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    link: string | null;
-    /**
-     * Whether the link was sent.
-     */
-    mailed: boolean;
-    warnings?: Array<string>;
 };
 
 export type CreateNoteInput = {
@@ -2897,37 +4561,15 @@ export type CreateNoteInput = {
     content: string;
 };
 
-export type CreateNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type CreateSegmentInput = {
     name: string;
     description?: string | null;
     filter: SegmentFilter;
 };
 
-export type CreateSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
-};
-
 export type CreateSourceInput = {
     name: string;
     type: 'browser' | 'server';
-};
-
-export type CreateSourceResponse = {
-    status: 'success';
-    source: Source;
-    /**
-     * Returned only once.
-     */
-    write_key: string;
-    warnings?: Array<string>;
 };
 
 export type CreateViewInput = {
@@ -2937,12 +4579,6 @@ export type CreateViewInput = {
         [key: string]: string | number | boolean | Array<string>;
     };
     columns: Array<string>;
-};
-
-export type CreateViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
 };
 
 export type CreateWarehouseDestinationInput = {
@@ -2970,12 +4606,6 @@ export type CreateWarehouseDestinationInput = {
     time_zone?: string;
 };
 
-export type CreateWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    warnings?: Array<string>;
-};
-
 export type CreateWebhookInput = {
     event: string;
     /**
@@ -2986,26 +4616,12 @@ export type CreateWebhookInput = {
     /**
      * Sent with each delivery. At most 20.
      */
-    headers?: Array<{
-        name: string;
-        value: string;
-    }>;
+    headers?: Array<WebhookHeader>;
     /**
      * `json`: the whole event. `slack`: a message for an incoming webhook of Slack, or of Mattermost, Rocket.Chat or Discord (its URL with /slack at the end).
      */
     format?: 'json' | 'slack';
     template?: string | null;
-};
-
-export type CreateWebhookResponse = {
-    status: 'success';
-    subscription_id: string;
-    webhook: Webhook;
-    /**
-     * Returned this once.
-     */
-    signing_secret: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteAgentInput = {
@@ -3015,25 +4631,11 @@ export type DeleteAgentInput = {
     agent_id: string;
 };
 
-export type DeleteAgentResponse = {
-    status: 'success';
-    deleted: true;
-    agent_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteCompanyInput = {
     /**
      * The company.
      */
     company_id: string;
-};
-
-export type DeleteCompanyResponse = {
-    status: 'success';
-    deleted: true;
-    company_id: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteConnectionInput = {
@@ -3043,27 +4645,11 @@ export type DeleteConnectionInput = {
     connection_id: string;
 };
 
-export type DeleteConnectionResponse = {
-    status: 'success';
-    deleted: true;
-    connection_id: string;
-    connector: string;
-    source: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteContactInput = {
     /**
      * The contact.
      */
     contact_id: string;
-};
-
-export type DeleteContactResponse = {
-    status: 'success';
-    deleted: true;
-    contact_id: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteHookInput = {
@@ -3073,14 +4659,6 @@ export type DeleteHookInput = {
     hook_id: string;
 };
 
-export type DeleteHookResponse = {
-    status: 'success';
-    deleted: true;
-    hook_id: string;
-    name: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteIdentityInput = {
     /**
      * The identity.
@@ -3088,27 +4666,11 @@ export type DeleteIdentityInput = {
     identity_id: string;
 };
 
-export type DeleteIdentityResponse = {
-    status: 'success';
-    deleted: true;
-    identity_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteInvitationInput = {
     /**
      * The invitation.
      */
     invitation_id: string;
-};
-
-export type DeleteInvitationResponse = {
-    status: 'success';
-    deleted: true;
-    invitation_id: string;
-    email: string;
-    role: 'owner' | 'admin' | 'member' | 'viewer';
-    warnings?: Array<string>;
 };
 
 export type DeleteNoteInput = {
@@ -3122,26 +4684,11 @@ export type DeleteNoteInput = {
     note_id: string;
 };
 
-export type DeleteNoteResponse = {
-    status: 'success';
-    deleted: true;
-    note_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteOAuthClientInput = {
     /**
      * The provider, such as google.
      */
     provider: string;
-};
-
-export type DeleteOAuthClientResponse = {
-    status: 'success';
-    deleted: true;
-    provider: string;
-    client_id: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteSegmentInput = {
@@ -3151,26 +4698,11 @@ export type DeleteSegmentInput = {
     segment_id: string;
 };
 
-export type DeleteSegmentResponse = {
-    status: 'success';
-    deleted: true;
-    segment_id: string;
-    warnings?: Array<string>;
-};
-
 export type DeleteSourceInput = {
     /**
      * The source.
      */
     source_id: string;
-};
-
-export type DeleteSourceResponse = {
-    status: 'success';
-    deleted: true;
-    source_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteViewInput = {
@@ -3180,27 +4712,11 @@ export type DeleteViewInput = {
     view_id: string;
 };
 
-export type DeleteViewResponse = {
-    status: 'success';
-    deleted: true;
-    view_id: string;
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
 export type DeleteWarehouseDestinationInput = {
     /**
      * The export destination.
      */
     destination_id: string;
-};
-
-export type DeleteWarehouseDestinationResponse = {
-    status: 'success';
-    deleted: true;
-    destination_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type DeleteWebhookInput = {
@@ -3210,57 +4726,15 @@ export type DeleteWebhookInput = {
     subscription_id: string;
 };
 
-export type DeleteWebhookResponse = {
-    status: 'success';
-    deleted: true;
-    subscription_id: string;
-    warnings?: Array<string>;
-};
-
 export type DryRunAgentInput = {
     name: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
@@ -3271,20 +4745,8 @@ export type DryRunAgentInput = {
     contact_ids?: Array<string>;
 };
 
-export type DryRunAgentResponse = {
-    status: 'success';
-    dry_run: DryRun;
-    warnings?: Array<string>;
-};
-
 export type EraseContactInput = {
     contact_id: string;
-};
-
-export type EraseContactResponse = {
-    status: 'success';
-    receipt: ErasureReceipt;
-    warnings?: Array<string>;
 };
 
 export type GetActionInput = {
@@ -3302,23 +4764,11 @@ export type GetActionInput = {
     action_index: string;
 };
 
-export type GetActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type GetAgentInput = {
     /**
      * The agent.
      */
     agent_id: string;
-};
-
-export type GetAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
 };
 
 export type GetAgentRunInput = {
@@ -3332,55 +4782,11 @@ export type GetAgentRunInput = {
     run_id: string;
 };
 
-export type GetAgentRunResponse = {
-    status: 'success';
-    run: RunDetail;
-    warnings?: Array<string>;
-};
-
-export type GetAgentSettingsResponse = {
-    status: 'success';
-    settings: AgentSettings;
-    /**
-     * The cost of models in the current calendar month (UTC).
-     */
-    cost_this_month_usd: number;
-    warnings?: Array<string>;
-};
-
 export type GetApiKeyInput = {
     /**
      * The API key.
      */
     key_id: string;
-};
-
-export type GetApiKeyResponse = {
-    status: 'success';
-    key: ApiKey;
-    warnings?: Array<string>;
-};
-
-export type GetAskModelResponse = {
-    status: 'success';
-    /**
-     * null if none is configured: questions then cannot be asked.
-     */
-    model: string | null;
-    warnings?: Array<string>;
-};
-
-export type GetAuditEntryInput = {
-    /**
-     * The audit entry.
-     */
-    entry_id: string;
-};
-
-export type GetAuditEntryResponse = {
-    status: 'success';
-    entry: AuditLogEntry;
-    warnings?: Array<string>;
 };
 
 export type GetCompanyInput = {
@@ -3390,23 +4796,11 @@ export type GetCompanyInput = {
     company_id: string;
 };
 
-export type GetCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
-};
-
 export type GetConnectedAppInput = {
     /**
      * The connected app.
      */
     grant_id: string;
-};
-
-export type GetConnectedAppResponse = {
-    status: 'success';
-    connected_app: ConnectedApp;
-    warnings?: Array<string>;
 };
 
 export type GetConnectionInput = {
@@ -3416,23 +4810,11 @@ export type GetConnectionInput = {
     connection_id: string;
 };
 
-export type GetConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type GetConnectorInput = {
     /**
      * The name of the connector, such as pipedrive.
      */
     connector: string;
-};
-
-export type GetConnectorResponse = {
-    status: 'success';
-    connector: Connector;
-    warnings?: Array<string>;
 };
 
 export type GetContactInput = {
@@ -3454,58 +4836,11 @@ export type GetContactInput = {
     contact_id: string;
 };
 
-export type GetContactResponse = {
-    status: 'success';
-    contact: Contact & {
-        /**
-         * One line for people; do not parse it.
-         */
-        _summary: string;
-    };
-    unified_profile: UnifiedProfile;
-    events?: Array<CompactEvent>;
-    total_events?: number;
-    timestamp: string;
-    warnings?: Array<string>;
-};
-
-export type GetConversationInput = {
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
-    /**
-     * The contact.
-     */
-    contact_id: string;
-    /**
-     * The conversation.
-     */
-    thread_id: string;
-};
-
-export type GetConversationResponse = {
-    status: 'success';
-    conversation: Conversation;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type GetDomainInput = {
     /**
      * The domain.
      */
     domain_id: string;
-};
-
-export type GetDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    warnings?: Array<string>;
 };
 
 export type GetErasureInput = {
@@ -3515,23 +4850,11 @@ export type GetErasureInput = {
     erasure_id: string;
 };
 
-export type GetErasureResponse = {
-    status: 'success';
-    receipt: ErasureReceipt;
-    warnings?: Array<string>;
-};
-
 export type GetEventInput = {
     /**
      * The event.
      */
     event_id: string;
-};
-
-export type GetEventResponse = {
-    status: 'success';
-    event: Event;
-    warnings?: Array<string>;
 };
 
 export type GetEventStatsInput = {
@@ -3565,35 +4888,6 @@ export type GetEventStatsInput = {
     include?: string;
 };
 
-export type GetEventStatsResponse = {
-    status: 'success';
-    stats: {
-        total: number;
-        /**
-         * The 50 most frequent types.
-         */
-        by_type?: Array<{
-            type: string;
-            count: number;
-        }>;
-        /**
-         * The 50 most frequent domains.
-         */
-        by_domain?: Array<{
-            domain: string;
-            count: number;
-        }>;
-        /**
-         * The 90 most recent days (UTC) that have events, in chronological order.
-         */
-        by_day?: Array<{
-            date: string;
-            count: number;
-        }>;
-    };
-    warnings?: Array<string>;
-};
-
 export type GetExportInput = {
     /**
      * The export.
@@ -3601,23 +4895,11 @@ export type GetExportInput = {
     export_id: string;
 };
 
-export type GetExportResponse = {
-    status: 'success';
-    export: Export;
-    warnings?: Array<string>;
-};
-
 export type GetHookInput = {
     /**
      * The hook.
      */
     hook_id: string;
-};
-
-export type GetHookResponse = {
-    status: 'success';
-    hook: Hook;
-    warnings?: Array<string>;
 };
 
 export type GetHookBodyInput = {
@@ -3631,27 +4913,11 @@ export type GetHookBodyInput = {
     body_id: string;
 };
 
-export type GetHookBodyResponse = {
-    status: 'success';
-    body: HookBody;
-    /**
-     * A JSON object or array.
-     */
-    data: unknown;
-    warnings?: Array<string>;
-};
-
 export type GetIdentityInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type GetIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
 };
 
 export type GetIdentityConnectionsInput = {
@@ -3661,23 +4927,11 @@ export type GetIdentityConnectionsInput = {
     identity_id: string;
 };
 
-export type GetIdentityConnectionsResponse = {
-    status: 'success';
-    connections: IdentityConnections;
-    warnings?: Array<string>;
-};
-
 export type GetImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type GetImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type GetImportPreviewInput = {
@@ -3687,13 +4941,6 @@ export type GetImportPreviewInput = {
     import_id: string;
 };
 
-export type GetImportPreviewResponse = {
-    status: 'success';
-    counts: ImportCounts;
-    rows: Array<PreviewedRow>;
-    warnings?: Array<string>;
-};
-
 export type GetInvitationInput = {
     /**
      * The invitation.
@@ -3701,59 +4948,11 @@ export type GetInvitationInput = {
     invitation_id: string;
 };
 
-export type GetInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    warnings?: Array<string>;
-};
-
-export type GetLimitsResponse = {
-    status: 'success';
-    enabled: boolean;
-    limits: Array<{
-        name: string;
-        label: string;
-        per_minute: number;
-    }>;
-    /**
-     * Requests in the last minute, as counted by the process that answers; null for what it does not count. A command counts nothing.
-     */
-    requests: {
-        tracking: number | null;
-        forms: number | null;
-        keys: Array<{
-            key_id: string;
-            name: string;
-            requests: number | null;
-        }>;
-    };
-    warnings?: Array<string>;
-};
-
-export type GetMailboxInput = {
-    /**
-     * The identity.
-     */
-    identity_id: string;
-};
-
-export type GetMailboxResponse = {
-    status: 'success';
-    mailbox: Mailbox;
-    warnings?: Array<string>;
-};
-
 export type GetMemberInput = {
     /**
      * The member.
      */
     user_id: string;
-};
-
-export type GetMemberResponse = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
 };
 
 export type GetNoteInput = {
@@ -3767,23 +4966,11 @@ export type GetNoteInput = {
     note_id: string;
 };
 
-export type GetNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type GetOAuthClientInput = {
     /**
      * The provider, such as google.
      */
     provider: string;
-};
-
-export type GetOAuthClientResponse = {
-    status: 'success';
-    oauth_client: OAuthClient;
-    warnings?: Array<string>;
 };
 
 export type GetOverviewInput = {
@@ -3797,96 +4984,11 @@ export type GetOverviewInput = {
     to?: string;
 };
 
-export type GetOverviewResponse = {
-    status: 'success';
-    from: string;
-    to: string;
-    visitors: number;
-    identified_contacts: number;
-    events: number;
-    contacts_created: number;
-    /**
-     * Every day (UTC) of the range, including days without events.
-     */
-    by_day: Array<{
-        date: string;
-        events: number;
-        visitors: number;
-    }>;
-    top_pages: Array<{
-        url_path: string;
-        views: number;
-        visitors: number;
-    }>;
-    /**
-     * The hosts that referred visits; null for visits without a referrer.
-     */
-    sources: Array<{
-        source: string | null;
-        visitors: number;
-    }>;
-    /**
-     * The figures of the preceding range of the same length.
-     */
-    previous: {
-        visitors: number;
-        identified_contacts: number;
-        events: number;
-        contacts_created: number;
-        /**
-         * Every day (UTC) of the range, including days without events.
-         */
-        by_day: Array<{
-            date: string;
-            events: number;
-            visitors: number;
-        }>;
-    };
-    waiting_for_approval: number;
-    warnings?: Array<string>;
-};
-
-export type GetPlaybookInput = {
-    /**
-     * The name of the template.
-     */
-    playbook: string;
-};
-
-export type GetPlaybookResponse = {
-    status: 'success';
-    playbook: PlaybookTemplate;
-    warnings?: Array<string>;
-};
-
-export type GetPropertyInput = {
-    /**
-     * The kind of record that has the properties.
-     */
-    entity?: 'contacts' | 'companies' | 'events';
-    /**
-     * The name of the property.
-     */
-    property: string;
-};
-
-export type GetPropertyResponse = {
-    status: 'success';
-    property: Property;
-    warnings?: Array<string>;
-};
-
 export type GetSegmentInput = {
     /**
      * The segment.
      */
     segment_id: string;
-};
-
-export type GetSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    warnings?: Array<string>;
 };
 
 export type GetSegmentGrowthInput = {
@@ -3904,32 +5006,6 @@ export type GetSegmentGrowthInput = {
     segment_id: string;
 };
 
-export type GetSegmentGrowthResponse = {
-    status: 'success';
-    /**
-     * Whether members are still being counted; `by_day` is empty until then.
-     */
-    counting: boolean;
-    /**
-     * When the segment was created: no day is earlier.
-     */
-    since: string;
-    by_day: Array<{
-        date: string;
-        /**
-         * Members at the end of the day (UTC).
-         */
-        count: number;
-        entered: number;
-        exited: number;
-        /**
-         * Members that a new or changed definition added, minus those it removed; they record no event.
-         */
-        redefined: number;
-    }>;
-    warnings?: Array<string>;
-};
-
 export type GetSourceInput = {
     /**
      * The source.
@@ -3937,29 +5013,11 @@ export type GetSourceInput = {
     source_id: string;
 };
 
-export type GetSourceResponse = {
-    status: 'success';
-    source: Source;
-    warnings?: Array<string>;
-};
-
 export type GetSuppressionInput = {
     /**
      * The email address.
      */
     address: string;
-};
-
-export type GetSuppressionResponse = {
-    status: 'success';
-    suppression: Suppression;
-    warnings?: Array<string>;
-};
-
-export type GetTenantResponse = {
-    status: 'success';
-    tenant: Tenant;
-    warnings?: Array<string>;
 };
 
 export type GetTimelineInput = {
@@ -4025,55 +5083,11 @@ export type GetTimelineInput = {
     include?: string;
 };
 
-export type GetTimelineResponse = {
-    status: 'success';
-    items: Array<TimelineVisit | TimelineEvent>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type GetTrackerResponse = {
-    status: 'success';
-    snippet: string;
-    script_url: string;
-    collect_url: string;
-    /**
-     * Where pages send the tenant's forms; replace FORM_ID.
-     */
-    form_url: string;
-    /**
-     * Of a visitor who is not a bot.
-     */
-    first_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
-    last_event: {
-        event_id: string;
-        event: string;
-        timestamp: string;
-        url: string | null;
-        visitor_id: string;
-        contact_id: string | null;
-    } | null;
-    warnings?: Array<string>;
-};
-
 export type GetViewInput = {
     /**
      * The saved view.
      */
     view_id: string;
-};
-
-export type GetViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
 };
 
 export type GetVisitorInput = {
@@ -4083,23 +5097,11 @@ export type GetVisitorInput = {
     visitor_id: string;
 };
 
-export type GetVisitorResponse = {
-    status: 'success';
-    visitor: Visitor;
-    warnings?: Array<string>;
-};
-
 export type GetWarehouseDestinationInput = {
     /**
      * The export destination.
      */
     destination_id: string;
-};
-
-export type GetWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    warnings?: Array<string>;
 };
 
 export type GetWarehouseRunInput = {
@@ -4109,23 +5111,11 @@ export type GetWarehouseRunInput = {
     warehouse_run_id: string;
 };
 
-export type GetWarehouseRunResponse = {
-    status: 'success';
-    run: WarehouseRun;
-    warnings?: Array<string>;
-};
-
 export type GetWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type GetWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    warnings?: Array<string>;
 };
 
 export type GetWebhookDeliveryInput = {
@@ -4139,27 +5129,11 @@ export type GetWebhookDeliveryInput = {
     delivery_id: string;
 };
 
-export type GetWebhookDeliveryResponse = {
-    status: 'success';
-    delivery: WebhookDelivery;
-    warnings?: Array<string>;
-};
-
 export type GetWebhookHealthInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type GetWebhookHealthResponse = {
-    status: 'success';
-    health: WebhookHealth;
-    warnings?: Array<string>;
-};
-
-export type HealthResponse = {
-    status: 'ok';
 };
 
 export type IdentifyInput = {
@@ -4180,27 +5154,11 @@ export type IdentifyInput = {
     };
 };
 
-export type IdentifyResponse = {
-    status: 'success';
-    contact_id: string;
-    created: boolean;
-    linked_visitors: number;
-    warnings?: Array<string>;
-};
-
 export type LinkedinCheckInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type LinkedinCheckResponse = {
-    status: 'success';
-    connected: boolean;
-    profile_id: string | null;
-    checked_at: string;
-    warnings?: Array<string>;
 };
 
 export type LinkedinLoginInput = {
@@ -4223,18 +5181,6 @@ export type LinkedinLoginInput = {
     max_verification_wait_time?: number;
 };
 
-export type LinkedinLoginResponse = {
-    status: 'success';
-    message: string;
-    identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type LinkedinLoginCodeInput = {
     /**
      * The identity.
@@ -4247,17 +5193,6 @@ export type LinkedinLoginCodeInput = {
     code: string;
 };
 
-export type LinkedinLoginCodeResponse = {
-    status: 'success';
-    session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type LinkedinLoginStatusInput = {
     /**
      * The identity.
@@ -4267,60 +5202,6 @@ export type LinkedinLoginStatusInput = {
      * The login session.
      */
     session_id: string;
-};
-
-export type LinkedinLoginStatusResponse = {
-    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    session_id: string;
-    identity_id: string;
-    profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
-export type ListActionsInput = {
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
-    /**
-     * Only actions with this status.
-     */
-    status?: 'pending_approval' | 'approved' | 'rejected' | 'executed' | 'failed';
-    /**
-     * Only actions for this contact.
-     */
-    contact_id?: string;
-    /**
-     * The agent.
-     */
-    agent_id: string;
-};
-
-export type ListActionsResponse = {
-    status: 'success';
-    actions: Array<Action>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListAgentRunsInput = {
@@ -4340,15 +5221,6 @@ export type ListAgentRunsInput = {
      * The agent.
      */
     agent_id: string;
-};
-
-export type ListAgentRunsResponse = {
-    status: 'success';
-    runs: Array<Run>;
-    total: number;
-    limit: number;
-    offset: number;
-    warnings?: Array<string>;
 };
 
 export type ListAgentsInput = {
@@ -4374,20 +5246,6 @@ export type ListAgentsInput = {
     offset?: number;
 };
 
-export type ListAgentsResponse = {
-    status: 'success';
-    agents: Array<Agent & {
-        /**
-         * Only with `include=last_run`; null if the agent has never run.
-         */
-        last_run?: Run | null;
-    }>;
-    total: number;
-    limit: number;
-    offset: number;
-    warnings?: Array<string>;
-};
-
 export type ListApiKeysInput = {
     /**
      * Page, from 1.
@@ -4397,13 +5255,6 @@ export type ListApiKeysInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListApiKeysResponse = {
-    status: 'success';
-    keys: Array<ApiKey>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListApprovalsInput = {
@@ -4423,33 +5274,6 @@ export type ListApprovalsInput = {
      * Only actions for this contact.
      */
     contact_id?: string;
-};
-
-export type ListApprovalsResponse = {
-    status: 'success';
-    actions: Array<Action & {
-        agent: {
-            agent_id: string;
-            name: string;
-        };
-        contact: {
-            contact_id: string;
-            email: string | null;
-            firstname: string | null;
-            lastname: string | null;
-            company: string | null;
-            jobtitle: string | null;
-        } | null;
-        identity: {
-            identity_id: string;
-            firstName: string;
-            lastName: string;
-            address: string | null;
-        } | null;
-        reasoning: string | null;
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListAuditLogInput = {
@@ -4473,13 +5297,6 @@ export type ListAuditLogInput = {
      * Only entries of this actor: the id of a person, key or agent, or a kind of actor.
      */
     actor?: string;
-};
-
-export type ListAuditLogResponse = {
-    status: 'success';
-    entries: Array<AuditLogEntry>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListCompaniesInput = {
@@ -4553,20 +5370,6 @@ export type ListCompaniesInput = {
     count_only?: boolean;
 };
 
-export type ListCompaniesResponse = {
-    status: 'success';
-    /**
-     * Absent with `count_only`.
-     */
-    companies?: Array<Company>;
-    pagination?: Pagination;
-    /**
-     * The only field with `count_only`; absent otherwise.
-     */
-    count?: number;
-    warnings?: Array<string>;
-};
-
 export type ListCompanyContactsInput = {
     /**
      * Page, from 1.
@@ -4580,42 +5383,6 @@ export type ListCompanyContactsInput = {
      * The company.
      */
     company_id: string;
-};
-
-export type ListCompanyContactsResponse = {
-    status: 'success';
-    contacts: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListCompanyEventsInput = {
@@ -4641,13 +5408,6 @@ export type ListCompanyEventsInput = {
     company_id: string;
 };
 
-export type ListCompanyEventsResponse = {
-    status: 'success';
-    events: Array<Event>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectedAppsInput = {
     /**
      * Page, from 1.
@@ -4657,13 +5417,6 @@ export type ListConnectedAppsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListConnectedAppsResponse = {
-    status: 'success';
-    connected_apps: Array<ConnectedApp>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListConnectionErrorsInput = {
@@ -4681,13 +5434,6 @@ export type ListConnectionErrorsInput = {
     connection_id: string;
 };
 
-export type ListConnectionErrorsResponse = {
-    status: 'success';
-    errors: Array<ConnectionError>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectionRunsInput = {
     /**
      * Page, from 1.
@@ -4703,13 +5449,6 @@ export type ListConnectionRunsInput = {
     connection_id: string;
 };
 
-export type ListConnectionRunsResponse = {
-    status: 'success';
-    runs: Array<ConnectionRun>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListConnectionsInput = {
     /**
      * Page, from 1.
@@ -4719,19 +5458,6 @@ export type ListConnectionsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListConnectionsResponse = {
-    status: 'success';
-    connections: Array<Connection>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListConnectorsResponse = {
-    status: 'success';
-    connectors: Array<Connector>;
-    warnings?: Array<string>;
 };
 
 export type ListContactEventsInput = {
@@ -4757,43 +5483,6 @@ export type ListContactEventsInput = {
     contact_id: string;
 };
 
-export type ListContactEventsResponse = {
-    status: 'success';
-    events: Array<PlainEvent> | Array<ContactEvent>;
-    contact_id: string;
-    /**
-     * The number of matching events.
-     */
-    total_items: number;
-    /**
-     * The number of events in this response, at most 1,000.
-     */
-    returned: number;
-    warnings?: Array<string>;
-};
-
-export type ListContactVisitorsInput = {
-    /**
-     * Page, from 1.
-     */
-    page?: number;
-    /**
-     * Records per page.
-     */
-    limit?: number;
-    /**
-     * The contact.
-     */
-    contact_id: string;
-};
-
-export type ListContactVisitorsResponse = {
-    status: 'success';
-    visitors: Array<ContactVisitor>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListContactsInput = {
     /**
      * Page, from 1.
@@ -4816,21 +5505,21 @@ export type ListContactsInput = {
      */
     lead_status?: string;
     /**
-     * Exact industry.
-     */
-    industry?: string;
-    /**
      * Exact country.
      */
     country?: string;
     /**
-     * Exact state.
+     * Exact industry.
      */
-    state?: string;
+    industry?: string;
     /**
      * Exact city.
      */
     city?: string;
+    /**
+     * Exact state.
+     */
+    state?: string;
     /**
      * Part of the job title, ignoring case.
      */
@@ -4929,49 +5618,6 @@ export type ListContactsInput = {
     include?: string;
 };
 
-export type ListContactsResponse = {
-    status: 'success';
-    /**
-     * Absent with `count_only`.
-     */
-    contacts?: Array<{
-        contact_id?: string;
-        /**
-         * Transitional alias of contact_id; will be removed.
-         */
-        _id?: string;
-        properties?: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-        associations?: {
-            companies: Array<string>;
-        };
-        company_id?: string | null;
-        first_seen_at?: string;
-        segment_ids?: Array<string>;
-        creation_source?: string;
-        created_at?: string;
-        updated_at?: string;
-        notes?: Array<Note>;
-        /**
-         * Older notes did not fit into the response; read them with GET /v1/contacts/:contact_id/notes.
-         */
-        notes_truncated?: true;
-        properties_provenance?: {
-            [key: string]: {
-                source: string;
-                updated_at: string;
-            };
-        };
-    }>;
-    pagination?: Pagination;
-    /**
-     * The only field with `count_only`; absent otherwise.
-     */
-    count?: number;
-    warnings?: Array<string>;
-};
-
 export type ListConversationsInput = {
     /**
      * Include the messages of the threads.
@@ -4995,15 +5641,6 @@ export type ListConversationsInput = {
     contact_id: string;
 };
 
-export type ListConversationsResponse = {
-    status: 'success';
-    conversations: Array<Conversation>;
-    total_items: number;
-    returned: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListDomainsInput = {
     /**
      * Page, from 1.
@@ -5017,13 +5654,6 @@ export type ListDomainsInput = {
      * Only verified domains, or only unverified ones.
      */
     verified?: boolean;
-};
-
-export type ListDomainsResponse = {
-    status: 'success';
-    domains: Array<Domain>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEmailThreadsInput = {
@@ -5041,14 +5671,6 @@ export type ListEmailThreadsInput = {
     contact_id: string;
 };
 
-export type ListEmailThreadsResponse = {
-    status: 'success';
-    email_threads: Array<EmailThread>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListErasuresInput = {
     /**
      * Page, from 1.
@@ -5058,13 +5680,6 @@ export type ListErasuresInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListErasuresResponse = {
-    status: 'success';
-    erasures: Array<ErasureReceipt>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEventTypesInput = {
@@ -5080,14 +5695,6 @@ export type ListEventTypesInput = {
      * Adds system events, such as contact_created. Comma-separated list of: system.
      */
     include?: string;
-};
-
-export type ListEventTypesResponse = {
-    status: 'success';
-    types: Array<string>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListEventsInput = {
@@ -5112,6 +5719,34 @@ export type ListEventsInput = {
      */
     company_id?: string;
     /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
+     * Part of the URL, ignoring case.
+     */
+    url_contains?: string;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * Words that must all occur in the event name, URL or domain. At most 10 words.
+     */
+    search?: string;
+    /**
      * Events of this visitor.
      */
     visitor_id?: string;
@@ -5124,10 +5759,6 @@ export type ListEventsInput = {
      */
     analytics_user_id?: string;
     /**
-     * Exact host of the URL.
-     */
-    domain?: string;
-    /**
      * Exact URL.
      */
     url?: string;
@@ -5135,10 +5766,6 @@ export type ListEventsInput = {
      * Exact path of the URL.
      */
     url_path?: string;
-    /**
-     * Part of the URL, ignoring case.
-     */
-    url_contains?: string;
     /**
      * Exact page title.
      */
@@ -5192,26 +5819,6 @@ export type ListEventsInput = {
      */
     origin_mismatch?: boolean;
     /**
-     * Only events of a known contact.
-     */
-    identified_only?: boolean;
-    /**
-     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_after?: string;
-    /**
-     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_before?: string;
-    /**
-     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    created_after?: string;
-    /**
-     * Words that must all occur in the event name, URL or domain. At most 10 words.
-     */
-    search?: string;
-    /**
      * The field to sort by.
      */
     sort_by?: 'timestamp' | 'event' | 'createdAt';
@@ -5233,21 +5840,15 @@ export type ListEventsInput = {
     include?: string;
 };
 
-export type ListEventsResponse = {
-    status: 'success';
-    events?: Array<Event> | Array<EventSummary>;
-    pagination?: Pagination;
+export type ListExportsInput = {
     /**
-     * With `count_only`, instead of the other fields.
+     * Page, from 1.
      */
-    count?: number;
-    warnings?: Array<string>;
-};
-
-export type ListExportsResponse = {
-    status: 'success';
-    exports: Array<Export>;
-    warnings?: Array<string>;
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListHookBodiesInput = {
@@ -5265,13 +5866,6 @@ export type ListHookBodiesInput = {
     hook_id: string;
 };
 
-export type ListHookBodiesResponse = {
-    status: 'success';
-    bodies: Array<HookBody>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListHooksInput = {
     /**
      * Page, from 1.
@@ -5281,13 +5875,6 @@ export type ListHooksInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListHooksResponse = {
-    status: 'success';
-    hooks: Array<Hook>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListIdentitiesInput = {
@@ -5305,14 +5892,6 @@ export type ListIdentitiesInput = {
     limit?: number;
 };
 
-export type ListIdentitiesResponse = {
-    status: 'success';
-    identities: Array<Identity>;
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListImportsInput = {
     /**
      * Only imports in this state.
@@ -5328,61 +5907,6 @@ export type ListImportsInput = {
     limit?: number;
 };
 
-export type ListImportsResponse = {
-    status: 'success';
-    imports: Array<{
-        import_id: string;
-        _id: string;
-        file_name: string;
-        size_bytes: number;
-        encoding: string;
-        delimiter: string;
-        /**
-         * The system whose export the file was recognized as.
-         */
-        recognized_as: 'hubspot' | 'mailchimp' | 'attio' | null;
-        state: 'uploaded' | 'mapped' | 'previewing' | 'previewed' | 'running' | 'completed' | 'failed' | 'cancelled' | 'undoing' | 'undone';
-        /**
-         * null until the file has been read to its end.
-         */
-        row_count: number | null;
-        /**
-         * The progress of the preview, the import or the undo, from 0 to 1.
-         */
-        progress: number;
-        /**
-         * What the import would do, as of the latest preview.
-         */
-        preview: ImportCounts | null;
-        counts: ImportCounts;
-        /**
-         * CSV of all failed rows; null without any, or when the file is deleted.
-         */
-        failed_rows_url: string | null;
-        /**
-         * Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.
-         */
-        undo: {
-            deleted: number;
-            restored: number;
-            kept: number;
-            companies_deleted: number;
-        } | null;
-        can_undo: boolean;
-        error: {
-            code: string;
-            message: string;
-        } | null;
-        created_at: string;
-        started_at: string | null;
-        finished_at: string | null;
-        expires_at: string;
-        has_file: boolean;
-    }>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListInvitationsInput = {
     /**
      * Page, from 1.
@@ -5392,13 +5916,6 @@ export type ListInvitationsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListInvitationsResponse = {
-    status: 'success';
-    invitations: Array<Invitation>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListKeptContactsInput = {
@@ -5416,13 +5933,6 @@ export type ListKeptContactsInput = {
     import_id: string;
 };
 
-export type ListKeptContactsResponse = {
-    status: 'success';
-    contacts: Array<KeptContact>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListMailboxesInput = {
     /**
      * Page, from 1.
@@ -5434,13 +5944,6 @@ export type ListMailboxesInput = {
     limit?: number;
 };
 
-export type ListMailboxesResponse = {
-    status: 'success';
-    mailboxes: Array<Mailbox>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListMembersInput = {
     /**
      * Page, from 1.
@@ -5450,13 +5953,6 @@ export type ListMembersInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListMembersResponse = {
-    status: 'success';
-    members: Array<Member>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListNotesInput = {
@@ -5474,48 +5970,11 @@ export type ListNotesInput = {
     contact_id: string;
 };
 
-export type ListNotesResponse = {
-    status: 'success';
-    notes: Array<Note>;
-    /**
-     * The number of notes in this response.
-     */
-    returned: number;
-    /**
-     * true if some notes of the page did not fit.
-     */
-    truncated?: true;
-    /**
-     * The number of notes of the contact.
-     */
-    total_items: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListOAuthClientsResponse = {
-    status: 'success';
-    oauth_clients: Array<OAuthClient>;
-    warnings?: Array<string>;
-};
-
-export type ListPlaybooksResponse = {
-    status: 'success';
-    playbooks: Playbooks;
-    warnings?: Array<string>;
-};
-
 export type ListPropertiesInput = {
     /**
-     * The kind of record that has the properties.
+     * The kind of record whose properties to list.
      */
     entity?: 'contacts' | 'companies' | 'events';
-};
-
-export type ListPropertiesResponse = {
-    status: 'success';
-    properties: Array<Property>;
-    warnings?: Array<string>;
 };
 
 export type ListRequestProblemsInput = {
@@ -5527,13 +5986,6 @@ export type ListRequestProblemsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListRequestProblemsResponse = {
-    status: 'success';
-    problems: Array<RequestProblem>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListRunContactsInput = {
@@ -5551,17 +6003,6 @@ export type ListRunContactsInput = {
     run_id: string;
 };
 
-export type ListRunContactsResponse = {
-    status: 'success';
-    contacts: Array<RunContact>;
-    /**
-     * How many contacts the run has evaluated or skipped so far.
-     */
-    done: number;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListScheduleTimesInput = {
     /**
      * Five fields.
@@ -5571,18 +6012,6 @@ export type ListScheduleTimesInput = {
      * An IANA name. Default: UTC.
      */
     time_zone?: string;
-};
-
-export type ListScheduleTimesResponse = {
-    status: 'success';
-    times: Array<string>;
-    warnings?: Array<string>;
-};
-
-export type ListScopesResponse = {
-    status: 'success';
-    scopes: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type ListSegmentContactsInput = {
@@ -5600,18 +6029,6 @@ export type ListSegmentContactsInput = {
     segment_id: string;
 };
 
-export type ListSegmentContactsResponse = {
-    status: 'success';
-    segment_name: string;
-    /**
-     * Whether members are still being counted: the list may be incomplete or have extra contacts.
-     */
-    counting: boolean;
-    contacts: Array<SegmentMember>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListSegmentsInput = {
     /**
      * Page, from 1.
@@ -5621,13 +6038,6 @@ export type ListSegmentsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListSegmentsResponse = {
-    status: 'success';
-    segments: Array<Segment>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListSourcesInput = {
@@ -5641,13 +6051,6 @@ export type ListSourcesInput = {
     limit?: number;
 };
 
-export type ListSourcesResponse = {
-    status: 'success';
-    sources: Array<Source>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListSuppressionsInput = {
     /**
      * Page, from 1.
@@ -5659,17 +6062,15 @@ export type ListSuppressionsInput = {
     limit?: number;
 };
 
-export type ListSuppressionsResponse = {
-    status: 'success';
-    suppressions: Array<Suppression>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListViewsResponse = {
-    status: 'success';
-    views: Array<SavedView>;
-    warnings?: Array<string>;
+export type ListViewsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
 };
 
 export type ListVisitsInput = {
@@ -5731,13 +6132,6 @@ export type ListVisitsInput = {
     date_before?: string;
 };
 
-export type ListVisitsResponse = {
-    status: 'success';
-    visits: Array<Visit>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type ListWarehouseDestinationsInput = {
     /**
      * Page, from 1.
@@ -5747,17 +6141,6 @@ export type ListWarehouseDestinationsInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListWarehouseDestinationsResponse = {
-    status: 'success';
-    destinations: Array<WarehouseDestination>;
-    pagination: Pagination;
-    /**
-     * Whether destinations of the type `folder` are available.
-     */
-    has_folders: boolean;
-    warnings?: Array<string>;
 };
 
 export type ListWarehouseRunsInput = {
@@ -5773,13 +6156,6 @@ export type ListWarehouseRunsInput = {
      * The export destination.
      */
     destination_id: string;
-};
-
-export type ListWarehouseRunsResponse = {
-    status: 'success';
-    runs: Array<WarehouseRun>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListWebhookDeliveriesInput = {
@@ -5798,19 +6174,6 @@ export type ListWebhookDeliveriesInput = {
     subscription_id: string;
 };
 
-export type ListWebhookDeliveriesResponse = {
-    status: 'success';
-    deliveries: Array<WebhookDelivery>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
-export type ListWebhookEventTypesResponse = {
-    status: 'success';
-    event_types: Array<WebhookEventType>;
-    warnings?: Array<string>;
-};
-
 export type ListWebhookHealthInput = {
     /**
      * Page, from 1.
@@ -5820,13 +6183,6 @@ export type ListWebhookHealthInput = {
      * Records per page.
      */
     limit?: number;
-};
-
-export type ListWebhookHealthResponse = {
-    status: 'success';
-    health: Array<WebhookHealth>;
-    pagination: Pagination;
-    warnings?: Array<string>;
 };
 
 export type ListWebhooksInput = {
@@ -5840,13 +6196,6 @@ export type ListWebhooksInput = {
     limit?: number;
 };
 
-export type ListWebhooksResponse = {
-    status: 'success';
-    webhooks: Array<Webhook>;
-    pagination: Pagination;
-    warnings?: Array<string>;
-};
-
 export type MergeContactInput = {
     /**
      * The contact.
@@ -5858,28 +6207,11 @@ export type MergeContactInput = {
     into: string;
 };
 
-export type MergeContactResponse = {
-    status: 'success';
-    contact: Contact;
-    merged_contact_id: string;
-    warnings?: Array<string>;
-};
-
 export type PauseConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type PauseConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type PauseWarehouseDestinationInput = {
@@ -5889,31 +6221,11 @@ export type PauseWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type PauseWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type PauseWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type PauseWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type PreviewHookInput = {
@@ -5928,61 +6240,11 @@ export type PreviewHookInput = {
     sample?: unknown;
 };
 
-export type PreviewHookResponse = {
-    status: 'success';
-    /**
-     * The outcome that the body would have.
-     */
-    state: 'recorded' | 'skipped' | 'failed';
-    error: {
-        code: string;
-        message: string;
-        details: Array<{
-            path: string;
-            message: string;
-        }>;
-    } | null;
-    event: {
-        name: string;
-        /**
-         * null: when the body arrives.
-         */
-        timestamp: string | null;
-        id: string | null;
-        url: string | null;
-        data: {
-            [key: string]: unknown;
-        };
-    } | null;
-    contact: {
-        email: string | null;
-        user_id: string | null;
-        external_id: string | null;
-        properties: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-    } | null;
-    company: {
-        domain: string;
-        name: string | null;
-        properties: {
-            [key: string]: string | number | boolean | Array<string | number | boolean>;
-        };
-    } | null;
-    warnings?: Array<string>;
-};
-
 export type PreviewImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type PreviewImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type PreviewMailInput = {
@@ -5993,25 +6255,8 @@ export type PreviewMailInput = {
     message: string;
 };
 
-export type PreviewMailResponse = {
-    status: 'success';
-    preview: MailPreview;
-    warnings?: Array<string>;
-};
-
 export type PreviewSegmentInput = {
     filter: SegmentFilter;
-};
-
-export type PreviewSegmentResponse = {
-    status: 'success';
-    count: number;
-    /**
-     * Some of the matching contacts.
-     */
-    sample: Array<SegmentMember>;
-    took_ms: number;
-    warnings?: Array<string>;
 };
 
 export type PreviewWebhookMessageInput = {
@@ -6020,16 +6265,6 @@ export type PreviewWebhookMessageInput = {
      * The text of the message, with placeholders such as {{contact.email}}. Only for the format `slack`. Default: a default text for the event.
      */
     template?: string;
-};
-
-export type PreviewWebhookMessageResponse = {
-    status: 'success';
-    /**
-     * The given template, or the default text for the event.
-     */
-    template: string;
-    text: string;
-    warnings?: Array<string>;
 };
 
 export type ProposeActionInput = {
@@ -6054,23 +6289,11 @@ export type ProposeActionInput = {
     reason: string;
 };
 
-export type ProposeActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type PullConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type PullConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
 };
 
 export type PushSourceContactsInput = {
@@ -6103,28 +6326,6 @@ export type PushSourceContactsInput = {
     }>;
 };
 
-export type PushSourceContactsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the record in the request.
-         */
-        index: number;
-        external_id: string | null;
-        status: 'created' | 'updated' | 'unchanged' | 'failed';
-        contact_id?: string;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * How many records failed.
-     */
-    failed: number;
-    warnings?: Array<string>;
-};
-
 export type PushSourceConversationsInput = {
     source: string;
     records: Array<{
@@ -6143,14 +6344,8 @@ export type PushSourceConversationsInput = {
         messages: Array<{
             message_id: string;
             direction: 'inbound' | 'outbound';
-            from: {
-                address?: string | null;
-                name?: string | null;
-            };
-            to: Array<{
-                address?: string | null;
-                name?: string | null;
-            }>;
+            from: SentParticipant;
+            to: Array<SentParticipant>;
             sent_at: string;
             text: string;
             html?: string | null;
@@ -6158,61 +6353,10 @@ export type PushSourceConversationsInput = {
     }>;
 };
 
-export type PushSourceConversationsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the record in the request.
-         */
-        index: number;
-        thread_key: string | null;
-        status: 'created' | 'updated' | 'unchanged' | 'failed';
-        thread_id?: string;
-        /**
-         * Number of new messages.
-         */
-        recorded?: number;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * Number of failed records.
-     */
-    failed: number;
-    warnings?: Array<string>;
-};
-
-export type ReadyResponse = {
-    status: 'ok';
-    postgres: string;
-    clickhouse: string;
-};
-
 export type ReceiveHookInput = {
     token: string;
-};
-
-export type ReceiveHookResponse = {
-    status: 'success';
-    body_id: string;
-    /**
-     * `pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.
-     */
-    state: 'pending' | 'recorded' | 'skipped' | 'failed';
-    /**
-     * Why the body was skipped or failed, or why the last attempt did not finish.
-     */
-    error: {
-        code: string;
-        message: string;
-    } | null;
-    /**
-     * The name of its event.
-     */
-    event: string | null;
-    warnings?: Array<string>;
+} & {
+    [key: string]: unknown;
 };
 
 export type RejectActionInput = {
@@ -6234,28 +6378,12 @@ export type RejectActionInput = {
     reason?: string;
 };
 
-export type RejectActionResponse = {
-    status: 'success';
-    action: Action;
-    warnings?: Array<string>;
-};
-
 export type RejectActionsInput = {
-    actions: Array<{
-        run_id: string;
-        contact_id: string;
-        action_index: number;
-    }>;
+    actions: Array<ActionPlace>;
     /**
      * Stored in the audit log.
      */
     reason?: string;
-};
-
-export type RejectActionsResponse = {
-    status: 'success';
-    decisions: Array<Decision>;
-    warnings?: Array<string>;
 };
 
 export type RemoveDomainInput = {
@@ -6265,14 +6393,6 @@ export type RemoveDomainInput = {
     domain_id: string;
 };
 
-export type RemoveDomainResponse = {
-    status: 'success';
-    deleted: true;
-    domain_id: string;
-    domain: string;
-    warnings?: Array<string>;
-};
-
 export type RemoveEmailAccountInput = {
     /**
      * The identity.
@@ -6280,25 +6400,11 @@ export type RemoveEmailAccountInput = {
     identity_id: string;
 };
 
-export type RemoveEmailAccountResponse = {
-    status: 'success';
-    deleted: true;
-    identity_id: string;
-    warnings?: Array<string>;
-};
-
 export type RemoveMemberInput = {
     /**
      * The member.
      */
     user_id: string;
-};
-
-export type RemoveMemberResponse = {
-    status: 'success';
-    deleted: true;
-    user_id: string;
-    warnings?: Array<string>;
 };
 
 export type RemoveSuppressionInput = {
@@ -6312,29 +6418,11 @@ export type RemoveSuppressionInput = {
     address: string;
 };
 
-export type RemoveSuppressionResponse = {
-    status: 'success';
-    deleted: true;
-    suppression: Suppression;
-    warnings?: Array<string>;
-};
-
 export type RenewInvitationInput = {
     /**
      * The invitation.
      */
     invitation_id: string;
-};
-
-export type RenewInvitationResponse = {
-    status: 'success';
-    invitation: Invitation;
-    link: string | null;
-    /**
-     * Whether the link was sent.
-     */
-    mailed: boolean;
-    warnings?: Array<string>;
 };
 
 export type ReplaceViewInput = {
@@ -6350,12 +6438,6 @@ export type ReplaceViewInput = {
     columns: Array<string>;
 };
 
-export type ReplaceViewResponse = {
-    status: 'success';
-    view: SavedView;
-    warnings?: Array<string>;
-};
-
 export type RereadConnectionInput = {
     /**
      * The connection.
@@ -6367,23 +6449,11 @@ export type RereadConnectionInput = {
     since?: string;
 };
 
-export type RereadConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
-};
-
 export type RereadMailboxInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type RereadMailboxResponse = {
-    status: 'success';
-    identity_id: string;
-    warnings?: Array<string>;
 };
 
 export type ResendWebhookDeliveriesInput = {
@@ -6401,16 +6471,6 @@ export type ResendWebhookDeliveriesInput = {
     to?: string;
 };
 
-export type ResendWebhookDeliveriesResponse = {
-    status: 'success';
-    subscription_id: string;
-    /**
-     * The number of deliveries sent again.
-     */
-    resent: number;
-    warnings?: Array<string>;
-};
-
 export type ResendWebhookDeliveryInput = {
     /**
      * The webhook subscription.
@@ -6422,27 +6482,11 @@ export type ResendWebhookDeliveryInput = {
     delivery_id: string;
 };
 
-export type ResendWebhookDeliveryResponse = {
-    status: 'success';
-    delivery: WebhookDelivery;
-    warnings?: Array<string>;
-};
-
 export type ResumeConnectionInput = {
     /**
      * The connection.
      */
     connection_id: string;
-};
-
-export type ResumeConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type ResumeWarehouseDestinationInput = {
@@ -6452,31 +6496,11 @@ export type ResumeWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type ResumeWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type ResumeWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type ResumeWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type RevokeApiKeyInput = {
@@ -6486,26 +6510,11 @@ export type RevokeApiKeyInput = {
     key_id: string;
 };
 
-export type RevokeApiKeyResponse = {
-    status: 'success';
-    revoked: true;
-    key_id: string;
-    warnings?: Array<string>;
-};
-
 export type RevokeConnectedAppInput = {
     /**
      * The connected app.
      */
     grant_id: string;
-};
-
-export type RevokeConnectedAppResponse = {
-    status: 'success';
-    revoked: true;
-    grant_id: string;
-    name: string;
-    warnings?: Array<string>;
 };
 
 export type RotateHookTokenInput = {
@@ -6517,35 +6526,6 @@ export type RotateHookTokenInput = {
      * Whether the old URL stops working at once. Use this after a leak.
      */
     revoke_old_url?: boolean;
-};
-
-export type RotateHookTokenResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * Returned only once.
-     */
-    token: string;
-    /**
-     * The URL to enter in the sending system. It contains the token.
-     */
-    url: string;
-    old_token_expires_at: string;
-    warnings?: Array<string>;
-};
-
-export type RotateIdentitySecretInput = {
-    [key: string]: unknown;
-};
-
-export type RotateIdentitySecretResponse = {
-    status: 'success';
-    /**
-     * The HMAC-SHA256 key that computes a user_hash.
-     */
-    identity_secret: string;
-    previous_valid_until: string | null;
-    warnings?: Array<string>;
 };
 
 export type RotateWebhookSecretInput = {
@@ -6563,18 +6543,6 @@ export type RotateWebhookSecretInput = {
     switch_at?: string;
 };
 
-export type RotateWebhookSecretResponse = {
-    status: 'success';
-    subscription_id: string;
-    /**
-     * Returned this once.
-     */
-    signing_secret: string;
-    previous_secret_until: string;
-    switch_at: string;
-    warnings?: Array<string>;
-};
-
 export type RotateWriteKeyInput = {
     /**
      * The source.
@@ -6584,17 +6552,6 @@ export type RotateWriteKeyInput = {
      * Whether the old key, and any before it, stops working at once: after a leak.
      */
     revoke_old_key?: boolean;
-};
-
-export type RotateWriteKeyResponse = {
-    status: 'success';
-    source: Source;
-    /**
-     * Returned only once.
-     */
-    write_key: string;
-    old_key_expires_at: string;
-    warnings?: Array<string>;
 };
 
 export type RunHookBodyInput = {
@@ -6608,12 +6565,6 @@ export type RunHookBodyInput = {
     body_id: string;
 };
 
-export type RunHookBodyResponse = {
-    status: 'success';
-    body: HookBody;
-    warnings?: Array<string>;
-};
-
 export type RunWarehouseExportInput = {
     /**
      * The export destination.
@@ -6623,13 +6574,6 @@ export type RunWarehouseExportInput = {
      * Whether to export all events again. The manifest then marks them as replacing the earlier ones.
      */
     full?: boolean;
-};
-
-export type RunWarehouseExportResponse = {
-    status: 'success';
-    run_id: string;
-    is_new: boolean;
-    warnings?: Array<string>;
 };
 
 export type SdkAliasInput = {
@@ -6663,12 +6607,6 @@ export type SdkAliasInput = {
     context?: unknown;
 };
 
-export type SdkAliasResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkBatchInput = {
     /**
      * Instead of the Authorization header.
@@ -6686,12 +6624,6 @@ export type SdkBatchInput = {
      * Added to the context of each call.
      */
     context?: unknown;
-};
-
-export type SdkBatchResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SdkGroupInput = {
@@ -6725,12 +6657,6 @@ export type SdkGroupInput = {
     context?: unknown;
 };
 
-export type SdkGroupResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkImportInput = {
     /**
      * Instead of the Authorization header.
@@ -6748,12 +6674,6 @@ export type SdkImportInput = {
      * Added to the context of each call.
      */
     context?: unknown;
-};
-
-export type SdkImportResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SdkPageInput = {
@@ -6787,12 +6707,6 @@ export type SdkPageInput = {
     context?: unknown;
 };
 
-export type SdkPageResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkScreenInput = {
     /**
      * Instead of the Authorization header.
@@ -6824,12 +6738,6 @@ export type SdkScreenInput = {
     context?: unknown;
 };
 
-export type SdkScreenResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
-};
-
 export type SdkTrackInput = {
     /**
      * Instead of the Authorization header.
@@ -6859,12 +6767,6 @@ export type SdkTrackInput = {
      * Page, locale, time zone, screen, user agent and traits.
      */
     context?: unknown;
-};
-
-export type SdkTrackResponse = {
-    status: 'success';
-    success: true;
-    warnings?: Array<string>;
 };
 
 export type SendEventsInput = {
@@ -6910,31 +6812,6 @@ export type SendEventsInput = {
     }>;
 };
 
-export type SendEventsResponse = {
-    status: 'success';
-    results: Array<{
-        /**
-         * Index of the event in the request.
-         */
-        index: number;
-        status: 'accepted' | 'failed';
-        event_id?: string;
-        /**
-         * null for an anonymous visitor.
-         */
-        contact_id?: string | null;
-        error?: {
-            code: string;
-            message: string;
-        };
-    }>;
-    /**
-     * How many events failed.
-     */
-    failed: number;
-    warnings?: Array<string>;
-};
-
 export type SetConnectionWriteBackInput = {
     /**
      * The connection.
@@ -6948,16 +6825,6 @@ export type SetConnectionWriteBackInput = {
      * Whether to create contacts in the system that do not exist there, if they have an email. Default: false.
      */
     create_missing?: boolean;
-};
-
-export type SetConnectionWriteBackResponse = {
-    status: 'success';
-    connection: Connection;
-    /**
-     * Whether this changed anything.
-     */
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type SetEmailAccountInput = {
@@ -7039,24 +6906,12 @@ export type SetEmailAccountInput = {
     spacing_seconds?: number;
 };
 
-export type SetEmailAccountResponse = {
-    status: 'success';
-    email_account: EmailAccount;
-    warnings?: Array<string>;
-};
-
 export type SetImportMappingInput = {
     /**
      * The import.
      */
     import_id: string;
     columns: Array<ColumnMapping>;
-};
-
-export type SetImportMappingResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type SetOAuthClientInput = {
@@ -7068,25 +6923,11 @@ export type SetOAuthClientInput = {
     client_secret: string;
 };
 
-export type SetOAuthClientResponse = {
-    status: 'success';
-    oauth_client: OAuthClient;
-    warnings?: Array<string>;
-};
-
 export type SocialCheckInput = {
     /**
      * The identity.
      */
     identity_id: string;
-};
-
-export type SocialCheckResponse = {
-    status: 'success';
-    connected: boolean;
-    profile_id: string | null;
-    checked_at: string;
-    warnings?: Array<string>;
 };
 
 export type SocialLoginInput = {
@@ -7109,18 +6950,6 @@ export type SocialLoginInput = {
     max_verification_wait_time?: number;
 };
 
-export type SocialLoginResponse = {
-    status: 'success';
-    message: string;
-    identity_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type SocialLoginCodeInput = {
     /**
      * The identity.
@@ -7133,17 +6962,6 @@ export type SocialLoginCodeInput = {
     code: string;
 };
 
-export type SocialLoginCodeResponse = {
-    status: 'success';
-    session_id: string;
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
-};
-
 export type SocialLoginStatusInput = {
     /**
      * The identity.
@@ -7153,30 +6971,6 @@ export type SocialLoginStatusInput = {
      * The login session.
      */
     session_id: string;
-};
-
-export type SocialLoginStatusResponse = {
-    status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    session_id: string;
-    identity_id: string;
-    profile_id: string | null;
-    /**
-     * Why the login failed. With `awaiting_2fa`: the latest code was rejected.
-     */
-    error?: {
-        code: string;
-        message: string;
-        /**
-         * The HTTP status with which other calls of this flow return this error.
-         */
-        http_status: number;
-    };
-    login_result: {
-        profile_id: string | null;
-        session_id: string;
-        status: 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed';
-    };
-    warnings?: Array<string>;
 };
 
 export type StartAuthorizationInput = {
@@ -7193,24 +6987,11 @@ export type StartAuthorizationInput = {
     };
 };
 
-export type StartAuthorizationResponse = {
-    status: 'success';
-    authorization_url: string;
-    expires_at: string;
-    warnings?: Array<string>;
-};
-
 export type StartImportInput = {
     /**
      * The import.
      */
     import_id: string;
-};
-
-export type StartImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
 };
 
 export type SuggestSegmentValuesInput = {
@@ -7225,20 +7006,6 @@ export type SuggestSegmentValuesInput = {
     limit?: number;
 };
 
-export type SuggestSegmentValuesResponse = {
-    status: 'success';
-    property: string;
-    values: Array<{
-        value: string | number | boolean;
-        label: string | null;
-        /**
-         * The number of contacts or events with this value.
-         */
-        count: number;
-    }>;
-    warnings?: Array<string>;
-};
-
 export type TestWarehouseDestinationInput = {
     /**
      * The export destination.
@@ -7246,25 +7013,11 @@ export type TestWarehouseDestinationInput = {
     destination_id: string;
 };
 
-export type TestWarehouseDestinationResponse = {
-    status: 'success';
-    destination_id: string;
-    ok: true;
-    warnings?: Array<string>;
-};
-
 export type TestWebhookInput = {
     /**
      * The webhook subscription.
      */
     subscription_id: string;
-};
-
-export type TestWebhookResponse = {
-    status: 'success';
-    subscription_id: string;
-    delivery_id: string;
-    warnings?: Array<string>;
 };
 
 export type TriggerAgentInput = {
@@ -7278,15 +7031,6 @@ export type TriggerAgentInput = {
     contact_ids?: Array<string>;
 };
 
-export type TriggerAgentResponse = {
-    status: 'success';
-    /**
-     * The id of the run, which can be read at once.
-     */
-    job_id: string;
-    warnings?: Array<string>;
-};
-
 export type UndoImportInput = {
     /**
      * The import.
@@ -7294,24 +7038,11 @@ export type UndoImportInput = {
     import_id: string;
 };
 
-export type UndoImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
 export type UnmergeContactInput = {
     /**
      * The contact.
      */
     contact_id: string;
-};
-
-export type UnmergeContactResponse = {
-    status: 'success';
-    contact: Contact;
-    unmerged_from: string;
-    warnings?: Array<string>;
 };
 
 export type UpdateAgentInput = {
@@ -7322,56 +7053,15 @@ export type UpdateAgentInput = {
     name?: string;
     description?: string | null;
     playbook_template?: string | null;
-    /**
-     * Custom playbook: a prompt in Markdown, and settings.
-     */
-    playbook?: {
-        playbook_md?: string | null;
-        require_approval?: boolean | null;
-        max_cost_usd_per_run?: number | null;
-        variables?: {
-            [key: string]: unknown;
-        } | null;
-        messages?: {
-            [key: string]: unknown;
-        } | null;
-        config?: {
-            [key: string]: unknown;
-        } | null;
-    };
+    playbook?: AgentPlaybook;
     capabilities?: Array<'email' | 'linkedin' | 'social' | 'notes' | 'crm_sync'>;
     identity_id?: string | null;
-    /**
-     * Which contacts are evaluated, and when.
-     */
-    monitoring?: {
-        filter?: {
-            [key: string]: unknown;
-        } | null;
-        schedule_cron?: string | null;
-        time_zone?: string | null;
-        max_contacts_per_run?: number | null;
-    };
-    /**
-     * The provider and the model. API keys come from the environment of the service and are never sent here.
-     */
-    llm_config?: {
-        provider?: 'openai' | 'anthropic' | 'openai_compatible' | 'template' | null;
-        model?: string | null;
-        base_url?: string | null;
-        temperature?: number | null;
-        max_tokens?: number | null;
-    };
+    monitoring?: AgentMonitoring;
+    llm_config?: AgentModel;
     /**
      * Whether its schedule runs and actions can be proposed for it. Default false.
      */
     enabled?: boolean;
-};
-
-export type UpdateAgentResponse = {
-    status: 'success';
-    agent: Agent;
-    warnings?: Array<string>;
 };
 
 export type UpdateAgentSettingsInput = {
@@ -7382,10 +7072,7 @@ export type UpdateAgentSettingsInput = {
     /**
      * The hours in which no outreach is sent, as HH:MM; null for none.
      */
-    quiet_hours?: {
-        from: string;
-        to: string;
-    } | null;
+    quiet_hours?: QuietHours | null;
     /**
      * An IANA name, used for contacts without a `timezone` property and for daily limits.
      */
@@ -7404,16 +7091,6 @@ export type UpdateAgentSettingsInput = {
     monthly_cost_cap_usd?: number | null;
 };
 
-export type UpdateAgentSettingsResponse = {
-    status: 'success';
-    settings: AgentSettings;
-    /**
-     * The cost of models in the current calendar month (UTC).
-     */
-    cost_this_month_usd: number;
-    warnings?: Array<string>;
-};
-
 export type UpdateCompanyInput = {
     /**
      * The company.
@@ -7427,12 +7104,6 @@ export type UpdateCompanyInput = {
     properties?: {
         [key: string]: unknown;
     };
-};
-
-export type UpdateCompanyResponse = {
-    status: 'success';
-    company: Company;
-    warnings?: Array<string>;
 };
 
 export type UpdateConnectionInput = {
@@ -7452,12 +7123,6 @@ export type UpdateConnectionInput = {
     settings?: {
         [key: string]: unknown;
     };
-};
-
-export type UpdateConnectionResponse = {
-    status: 'success';
-    connection: Connection;
-    warnings?: Array<string>;
 };
 
 export type UpdateContactInput = {
@@ -7481,12 +7146,6 @@ export type UpdateContactInput = {
     company_id?: string | null;
 };
 
-export type UpdateContactResponse = {
-    status: 'success';
-    contact: Contact;
-    warnings?: Array<string>;
-};
-
 export type UpdateHookInput = {
     /**
      * The hook.
@@ -7505,16 +7164,6 @@ export type UpdateHookInput = {
     signature_header?: string | null;
 };
 
-export type UpdateHookResponse = {
-    status: 'success';
-    hook: Hook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateIdentityInput = {
     /**
      * The identity.
@@ -7528,24 +7177,12 @@ export type UpdateIdentityInput = {
     jobTitle?: string | null;
 };
 
-export type UpdateIdentityResponse = {
-    status: 'success';
-    identity: Identity;
-    warnings?: Array<string>;
-};
-
 export type UpdateMemberInput = {
     /**
      * The member.
      */
     user_id: string;
     role: 'owner' | 'admin' | 'member' | 'viewer';
-};
-
-export type UpdateMemberResponse = {
-    status: 'success';
-    member: Member;
-    warnings?: Array<string>;
 };
 
 export type UpdateNoteInput = {
@@ -7560,12 +7197,6 @@ export type UpdateNoteInput = {
     content: string;
 };
 
-export type UpdateNoteResponse = {
-    status: 'success';
-    note: Note;
-    warnings?: Array<string>;
-};
-
 export type UpdateSegmentInput = {
     /**
      * The segment.
@@ -7576,29 +7207,12 @@ export type UpdateSegmentInput = {
     filter?: SegmentFilter;
 };
 
-export type UpdateSegmentResponse = {
-    status: 'success';
-    segment: Segment;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateSourceInput = {
     /**
      * The source.
      */
     source_id: string;
     name: string;
-};
-
-export type UpdateSourceResponse = {
-    status: 'success';
-    source: Source;
-    changed: boolean;
-    warnings?: Array<string>;
 };
 
 export type UpdateTenantInput = {
@@ -7611,19 +7225,6 @@ export type UpdateTenantInput = {
      * Names of properties and of fields in the data of events that are hidden from AI agents, besides names, addresses and other personal values. Upper case, spaces, hyphens and underscores do not count. The list replaces the previous one.
      */
     personal_properties?: Array<string>;
-};
-
-export type UpdateTenantResponse = {
-    status: 'success';
-    tenant: Tenant;
-    /**
-     * What changed in the list, if the request has one.
-     */
-    personal_properties?: {
-        added: Array<string>;
-        removed: Array<string>;
-    };
-    warnings?: Array<string>;
 };
 
 export type UpdateWarehouseDestinationInput = {
@@ -7641,16 +7242,6 @@ export type UpdateWarehouseDestinationInput = {
     time_zone?: string;
 };
 
-export type UpdateWarehouseDestinationResponse = {
-    status: 'success';
-    destination: WarehouseDestination;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
-};
-
 export type UpdateWebhookInput = {
     /**
      * The webhook subscription.
@@ -7664,21 +7255,8 @@ export type UpdateWebhookInput = {
     /**
      * Sent with each delivery. At most 20.
      */
-    headers?: Array<{
-        name: string;
-        value: string;
-    }>;
+    headers?: Array<WebhookHeader>;
     template?: string | null;
-};
-
-export type UpdateWebhookResponse = {
-    status: 'success';
-    webhook: Webhook;
-    /**
-     * The names of the fields that changed.
-     */
-    changed: Array<string>;
-    warnings?: Array<string>;
 };
 
 export type UploadImportInput = {
@@ -7692,42 +7270,9 @@ export type UploadImportInput = {
     body: string;
 };
 
-export type UploadImportResponse = {
-    status: 'success';
-    import: Import;
-    warnings?: Array<string>;
-};
-
 export type VerifyDomainInput = {
     /**
      * The domain.
      */
     domain_id: string;
-};
-
-export type VerifyDomainResponse = {
-    status: 'success';
-    domain: Domain;
-    check: {
-        /**
-         * Whether a proof was found now.
-         */
-        verified: boolean;
-        /**
-         * The proof that was found; the first one of several.
-         */
-        method: 'dns' | 'file' | 'meta' | 'local';
-        /**
-         * What each place has; empty for a local domain.
-         */
-        attempts: Array<{
-            method: 'dns' | 'file' | 'meta';
-            outcome: 'found' | 'nothing' | 'other_value' | 'unreachable';
-            /**
-             * The values found there.
-             */
-            found: Array<string>;
-        }>;
-    };
-    warnings?: Array<string>;
 };

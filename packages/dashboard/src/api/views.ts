@@ -5,10 +5,13 @@ import { get, send } from './client.ts'
 export type { SavedView, ViewBody }
 export type ViewPage = ViewBody['page']
 
+/** The server's limit on the views of a tenant. */
+const VIEWS_MAX = 200
+
 /** The saved views of the whole tenant. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
-  queryFn: ({ signal }) => get<{ views: SavedView[] }>('/v1/views', {}, signal),
+  queryFn: ({ signal }) => get<{ views: SavedView[] }>('/v1/views', { limit: VIEWS_MAX }, signal),
 })
 
 export function createView(view: ViewBody) {

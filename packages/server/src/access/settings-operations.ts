@@ -161,14 +161,17 @@ const Limits = {
 }
 export type Limits = Type.Static<Type.TObject<typeof Limits>>
 
-const SeenEvent = Type.Object({
-  event_id: Id,
-  event: Type.String(),
-  timestamp: Timestamp,
-  url: Nullable(Type.String()),
-  visitor_id: Type.String(),
-  contact_id: Nullable(Id),
-})
+const SeenEvent = Type.Object(
+  {
+    event_id: Id,
+    event: Type.String(),
+    timestamp: Timestamp,
+    url: Nullable(Type.String()),
+    visitor_id: Type.String(),
+    contact_id: Nullable(Id),
+  },
+  { title: 'SeenEvent' },
+)
 
 const Tracker = {
   snippet: Type.String(),

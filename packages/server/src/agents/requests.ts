@@ -46,7 +46,11 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
       ),
       config: Removable(FreeObject('Further settings, which the model reads.'), 'an object'),
     },
-    { additionalProperties: false, description: 'Custom playbook: a prompt in Markdown, and settings.' },
+    {
+      title: 'AgentPlaybook',
+      additionalProperties: false,
+      description: 'Custom playbook: a prompt in Markdown, and settings.',
+    },
   ),
 )
 
@@ -70,7 +74,7 @@ const MonitoringInput = Type.Unsafe<{ [Key in keyof Monitoring]: Monitoring[Key]
         `a whole number from ${MAX_CONTACTS.min} to ${MAX_CONTACTS.max}`,
       ),
     },
-    { additionalProperties: false, description: 'Which contacts are evaluated, and when.' },
+    { title: 'AgentMonitoring', additionalProperties: false, description: 'Which contacts are evaluated, and when.' },
   ),
 )
 
@@ -87,6 +91,7 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
       max_tokens: Removable(Type.Integer({ minimum: 1, maximum: 200_000 }), 'a whole number from 1 to 200000'),
     },
     {
+      title: 'AgentModel',
       additionalProperties: false,
       description:
         'The provider and the model. API keys come from the environment of the service and are never sent here.',

@@ -5,6 +5,7 @@ import { priceOf } from '../agents/reasoning/prices.ts'
 import { explain, ProviderTimeout } from '../agents/reasoning/provider-failure.ts'
 import { CapReached, NO_USAGE, type Usage } from '../agents/reasoning/reasoner.ts'
 import { PrepaidCosts } from '../agents/runs/prepaid-costs.ts'
+import { TokenUsage } from '../agents/runs/run-object.ts'
 import { mayUse, openCall, type ToolServices } from '../mcp/call.ts'
 import { isReadingTool } from '../mcp/hints.ts'
 import type { Redactor } from '../mcp/redaction/redactor.ts'
@@ -72,11 +73,7 @@ export const ASK_OPERATIONS = [
       answer: Type.String({ description: 'Markdown. Names of contacts link to their pages in the dashboard.' }),
       calls: Type.Array(Call, { description: 'What the model looked up, in order.' }),
       model: Type.String(),
-      usage: Type.Object({
-        input_tokens: Type.Integer(),
-        output_tokens: Type.Integer(),
-        cost_usd: Type.Number(),
-      }),
+      usage: TokenUsage,
     },
     example: { question: 'Who looked at pricing twice this week and got no reply?' },
     errors: ['409 no_model', '409 too_many_questions', '409 cost_cap_reached', '409 price_unknown', '502 model_failed'],

@@ -18,6 +18,7 @@ import { liveRoutes } from '../live/routes.ts'
 import type { HandlerDependencies } from '../mcp/handler.ts'
 import { mcpRoutes } from '../mcp/routes.ts'
 import { mountOperations } from '../operations/http.ts'
+import { TAGS } from '../operations/tags.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -68,7 +69,7 @@ type AppDependencies = Omit<Connections, 'close'> &
 
 /** Puts the HTTP service together; it listens when told to. */
 export async function createApp(given: AppDependencies): Promise<App> {
-  const { app, rateLimiter, isClosing, done } = await createServer(given)
+  const { app, rateLimiter, isClosing, done } = await createServer({ ...given, tags: TAGS })
   const dependencies = { ...given, rateLimiter, isClosing }
   authenticateRequests(app, dependencies)
   watchServers(app, given.problems)

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Context } from '../operations/declare.ts'
 import { type ErrorDetail, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { WORDS_MAX, wordsOf } from '../platform/http/query-parameters.ts'
-import { Nullable } from '../platform/http/responses.ts'
+import { Nullable, RecordError } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
 
 /** Records per call: a call takes about a second, and holds the lock of one record at a time. */
@@ -16,10 +16,7 @@ export const BULK_FIELDS = {
   delete: Type.Optional(Type.Literal(true, { description: 'Deletes the records. Instead of `set`.' })),
 }
 
-const Failure = Type.Object({
-  id: Type.String(),
-  error: Type.Object({ code: Type.String(), message: Type.String() }),
-})
+const Failure = Type.Object({ id: Type.String(), error: RecordError }, { title: 'UnchangedRecord' })
 
 /** The answer to every bulk change. */
 export const BULK_OUTPUT = {

@@ -4,10 +4,10 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { RecentNotes } from './notes/notes.ts'
 import { Note } from './notes/schema.ts'
-import { type Properties, PropertiesOutput } from './properties.ts'
+import { type Properties, PropertiesOutput, PropertyProvenance } from './properties.ts'
 import { SUMMARY_PROPERTIES } from './property-catalogue.ts'
 
-const Provenance = Type.Record(Type.String(), Type.Object({ source: Type.String(), updated_at: Timestamp }))
+const Provenance = Type.Record(Type.String(), PropertyProvenance)
 
 const FIELDS = {
   contact_id: Id,
@@ -45,7 +45,7 @@ export const SegmentMember = Type.Object(
 )
 export type SegmentMember = Type.Static<typeof SegmentMember>
 /** A contact with the requested fields. */
-export const ProjectedContact = Type.Partial(Contact)
+export const ProjectedContact = Type.Partial(Contact, { title: 'ListedContact' })
 
 type ContactObject = Type.Static<typeof Contact>
 

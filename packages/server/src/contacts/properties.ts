@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { Timestamp } from '../platform/http/responses.ts'
 import { LIFECYCLE_STAGES } from './property-catalogue.ts'
 import { isConsentFlag } from './protected-properties.ts'
 
@@ -26,6 +27,9 @@ export const PropertiesInput = Type.Unsafe<PropertyChanges>({
     'Key-value properties. Values are strings, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.',
   examples: [{ firstname: 'Ada', lastname: 'Lovelace', company: 'Analytical Engines', lifecyclestage: 'lead' }],
 })
+
+/** Who wrote a property. */
+export const PropertyProvenance = Type.Object({ source: Type.String(), updated_at: Timestamp }, { title: 'Provenance' })
 
 export const PropertiesOutput = Type.Unsafe<Properties>(
   Type.Record(Type.String(), Type.Union([Scalar, Type.Array(Scalar)]), {

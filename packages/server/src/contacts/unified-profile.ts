@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ContactRow } from './contact-row.ts'
-import type { PropertyValue } from './properties.ts'
+import { PropertyProvenance, type PropertyValue } from './properties.ts'
 
 /** A source's record of a contact: `{key: {value, updated_at}}`. */
 export type SourceFields = Record<
@@ -39,7 +39,7 @@ export const UnifiedProfile = Type.Object(
         unique_values: Type.Array(
           Type.Object({
             value: Type.Unknown(),
-            sources: Type.Array(Type.Object({ source: Type.String(), updated_at: Timestamp })),
+            sources: Type.Array(PropertyProvenance),
           }),
         ),
         all_sources: Type.Array(Type.String()),

@@ -4,7 +4,7 @@ import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import { keyOf } from '../platform/http/records.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import { Conversation, EmailThread } from './conversation-object.ts'
 import { pushConversations } from './push.ts'
 import { EXAMPLE, PushedRecords, parseConversation, parseConversationSource } from './push-requests.ts'
@@ -21,7 +21,7 @@ const Result = Type.Object({
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   thread_id: Type.Optional(Id),
   recorded: Type.Optional(Type.Integer({ description: 'Number of new messages.' })),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(RecordError),
 })
 
 export const CONVERSATION_OPERATIONS = [

@@ -30,7 +30,10 @@ const nullable = (length: number) =>
       'x-expected': `a string of at most ${length} characters, or null`,
     }),
   )
-const Person = Type.Object({ address: nullable(254), name: nullable(200) }, { additionalProperties: false })
+const Person = Type.Object(
+  { address: nullable(254), name: nullable(200) },
+  { title: 'SentParticipant', additionalProperties: false },
+)
 
 const PushedMessage = Type.Object(
   {

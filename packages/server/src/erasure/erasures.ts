@@ -8,7 +8,7 @@ import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { visitorsOf } from '../contacts/visitors/erase.ts'
 import { keysOfAlias, keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
-import type { Actor } from '../operations/audit.ts'
+import { type Actor, NamedActor } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -38,7 +38,7 @@ export const Receipt = Type.Object(
     at: Timestamp,
     erased_at: Nullable(Timestamp),
     verified_at: Nullable(Timestamp),
-    requested_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+    requested_by: Nullable(NamedActor),
     /** SHA-256 of `salt:address`; null if the address was not known. */
     email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
     /** Number of rows removed, by kind. */

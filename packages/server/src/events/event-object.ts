@@ -6,9 +6,12 @@ import type { Tenant } from '../platform/tenant.ts'
 
 const Text = Nullable(Type.String())
 
-export const JoinedContact = Type.Object({ _id: Id, email: Text, firstname: Text, lastname: Text })
+export const JoinedContact = Type.Object(
+  { _id: Id, email: Text, firstname: Text, lastname: Text },
+  { title: 'JoinedContact' },
+)
 export type JoinedContact = Type.Static<typeof JoinedContact>
-export const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text })
+export const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text }, { title: 'JoinedCompany' })
 export type JoinedCompany = Type.Static<typeof JoinedCompany>
 
 interface Column {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import Type from 'typebox'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { isClaimed, isFree, newClaim, RELEASED, releasedFor } from '../platform/postgres/lease.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -18,10 +18,7 @@ export const BODY_FIELDS = {
     description:
       '`pending`: the mapping has not run yet. `recorded`: the records were written. `skipped`: the mapping skipped it. `failed`: the mapping could not turn it into records.',
   }),
-  error: Nullable(
-    Type.Object({ code: Type.String(), message: Type.String() }),
-    'Why the body was skipped or failed, or why the last attempt did not finish.',
-  ),
+  error: Nullable(RecordError, 'Why the body was skipped or failed, or why the last attempt did not finish.'),
   event: Nullable(Type.String(), 'The name of its event.'),
   event_id: Nullable(Id),
   contact_id: Nullable(Id),

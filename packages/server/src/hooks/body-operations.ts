@@ -5,7 +5,7 @@ import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { conflict, type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Detail, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { RecordCalls } from '../sites/ingestion/record-calls.ts'
 import { applyMapping } from './apply-mapping.ts'
 import { BODIES_KEPT, claimBody, HookBody, listBodies, newestContent, readBody, releaseBody } from './bodies.ts'
@@ -31,7 +31,7 @@ const Preview = {
     Type.Object({
       code: Type.String(),
       message: Type.String(),
-      details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+      details: Type.Array(Detail),
     }),
   ),
   event: Nullable(

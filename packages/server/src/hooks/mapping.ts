@@ -37,7 +37,7 @@ const Field = Type.Object(
       Type.String({ maxLength: 100, description: 'A text that does not begin with this counts as missing.' }),
     ),
   },
-  { additionalProperties: false, 'x-expected': 'an object with path or value' },
+  { title: 'HookField', additionalProperties: false, 'x-expected': 'an object with path or value' },
 )
 export type Field = Type.Static<typeof Field>
 

@@ -163,6 +163,7 @@ export const HOOK_OPERATIONS = [
       ),
     },
     output: { hook: Hook, token: Token, url: Url, old_token_expires_at: Timestamp },
+    example: { revoke_old_url: false },
     async run({ tenant, config, now }, { hook_id, revoke_old_url = false }) {
       const rotated = await rotateHookToken(tenant, hook_id, { revokeOld: revoke_old_url }, now)
       const { token, oldTokenUntil } = rotated

@@ -14,6 +14,14 @@ export const HOOK_BODY_BYTES_MAX = 512 * 1024
 const Path = Type.Object({ token: Type.String() })
 
 /** The response to the sender. It does not reveal which person the body is about. */
+/** For openapi.json: the handler parses the bytes. */
+const AnyBody = Type.Unknown({
+  'x-record': {
+    type: 'object',
+    additionalProperties: true,
+    examples: [{ type: 'order_paid', order: { id: 'o-1', total: 49.9 }, email: 'ada@example.com' }],
+  },
+})
 const Received = success({
   body_id: Id,
   state: BODY_FIELDS.state,
@@ -61,6 +69,7 @@ export async function hookRoutes(
         tags: ['Public'],
         security: [],
         params: Path,
+        body: AnyBody,
         response: {
           200: Received,
           202: Received,

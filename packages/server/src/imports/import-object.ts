@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
-import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { FileColumn } from './inspect-file.ts'
@@ -61,16 +61,19 @@ export const Import = Type.Object(
     errors: Type.Array(FailedRow, { maxItems: 20, description: 'The first failed rows.' }),
     failed_rows_url: Nullable(Type.String(), 'CSV of all failed rows; null without any, or when the file is deleted.'),
     undo: Nullable(
-      Type.Object({
-        deleted: Type.Integer(),
-        restored: Type.Integer(),
-        kept: Type.Integer(),
-        companies_deleted: Type.Integer(),
-      }),
+      Type.Object(
+        {
+          deleted: Type.Integer(),
+          restored: Type.Integer(),
+          kept: Type.Integer(),
+          companies_deleted: Type.Integer(),
+        },
+        { title: 'ImportUndo' },
+      ),
       'Contacts deleted, restored and kept, and companies deleted; null unless the import was undone.',
     ),
     can_undo: Type.Boolean(),
-    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: Nullable(RecordError),
     created_at: Timestamp,
     started_at: Nullable(Timestamp),
     finished_at: Nullable(Timestamp),
@@ -82,7 +85,7 @@ export const Import = Type.Object(
 export type Import = Type.Static<typeof Import>
 
 /** An import in a list: without its columns and errors. */
-export const ListedImport = Type.Omit(Import, ['columns', 'mapping', 'errors'])
+export const ListedImport = Type.Omit(Import, ['columns', 'mapping', 'errors'], { title: 'ListedImport' })
 export type ListedImport = Type.Static<typeof ListedImport>
 
 /** An import's row, with the sums of its chunks. */

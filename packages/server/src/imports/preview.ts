@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import { conflict } from '../platform/errors.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type PlannedRecord, planRecords } from '../sources/write-records.ts'
@@ -25,7 +25,7 @@ export const PreviewedRow = Type.Object(
       Type.Object({ property: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) }),
       { maxItems: CHANGES_SHOWN },
     ),
-    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: Nullable(RecordError),
   },
   { title: 'PreviewedRow' },
 )

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Config } from '../config.ts'
 import { audit } from '../operations/audit.ts'
 import { CALLER_ERRORS, IDEMPOTENCY_ERRORS } from '../operations/errors.ts'
+import { IdempotencyKey, IdempotentReplayed } from '../operations/http.ts'
 import { idempotencyKeyOf } from '../operations/idempotency.ts'
 import { sendCsv } from '../overview/csv.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -72,8 +73,12 @@ export async function importFileRoutes(app: App, dependencies: Dependencies): Pr
           'The body is the file, at most 500 MB, also compressed with gzip (`Content-Encoding`). The encoding and the delimiter are detected, and exports of HubSpot, Mailchimp and Attio recognized. The answer has the columns with samples and a proposed mapping.',
         consumes: ['text/csv'],
         querystring: UploadQuery,
+        headers: Type.Object({ 'Idempotency-Key': Type.Optional(IdempotencyKey) }),
         body: Type.Unknown({ 'x-record': { type: 'string', examples: ['Email,First Name\nada@example.com,Ada\n'] } }),
-        response: { 201: success({ import: Import }), ...errorResponses(UPLOAD_ERRORS) },
+        response: {
+          201: { ...success({ import: Import }), headers: { 'Idempotent-Replayed': IdempotentReplayed } },
+          ...errorResponses(UPLOAD_ERRORS),
+        },
       },
     },
     async (request, reply) => {

@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { newId } from '../platform/ids.ts'
 import type { Stores, Tenant } from '../platform/tenant.ts'
 
@@ -8,6 +9,9 @@ export type Actor =
   | { kind: 'command_line' }
   | { kind: 'agent'; id: string; name: string }
   | { kind: 'service' }
+
+/** A person, a key or an agent in a response. */
+export const NamedActor = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'NamedActor' })
 
 export interface AuditEntry {
   actor: Actor

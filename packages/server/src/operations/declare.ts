@@ -11,6 +11,7 @@ import type { NamedError } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Actor, AuditEntry } from './audit.ts'
 import type { Scope } from './scopes.ts'
+import type { Tag } from './tags.ts'
 
 /** What every operation gets; `operationsWith` adds the services that a feature needs. */
 export interface Context {
@@ -63,7 +64,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   /** Its `operationId` in openapi.json, logs and metrics. */
   name: string
   /** Its heading in openapi.json. */
-  tag: string
+  tag: Tag
   http: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`
   /** The words after `cdsctl`. */
   command: string

@@ -47,7 +47,10 @@ function mount<Services extends object>(
     params: Type.Object(path),
     ...headersOf(method, operation),
     ...(hasBody ? { body: bodyOf(operation, sent) } : { querystring: Type.Object(withExamples(sent, example)) }),
-    response: { [status]: success(output), ...errorResponses(errorsOf(operation)) },
+    response: {
+      [status]: { ...success(output), ...answerHeadersOf(method, operation) },
+      ...errorResponses(errorsOf(operation)),
+    },
   }
   app.route({
     method,
@@ -72,7 +75,8 @@ function mount<Services extends object>(
   })
 }
 
-const IdempotencyKey = Type.String({
+/** Headers of a request that may be repeated, and of its response. */
+export const IdempotencyKey = Type.String({
   description:
     'A retry with the same key and body within 24 hours gets the response to the first request and changes nothing. Use a new key, such as a UUID, for each request.',
   examples: ['0b6f1c52-8c3e-4c11-9d5b-4a4a6e0b8f7d'],
@@ -88,6 +92,20 @@ function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatc
     ...(matches ? { 'If-Match': Type.Optional(IfMatch) } : {}),
   }
   return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
+}
+
+const ETag = Type.String({ description: 'The version of the record, for `If-Match`.' })
+export const IdempotentReplayed = Type.Literal('true', {
+  description: 'Sent if the response repeats that of an earlier request with the same `Idempotency-Key`.',
+})
+
+/** The headers of a success that openapi.json documents. */
+function answerHeadersOf(method: string, { etag }: Pick<Operation, 'etag'>) {
+  const headers = {
+    ...(etag ? { ETag } : {}),
+    ...(method === 'POST' ? { 'Idempotent-Replayed': IdempotentReplayed } : {}),
+  }
+  return Object.keys(headers).length === 0 ? {} : { headers }
 }
 
 function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolean }): Omit<Context, 'now' | 'memory'> {

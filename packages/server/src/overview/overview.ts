@@ -7,7 +7,10 @@ import { Nullable } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 
-const Day = Type.Object({ date: Type.String(), events: Type.Integer(), visitors: Type.Integer() })
+const Day = Type.Object(
+  { date: Type.String(), events: Type.Integer(), visitors: Type.Integer() },
+  { title: 'OverviewDay' },
+)
 
 const FIGURES = {
   visitors: Type.Integer(),

@@ -1,11 +1,12 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import { SavedView, ViewBody } from './view-schema.ts'
-import { createView, deleteView, listViews, readView, replaceView } from './views.ts'
+import { createView, deleteView, listViews, readView, replaceView, VIEWS_MAX } from './views.ts'
 
 const tag = 'Saved views'
-/** All views of a tenant are returned at once, so 200 of this size must fit into a response. */
+/** A page of 200 views of this size must fit into a response. */
 const VIEW_BYTES_MAX = 64 * 1024
 const ViewPath = { view_id: idInPath('saved view') }
 const example = { name: 'Leads in France', page: 'contacts', query: { country: 'France' }, columns: ['email'] }
@@ -22,9 +23,12 @@ export const VIEW_OPERATIONS = [
     command: 'view list',
     scope: 'settings:read',
     summary: 'List the saved views, by page and name',
-    input: {},
-    output: { views: Type.Array(SavedView) },
-    run: async ({ tenant }) => ({ views: await listViews(tenant) }),
+    input: pageParameters(20, VIEWS_MAX),
+    output: { views: Type.Array(SavedView), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 20 }) {
+      const { views, total } = await listViews(tenant, { page, limit })
+      return { views, pagination: paginationOf({ page, limit }, total) }
+    },
   }),
   operation({
     name: 'createView',

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { NamedActor } from '../operations/audit.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 
 export const NAME_LENGTH_MAX = 100
@@ -40,7 +41,7 @@ export const SavedView = Type.Object(
     page: ViewBody.properties.page,
     query: ViewBody.properties.query,
     columns: Type.Array(Type.String()),
-    created_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+    created_by: Nullable(NamedActor),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -24,7 +24,11 @@ test('a view is saved, listed for all members, replaced and deleted', async () =
   expect(made.status).toBe(201)
   expect(made.body.view).toMatchObject({ ...VIEW, created_by: { name: 'The member' } })
   const viewer = await signedIn(service, tenant.id, 'viewer')
-  expect((await viewer.call('GET', '/v1/views')).body.views).toEqual([made.body.view])
+  expect((await viewer.call('GET', '/v1/views')).body).toMatchObject({
+    views: [made.body.view],
+    pagination: { page: 1, limit: 20, total_pages: 1, total_items: 1 },
+  })
+  expect((await viewer.call('GET', '/v1/views?page=2&limit=1')).body.views).toEqual([])
   const path = `/v1/views/${made.body.view.view_id}`
   const changed = await member.call('PUT', path, { ...VIEW, name: 'Hot leads', query: {} })
   expect(changed.body.view).toMatchObject({ name: 'Hot leads', query: {} })

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type Actor, namesIn } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
@@ -8,13 +9,21 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { NAME_LENGTH_MAX, type SavedView, type ViewBody } from './view-schema.ts'
 
-const VIEWS_MAX = 200
+export const VIEWS_MAX = 200
 const UNIQUE_VIOLATION = '23505'
 
-/** Every saved view of a tenant, by page and name. */
-export async function listViews(tenant: Tenant): Promise<SavedView[]> {
-  const rows = await tenant.db.selectFrom('saved_views').selectAll().orderBy('page').orderBy('name').execute()
-  return rows.map(toView)
+/** A page of a tenant's saved views, by page and name. */
+export async function listViews(tenant: Tenant, page: Page): Promise<{ views: SavedView[]; total: number }> {
+  const views = tenant.db.selectFrom('saved_views')
+  const [rows, counted] = await Promise.all([
+    views.selectAll().orderBy('page').orderBy('name').limit(page.limit).offset(offsetOf(page)).execute(),
+    countOf(tenant).executeTakeFirstOrThrow(),
+  ])
+  return { views: rows.map(toView), total: Number(counted.count) }
+}
+
+function countOf(tenant: Tenant) {
+  return tenant.db.selectFrom('saved_views').select(({ fn }) => fn.countAll<number>().as('count'))
 }
 
 /** @throws ServiceError 404. */
@@ -26,9 +35,8 @@ export async function readView(tenant: Tenant, viewId: string): Promise<SavedVie
 
 /** @throws ServiceError 409 `view_name_taken` or `too_many_views`. */
 export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: Date): Promise<SavedView> {
-  const all = tx.db.selectFrom('saved_views').select(({ fn }) => fn.countAll<number>().as('count'))
   const message = `A tenant can have at most ${VIEWS_MAX} saved views. Delete an unused one.`
-  await requireFewer(tx, 'views', VIEWS_MAX, () => all.executeTakeFirstOrThrow(), message)
+  await requireFewer(tx, 'views', VIEWS_MAX, () => countOf(tx).executeTakeFirstOrThrow(), message)
   const row = await tx.db
     .insertInto('saved_views')
     .values({

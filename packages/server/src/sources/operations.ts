@@ -120,6 +120,7 @@ export const SOURCE_OPERATIONS = [
       write_key: WriteKey,
       old_key_expires_at: Timestamp,
     },
+    example: { revoke_old_key: false },
     errors: ['409 source_is_connector'],
     async run({ tenant, now }, { source_id, revoke_old_key = false }) {
       const rotated = await rotateWriteKey(tenant, source_id, { revokeOld: revoke_old_key }, now)

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { operationsWith } from '../operations/declare.ts'
 import { keyOf } from '../platform/http/records.ts'
-import { Id, Nullable } from '../platform/http/responses.ts'
+import { Id, Nullable, RecordError } from '../platform/http/responses.ts'
 import { noteConnector } from './connectors.ts'
 import { PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
 import { writeRecords } from './write-records.ts'
@@ -12,7 +12,7 @@ const Result = Type.Object({
   external_id: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   contact_id: Type.Optional(Id),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(RecordError),
 })
 
 /** Pushes from connectors. */

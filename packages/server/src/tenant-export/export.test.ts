@@ -230,5 +230,9 @@ test('an export that cannot be written fails with an error', async () => {
   await runExport(other.handle, dependencies, exportId, new AbortController().signal).catch(() => {})
   const { export: failed } = (await owner.call('GET', `/v1/exports/${exportId}`)).body
   expect(failed).toMatchObject({ status: 'failed', url: null, error: expect.any(String) })
-  expect((await owner.call('POST', '/v1/exports')).body.export_id).not.toBe(exportId)
+  const { export_id: second } = (await owner.call('POST', '/v1/exports')).body
+  expect(second).not.toBe(exportId)
+  const pages = await Promise.all([1, 2].map((page) => owner.call('GET', `/v1/exports?limit=1&page=${page}`)))
+  expect(pages.map(({ body }) => body.exports[0].export_id)).toEqual([second, exportId])
+  expect(pages[0]?.body.pagination).toEqual({ page: 1, limit: 1, total_pages: 2, total_items: 2 })
 })

@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../operations/audit.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
@@ -13,8 +14,6 @@ import { HOUR_SECONDS } from '../platform/time.ts'
 
 /** How long a file can be downloaded. */
 export const KEPT_HOURS = 24
-/** The number of latest exports in the list. */
-const EXPORTS_LISTED = 20
 
 export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
   retryLimit: 5,
@@ -72,16 +71,19 @@ export async function requestExport(
   return { exportId, isNew: true }
 }
 
-/** A tenant's latest exports. */
-export async function listExports(tenant: Tenant, now: Date): Promise<Export[]> {
-  const rows = await tenant.db
-    .selectFrom('exports')
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('export_id', 'desc')
-    .limit(EXPORTS_LISTED)
-    .execute()
-  return rows.map((row) => toExport(row, now))
+/** A page of a tenant's exports, newest first. */
+export async function listExports(
+  tenant: Tenant,
+  page: Page,
+  now: Date,
+): Promise<{ exports: Export[]; total: number }> {
+  const all = tenant.db.selectFrom('exports')
+  const newest = all.selectAll().orderBy('created_at', 'desc').orderBy('export_id', 'desc')
+  const [rows, counted] = await Promise.all([
+    newest.limit(page.limit).offset(offsetOf(page)).execute(),
+    all.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+  ])
+  return { exports: rows.map((row) => toExport(row, now)), total: Number(counted.count) }
 }
 
 /** @throws ServiceError 404. */

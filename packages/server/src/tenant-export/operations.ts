@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { Export, listExports, readExport, requestExport } from './exports.ts'
@@ -19,9 +20,12 @@ export const EXPORT_OPERATIONS = [
     command: 'export list',
     scope: 'data:export',
     summary: "List the exports of the tenant's data, newest first",
-    input: {},
-    output: { exports: Type.Array(Export) },
-    run: async ({ tenant, now }) => ({ exports: await listExports(tenant, now) }),
+    input: pageParameters(20, 100),
+    output: { exports: Type.Array(Export), pagination: Pagination },
+    async run({ tenant, now }, { page = 1, limit = 20 }) {
+      const { exports, total } = await listExports(tenant, { page, limit }, now)
+      return { exports, pagination: paginationOf({ page, limit }, total) }
+    },
   }),
   operationsWith<ExportServices>()({
     name: 'createExport',

@@ -46,7 +46,7 @@ const Url = Type.String({
   examples: ['https://hooks.example.com/events'],
 })
 const Headers = Type.Array(
-  Type.Object({ name: Type.String(), value: Type.String() }, { additionalProperties: false }),
+  Type.Object({ name: Type.String(), value: Type.String() }, { title: 'WebhookHeader', additionalProperties: false }),
   {
     maxItems: 100,
     description: 'Sent with each delivery. At most 20.',

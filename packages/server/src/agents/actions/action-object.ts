@@ -54,11 +54,14 @@ export const GuardrailObject = Type.Object(
   { title: 'Guardrail' },
 )
 
-export const ActorObject = Type.Object({
-  kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
-  id: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String()),
-})
+export const ActorObject = Type.Object(
+  {
+    kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
+    id: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String()),
+  },
+  { title: 'Actor' },
+)
 
 export const Action = Type.Object(
   {
@@ -82,11 +85,14 @@ export const Action = Type.Object(
     executed_at: Nullable(Timestamp),
     result: Nullable(Type.Record(Type.String(), Type.Unknown())),
     error: Nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
-      }),
+      Type.Object(
+        {
+          code: Type.String(),
+          message: Type.String(),
+          rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
+        },
+        { title: 'ActionError' },
+      ),
     ),
     created_at: Timestamp,
   },

@@ -3,7 +3,7 @@ import { idInPath, operationsWith } from '../../operations/declare.ts'
 import { notFound } from '../../platform/errors.ts'
 import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { filterText, oneOf } from '../../platform/http/query-parameters.ts'
-import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
+import { Id, Nullable, pathId, RecordError } from '../../platform/http/responses.ts'
 import { ACTION_TYPES } from '../action-types.ts'
 import { ACTION_STATUSES, Action } from './action-object.ts'
 import { subjectOf } from './audit.ts'
@@ -35,7 +35,7 @@ const Places = Type.Array(
       contact_id: Type.String({ maxLength: 200 }),
       action_index: Type.Integer({ minimum: 0, maximum: INDEX_MAX }),
     },
-    { additionalProperties: false },
+    { title: 'ActionPlace', additionalProperties: false },
   ),
   { minItems: 1, maxItems: 100, examples: [[{ run_id: NOWHERE, contact_id: NOWHERE, action_index: 0 }]] },
 )
@@ -46,7 +46,7 @@ const Decision = Type.Object(
     contact_id: Id,
     action_index: Type.Integer(),
     action: Nullable(Action, 'The action after the decision; null if it could not be decided.'),
-    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: Nullable(RecordError),
   },
   { title: 'Decision' },
 )
@@ -144,6 +144,7 @@ export const ACTION_OPERATIONS = [
       ),
     },
     output: { action: Action },
+    example: { params: { subject: 'Your trial', message: 'Hello Ada, how is it going?' } },
     errors: ['409 invalid_action_state', '409 identity_required'],
     async run({ tenant, jobs, actor, now }, { params, ...path }) {
       const approval = { actor, ...(params === undefined ? {} : { params }) }

@@ -23,7 +23,7 @@ const FIELDS = {
     'The minimum number of days between two outreach actions to a contact, by any agent; 0 for no limit.',
   ),
   quiet_hours: Nullable(
-    Type.Object({ from: Type.String(), to: Type.String() }, { additionalProperties: false }),
+    Type.Object({ from: Type.String(), to: Type.String() }, { title: 'QuietHours', additionalProperties: false }),
     'The hours in which no outreach is sent, as HH:MM; null for none.',
   ),
   time_zone: Type.String({

@@ -40,6 +40,7 @@ export const RUN_OPERATIONS = [
     output: {
       job_id: Type.String({ format: 'uuid', description: 'The id of the run, which can be read at once.' }),
     },
+    example: { contact_ids: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] },
     errors: ['409 too_many_runs'],
     async run({ tenant, actor, now, jobs }, { agent_id, contact_ids: contactIds = null }) {
       return { job_id: await triggerRun(tenant, { jobs }, agent_id, contactIds, actor, now) }

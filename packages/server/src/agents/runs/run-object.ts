@@ -15,6 +15,11 @@ export const RUN_TRIGGERS = ['manual', 'schedule', 'proposal'] as const
 const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
 
 /** A run without its contacts. */
+export const TokenUsage = Type.Object(
+  { input_tokens: Type.Integer(), output_tokens: Type.Integer(), cost_usd: Type.Number() },
+  { title: 'TokenUsage' },
+)
+
 const FIELDS = {
   run_id: Id,
   _id: Id,
@@ -33,18 +38,21 @@ const FIELDS = {
   created_at: Timestamp,
   started_at: Nullable(Timestamp),
   completed_at: Nullable(Timestamp),
-  summary: Type.Object({
-    contacts_evaluated: Type.Integer(),
-    actions_proposed: Type.Integer(),
-    actions_auto_approved: Type.Integer(),
-    actions_pending_approval: Type.Integer(),
-    actions_skipped: Type.Integer({
-      description:
-        'Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.',
-    }),
-    errors: Type.Integer(),
-  }),
-  usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), cost_usd: Type.Number() }),
+  summary: Type.Object(
+    {
+      contacts_evaluated: Type.Integer(),
+      actions_proposed: Type.Integer(),
+      actions_auto_approved: Type.Integer(),
+      actions_pending_approval: Type.Integer(),
+      actions_skipped: Type.Integer({
+        description:
+          'Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.',
+      }),
+      errors: Type.Integer(),
+    },
+    { title: 'RunSummary' },
+  ),
+  usage: TokenUsage,
 }
 
 export const Run = Type.Object(FIELDS, { title: 'Run' })
@@ -64,7 +72,7 @@ export const ContactResult = Type.Object(
           lastname: Nullable(Type.String()),
           company: Nullable(Type.String()),
         },
-        { description: 'null once the contact has been deleted.' },
+        { title: 'EvaluatedContact', description: 'null once the contact has been deleted.' },
       ),
     ),
     status: Word(['pending', 'evaluated', 'failed', 'skipped', 'proposed']),

@@ -7,8 +7,6 @@ const { Scalar } = globalThis as unknown as { Scalar: Viewer }
 const root = document.documentElement
 const isDark = () => root.getAttribute('data-mantine-color-scheme') === 'dark'
 
-const LAST_TAG = 'Operations'
-
 document.querySelector('#api')?.replaceChildren()
 Scalar.createApiReference('#api', {
   url: '/openapi.json',
@@ -24,8 +22,6 @@ Scalar.createApiReference('#api', {
   showDeveloperTools: 'never',
   hideClientButton: true,
   operationTitleSource: 'summary',
-  // The checks of the process are the first routes, and the last that a reader looks for.
-  tagsSorter: (a: { name: string }, b: { name: string }) => Number(a.name === LAST_TAG) - Number(b.name === LAST_TAG),
   // The page has a search of its own under "/".
   searchHotKey: 'k',
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },

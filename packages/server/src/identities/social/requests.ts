@@ -59,7 +59,10 @@ export function parseLogin(body: LoginInput): Login {
 
 const Status = Type.Enum(['queued', 'running', 'awaiting_2fa', 'awaiting_email', 'completed', 'failed'] as const)
 
-const LoginResult = Type.Object({ profile_id: Nullable(Type.String()), session_id: Id, status: Status })
+const LoginResult = Type.Object(
+  { profile_id: Nullable(Type.String()), session_id: Id, status: Status },
+  { title: 'LoginResult' },
+)
 
 export const LoginAnswer = { message: Type.String(), identity_id: Id, login_result: LoginResult }
 export const CodeAnswer = { session_id: Id, login_result: LoginResult }
@@ -82,7 +85,7 @@ export const LoginStatus = {
           description: 'The HTTP status with which other calls of this flow return this error.',
         }),
       },
-      { description: 'Why the login failed. With `awaiting_2fa`: the latest code was rejected.' },
+      { title: 'LoginError', description: 'Why the login failed. With `awaiting_2fa`: the latest code was rejected.' },
     ),
   ),
   login_result: LoginResult,

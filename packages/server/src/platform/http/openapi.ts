@@ -1,12 +1,17 @@
-import { isDeepStrictEqual } from 'node:util'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
+import { completeDocument, type Tag } from './openapi-document.ts'
 import { withRecordSchemas } from './records.ts'
 import { ErrorAnswer } from './responses.ts'
 
+const EXAMPLES = fileURLToPath(new URL('../../../examples', import.meta.url))
+
 /** Turns the routes' schemas into openapi.json. */
-export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSwaggerOptions {
+export function describeApi(config: Pick<Config, 'publicUrl'>, tags: readonly Tag[]): FastifyDynamicSwaggerOptions {
   return {
     openapi: {
       openapi: '3.1.0',
@@ -14,7 +19,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`.',
+          'Contacts, companies, behavioural events and identity for many tenants. Every response has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Responses are at most 16 MiB; larger ones return 400 `answer_too_large`. Examples are real responses; their lists are cut to two entries.',
       },
       servers: [{ url: config.publicUrl }],
       components: {
@@ -39,55 +44,18 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         url,
       }
     },
-    transformObject: (document) =>
-      'openapiObject' in document ? nameComponents(leaveBodiesOptional(document.openapiObject)) : {},
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return {}
+      const examples = readExamples()
+      return completeDocument(document.openapiObject as never, tags, (name) => examples.get(name))
+    },
   }
 }
 
-/** The keywords whose values are not schemas. */
-const VALUES = ['const', 'default', 'enum', 'example', 'examples']
-const NAME = /^[A-Z][A-Za-z]+$/
-
-/**
- * Moves each schema with a `title` to the components under that name, so that a generated client has types with names.
- * @throws Error if two schemas have the same title.
- */
-function nameComponents<Document extends { paths?: object; components?: object }>(document: Document): Document {
-  const schemas: Record<string, unknown> = {}
-  const named = (value: unknown): unknown => {
-    if (value === null || typeof value !== 'object') return value
-    if (Array.isArray(value)) return value.map(named)
-    const { title, ...schema } = Object.fromEntries(
-      Object.entries(value).map(([name, part]) => [name, VALUES.includes(name) ? part : named(part)]),
-    )
-    // A field may have that name.
-    if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
-    if (!NAME.test(title)) throw new Error(`The title '${title}' of a schema is not a name such as ContactEvent.`)
-    const known = schemas[title]
-    if (known !== undefined && !isDeepStrictEqual(known, schema)) {
-      throw new Error(`Two schemas have the title ${title}; give one of them another name.`)
-    }
-    schemas[title] = schema
-    return { $ref: `#/components/schemas/${title}` }
-  }
-  const paths = named(document.paths)
-  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return { ...document, paths, components: { ...document.components, schemas: sorted } }
-}
-
-/** Marks optional bodies as not `required`, which is the default for every body. */
-function leaveBodiesOptional<Document extends { paths?: object }>(document: Document): Document {
-  for (const operations of Object.values(document.paths ?? {})) {
-    for (const { requestBody } of Object.values(operations as Record<string, { requestBody?: RequestBody }>)) {
-      if (requestBody?.content?.['application/json']?.schema?.['x-optional']) requestBody.required = false
-    }
-  }
-  return document
-}
-
-interface RequestBody {
-  required?: boolean
-  content?: Record<string, { schema?: { 'x-optional'?: boolean } }>
+/** The responses that examples.test.ts recorded, by operation; errors by their component. */
+function readExamples(): Map<string, unknown> {
+  const files = readdirSync(EXAMPLES)
+  return new Map(files.map((file) => [basename(file, '.json'), JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'))]))
 }
 
 /** The checked-in openapi.json, which does not depend on port and host. */

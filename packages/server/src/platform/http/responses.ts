@@ -21,13 +21,22 @@ export function success<const Fields extends Record<string, TSchema>>(fields: Fi
   )
 }
 
+/** An invalid value of a request. */
+export const Detail = Type.Object(
+  { path: Type.String({ examples: ['events[2].event'] }), message: Type.String() },
+  { title: 'ErrorDetail' },
+)
+
+/** The error of one of many records. */
+export const RecordError = Type.Object({ code: Type.String(), message: Type.String() }, { title: 'RecordError' })
+
 export const ErrorAnswer = Type.Object(
   {
     status: Type.Literal('error'),
     error: Type.Object({
       code: Type.String({ description: 'Stable, machine-readable.' }),
       message: Type.String({ description: 'What went wrong and what to do, for people.' }),
-      details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+      details: Type.Optional(Type.Array(Detail)),
       request_id: Type.String(),
     }),
   },

@@ -12,6 +12,7 @@ import { watchClosing } from './closing.ts'
 import { answerFrameworkError, applyConventions, refuseOtherMethods, requestIdOf } from './conventions.ts'
 import { BODY_BYTES_MAX } from './json-body.ts'
 import { describeApi } from './openapi.ts'
+import type { Tag } from './openapi-document.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limits.ts'
 import { boundSlowBodies } from './slow-bodies.ts'
 import { boundUnreadResponses } from './unread-responses.ts'
@@ -32,11 +33,14 @@ export async function createServer({
   clock,
   log,
   metrics,
+  tags,
 }: {
   config: Config
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** The headings of openapi.json, in its order. */
+  tags: readonly Tag[]
 }): Promise<Server> {
   const app = Fastify({
     loggerInstance: log,
@@ -72,7 +76,7 @@ export async function createServer({
     // Whether a host is HTTPS only is up to the operator of its proxy.
     strictTransportSecurity: false,
   })
-  await app.register(swagger, describeApi(config))
+  await app.register(swagger, describeApi(config, tags))
   return { app, rateLimiter: createRateLimiter(config.rateLimits, clock), isClosing, done: otherMethods.done }
 }
 

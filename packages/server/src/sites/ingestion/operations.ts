@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { eventIdOf } from '../../journal/sent-ids.ts'
 import { type Context, operationsWith } from '../../operations/declare.ts'
 import { ServiceError } from '../../platform/errors.ts'
-import { Id, Nullable } from '../../platform/http/responses.ts'
+import { Id, Nullable, RecordError } from '../../platform/http/responses.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Call } from './call.ts'
 import type { RecordCalls } from './record-calls.ts'
@@ -19,7 +19,7 @@ const Result = Type.Object({
   status: Type.Enum(['accepted', 'failed']),
   event_id: Type.Optional(Id),
   contact_id: Type.Optional(Nullable(Id, 'null for an anonymous visitor.')),
-  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+  error: Type.Optional(RecordError),
 })
 
 /** Events from servers. */

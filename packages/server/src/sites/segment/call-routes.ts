@@ -11,6 +11,7 @@ import {
   BATCH_PATHS,
   BatchBody,
   BEACON_PATH,
+  CALL_EXAMPLES,
   CALL_PATHS,
   CallBody,
   RECORDED,
@@ -59,7 +60,7 @@ export function callRoutes(app: App, dependencies: RecordDependencies): void {
             tags: ['SDKs'],
             security: [],
             hide: index > 0 || path === SHARED_PATH,
-            body: CallBody,
+            body: { ...CallBody, examples: [CALL_EXAMPLES[type]] },
             response: {
               200: SdkAnswer,
               ...errorResponses([...SDK_ERRORS, '400 contact_too_large', ...(CALL_ERRORS[type] ?? [])]),

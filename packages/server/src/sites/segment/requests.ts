@@ -24,11 +24,23 @@ export const CallBody = Type.Object(
     timestamp: Type.Optional(Type.Unknown({ description: 'When it happened; ISO 8601 with an offset.' })),
     context: Type.Optional(Type.Unknown({ description: 'Page, locale, time zone, screen, user agent and traits.' })),
   },
-  {
-    additionalProperties: true,
-    examples: [{ userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 }, messageId: 'a1' }],
-  },
+  { title: 'SdkCall', additionalProperties: true },
 )
+
+/** A call of each type, for openapi.json. */
+export const CALL_EXAMPLES: Readonly<Record<CallType, object>> = {
+  track: { userId: 'user-42', event: 'Order Completed', properties: { total: 49.9 }, messageId: 'a1' },
+  identify: { userId: 'user-42', traits: { email: 'ada@example.com', firstName: 'Ada' }, messageId: 'a2' },
+  page: {
+    userId: 'user-42',
+    name: 'Pricing',
+    properties: { url: 'https://shop.example.com/pricing' },
+    messageId: 'a3',
+  },
+  screen: { userId: 'user-42', name: 'Basket', properties: { items: 2 }, messageId: 'a4' },
+  group: { userId: 'user-42', groupId: 'org-7', traits: { name: 'Analytical Engines' }, messageId: 'a5' },
+  alias: { userId: 'user-42', previousId: 'anonymous-7', messageId: 'a6' },
+}
 
 /** Many calls, each with its `type`. */
 export const BatchBody = Type.Object(
@@ -42,13 +54,13 @@ export const BatchBody = Type.Object(
     }),
     context: Type.Optional(Type.Unknown({ description: 'Added to the context of each call.' })),
   },
-  { additionalProperties: true },
+  { title: 'SdkBatch', additionalProperties: true },
 )
 
 export type BatchBody = Type.Static<typeof BatchBody>
 
 /** SDKs expect `success`, because their own services answer it. */
-export const SdkAnswer = success({ success: Type.Literal(true) })
+export const SdkAnswer = { ...success({ success: Type.Literal(true) }), title: 'SdkResult' }
 export const RECORDED = { status: 'success', success: true } as const
 
 /** The documented paths, with the short ones of Segment's SDK for browsers. */

@@ -36,7 +36,7 @@ export async function scriptRoutes(
           security: [],
           hide: path !== '/tracker.js',
           response: {
-            200: { type: 'string', description: 'text/javascript' },
+            200: { description: 'The script.', content: { 'text/javascript': { schema: { type: 'string' } } } },
             ...errorResponses([...ROUTE_ERRORS, '403 domain_not_allowed']),
           },
         },

@@ -1,0 +1,47 @@
+/** The groups of operations in openapi.json, in the order of the API reference. */
+export const TAGS = [
+  {
+    name: 'Contacts',
+    description: 'People whom you know: their properties and events, identification, merges and bulk changes.',
+  },
+  { name: 'Notes', description: 'Texts about a contact.' },
+  { name: 'Companies', description: 'Organizations, their contacts and events, and bulk changes.' },
+  { name: 'Batch', description: 'Details or activity of many records in one request.' },
+  {
+    name: 'Events',
+    description: 'What happened, and when: events, visits, visitors, the timeline and the figures of the home page.',
+  },
+  { name: 'Aggregation', description: 'Counts, sums and averages of contacts, companies and events by group.' },
+  { name: 'Segments', description: 'Contacts that match a filter, which the service keeps up to date.' },
+  { name: 'Saved views', description: "Filters, order and columns of the dashboard's lists." },
+  { name: 'Tracker', description: 'What pages send with the tracker script, and what the service refused.' },
+  { name: 'Public', description: 'What websites and other systems send without an API key.' },
+  { name: 'SDKs', description: 'What SDKs of Segment and RudderStack send with a write key.' },
+  { name: 'Sources', description: 'Systems that send contacts, conversations and events, and their write keys.' },
+  { name: 'Connections', description: 'Systems such as HubSpot that the service reads and writes back to.' },
+  { name: 'Providers', description: 'Signing in at services such as Google with your own OAuth client.' },
+  { name: 'Hooks', description: 'URLs that receive bodies from other systems, and how they become records.' },
+  { name: 'Imports', description: 'CSV files of contacts: upload, map, preview, start and undo.' },
+  { name: 'Exports', description: 'A file with all data of the tenant.' },
+  { name: 'Warehouse', description: 'Regular copies of the data to a folder or an S3 bucket.' },
+  { name: 'Webhooks', description: 'URLs that receive your events, and every delivery to them.' },
+  { name: 'Agents', description: 'Evaluate contacts and propose actions, which people approve.' },
+  { name: 'Ask', description: 'Questions about your data, answered by a language model.' },
+  {
+    name: 'Identities',
+    description: 'People or roles in whose name agents write, their mailboxes and social networks.',
+  },
+  { name: 'Conversations', description: 'Messages that were exchanged with a contact.' },
+  { name: 'Suppressions', description: 'Addresses to which no mail is sent.' },
+  { name: 'Erasure', description: 'Deletes a person everywhere, with a receipt.' },
+  { name: 'Settings', description: "The tenant's settings and limits, and how its pages include the tracker." },
+  { name: 'Members', description: 'People who can sign in, and their roles.' },
+  { name: 'Invitations', description: 'Links with which people become members.' },
+  { name: 'API keys', description: 'Credentials of programs, and their scopes.' },
+  { name: 'Connected apps', description: 'Applications that people allowed to act for them.' },
+  { name: 'Domains', description: 'Websites whose pages may send events, and how you prove that they are yours.' },
+  { name: 'Audit log', description: 'Who changed what, and when.' },
+  { name: 'Operations', description: 'Whether the service is running and ready, for operators.' },
+] as const satisfies { name: string; description: string }[]
+
+export type Tag = (typeof TAGS)[number]['name']
