@@ -2,6 +2,7 @@
 
 import { Caller, type List, type RequestOptions } from '../call.ts'
 import type {
+  ActionsPage,
   AddDomainInput,
   AddDomainResult,
   AddSuppressionInput,
@@ -42,6 +43,7 @@ import type {
   ConnectionErrorsPage,
   ConnectionRunsPage,
   ConnectionsPage,
+  ContactVisitorsPage,
   ContactsPage,
   ConversationsPage,
   CreateAgentInput,
@@ -121,6 +123,8 @@ import type {
   GetApiKeyInput,
   GetApiKeyResult,
   GetAskModelResult,
+  GetAuditEntryInput,
+  GetAuditEntryResult,
   GetCompanyInput,
   GetCompanyResult,
   GetConnectedAppInput,
@@ -131,6 +135,8 @@ import type {
   GetConnectorResult,
   GetContactInput,
   GetContactResult,
+  GetConversationInput,
+  GetConversationResult,
   GetDomainInput,
   GetDomainResult,
   GetErasureInput,
@@ -156,6 +162,8 @@ import type {
   GetInvitationInput,
   GetInvitationResult,
   GetLimitsResult,
+  GetMailboxInput,
+  GetMailboxResult,
   GetMemberInput,
   GetMemberResult,
   GetNoteInput,
@@ -164,6 +172,10 @@ import type {
   GetOAuthClientResult,
   GetOverviewInput,
   GetOverviewResult,
+  GetPlaybookInput,
+  GetPlaybookResult,
+  GetPropertyInput,
+  GetPropertyResult,
   GetSegmentGrowthInput,
   GetSegmentGrowthResult,
   GetSegmentInput,
@@ -207,6 +219,7 @@ import type {
   LinkedinLoginResult,
   LinkedinLoginStatusInput,
   LinkedinLoginStatusResult,
+  ListActionsInput,
   ListAgentRunsInput,
   ListAgentRunsResult,
   ListAgentsInput,
@@ -224,6 +237,7 @@ import type {
   ListConnectorsResult,
   ListContactEventsInput,
   ListContactEventsResult,
+  ListContactVisitorsInput,
   ListContactsInput,
   ListConversationsInput,
   ListDomainsInput,
@@ -478,7 +492,7 @@ export class Operations extends Caller {
   /**
    * Ask a question about the data.
    *
-   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. Needs the scope `agents:trigger`.
+   * The configured model answers with the tools of the MCP server that only read, as far as the caller’s scopes allow. It sees pseudonyms in place of personal values; the answer has the real ones. The cost counts towards the monthly cap, and the audit log has an entry. If a request is interrupted, a retry asks the model again, at a cost. Needs the scope `agents:trigger`.
    */
   ask(input: AskInput, options?: RequestOptions): Promise<AskResult> {
     return this.call('POST /v1/ask', input, options)
@@ -523,7 +537,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many companies.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Needs the scope `companies:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Needs the scope `companies:write`.
    */
   changeCompanies(input: ChangeCompaniesInput = {}, options?: RequestOptions): Promise<ChangeCompaniesResult> {
     return this.call('POST /v1/companies/bulk', input, options)
@@ -532,7 +546,7 @@ export class Operations extends Caller {
   /**
    * Change or delete many contacts.
    *
-   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
+   * Every record is changed as by a request of its own: the same checks, events and webhooks. With `matching`, a call changes 100 records at most, in the order of their ids; repeat it with `after` until `next` is null. A record that fails is listed in `failed`, and the others are changed. If a request with an Idempotency-Key is interrupted, a retry changes the same records again: values that others have written in between are replaced, and of the ids that you sent, those that the first request deleted are listed in `failed`. Event conditions in the filter also need the scope `events:read`. Needs the scope `contacts:write`.
    */
   changeContacts(input: ChangeContactsInput = {}, options?: RequestOptions): Promise<ChangeContactsResult> {
     return this.call('POST /v1/contacts/bulk', input, options)
@@ -541,7 +555,7 @@ export class Operations extends Caller {
   /**
    * Log in to the servers of an email account; nothing is sent.
    *
-   * If a server rejects the login, `connected` is false and `error` contains its reply. Needs the scope `identities:write`.
+   * If a server rejects the login, `connected` is false and `error` contains its reply. If a request is interrupted, a retry logs in again. Needs the scope `identities:write`.
    */
   checkEmailAccount(input: CheckEmailAccountInput, options?: RequestOptions): Promise<CheckEmailAccountResult> {
     return this.call('POST /v1/identities/{identity_id}/email-account/check', input, options)
@@ -559,7 +573,7 @@ export class Operations extends Caller {
   /**
    * Complete a sign-in with the parameters of the redirect URL.
    *
-   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. Needs the scope `settings:read`.
+   * The dashboard does this on the page that the provider redirects to. Pass on an `error` too, so that the sign-in ends. Also needs the scope of the purpose. A sign-in is completed at most once: if a request is interrupted, a retry returns 409 `authorization_used`. Needs the scope `settings:read`.
    */
   completeAuthorization(input: CompleteAuthorizationInput, options?: RequestOptions): Promise<CompleteAuthorizationResult> {
     return this.call('POST /v1/authorizations/complete', input, options)
@@ -829,7 +843,7 @@ export class Operations extends Caller {
   /**
    * Evaluate up to three contacts with the settings of an agent, without storing the agent or its proposals.
    *
-   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. Needs the scope `agents:write`.
+   * Takes what creates an agent, and needs the scope agents:trigger too. The contacts are evaluated as in a run, and the answer has what it would propose, with the results of the guardrails. If a model is called, its cost counts towards the caps, and the audit log has an entry. If a request is interrupted, a retry calls the model again, at a cost. Needs the scope `agents:write`.
    */
   dryRunAgent(input: DryRunAgentInput, options?: RequestOptions): Promise<DryRunAgentResult> {
     return this.call('POST /v1/agents/dry-run', input, options)
@@ -899,6 +913,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get an entry of the audit log.
+   *
+   * Needs the scope `audit:read`.
+   */
+  getAuditEntry(input: GetAuditEntryInput, options?: RequestOptions): Promise<GetAuditEntryResult> {
+    return this.call('GET /v1/audit-log/{entry_id}', input, options)
+  }
+
+  /**
    * Get a company.
    *
    * Needs the scope `companies:read`.
@@ -941,6 +964,15 @@ export class Operations extends Caller {
    */
   getContact(input: GetContactInput, options?: RequestOptions): Promise<GetContactResult> {
     return this.call('GET /v1/contacts/{contact_id}', input, options)
+  }
+
+  /**
+   * Get a conversation of a contact with its messages, newest first.
+   *
+   * `page` and `limit` choose the messages. Needs the scope `contacts:read`.
+   */
+  getConversation(input: GetConversationInput, options?: RequestOptions): Promise<GetConversationResult> {
+    return this.call('GET /v1/contacts/{contact_id}/conversations/{thread_id}', input, options)
   }
 
   /**
@@ -1061,6 +1093,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * Get the mailbox of an identity and its state.
+   *
+   * Needs the scope `identities:read`.
+   */
+  getMailbox(input: GetMailboxInput, options?: RequestOptions): Promise<GetMailboxResult> {
+    return this.call('GET /v1/mailboxes/{identity_id}', input, options)
+  }
+
+  /**
    * Get a member.
    *
    * Needs the scope `settings:read`.
@@ -1094,6 +1135,24 @@ export class Operations extends Caller {
    */
   getOverview(input: GetOverviewInput = {}, options?: RequestOptions): Promise<GetOverviewResult> {
     return this.call('GET /v1/overview', input, options)
+  }
+
+  /**
+   * Get a playbook template.
+   *
+   * Needs the scope `agents:read`.
+   */
+  getPlaybook(input: GetPlaybookInput, options?: RequestOptions): Promise<GetPlaybookResult> {
+    return this.call('GET /v1/playbooks/{playbook}', input, options)
+  }
+
+  /**
+   * Get a property of contacts, companies or events.
+   *
+   * Only what `GET /v1/properties` lists is known. Needs the scope `contacts:read`, `companies:read` or `events:read`, depending on `entity`.
+   */
+  getProperty(input: GetPropertyInput, options?: RequestOptions): Promise<GetPropertyResult> {
+    return this.call('GET /v1/properties/{property}', input, options)
   }
 
   /**
@@ -1275,6 +1334,15 @@ export class Operations extends Caller {
   }
 
   /**
+   * List the actions of an agent, newest first.
+   *
+   * Needs the scope `agents:read`.
+   */
+  listActions(input: ListActionsInput, options?: RequestOptions): List<ActionsPage, NonNullable<ActionsPage['actions']>[number]> {
+    return this.list('GET /v1/agents/{agent_id}/actions', input, options, 'actions', 'page')
+  }
+
+  /**
    * List the runs of an agent, newest first.
    *
    * Needs the scope `agents:read`.
@@ -1398,6 +1466,15 @@ export class Operations extends Caller {
    */
   listContactEvents(input: ListContactEventsInput, options?: RequestOptions): Promise<ListContactEventsResult> {
     return this.call('GET /v1/contacts/events/{contact_id}', input, options)
+  }
+
+  /**
+   * List the visitors of a contact, newest first: the browsers and devices that were identified as it.
+   *
+   * `GET /v1/visitors/{visitor_id}` summarizes the events of one. Needs the scope `contacts:read`.
+   */
+  listContactVisitors(input: ListContactVisitorsInput, options?: RequestOptions): List<ContactVisitorsPage, NonNullable<ContactVisitorsPage['visitors']>[number]> {
+    return this.list('GET /v1/contacts/{contact_id}/visitors', input, options, 'visitors', 'page')
   }
 
   /**
@@ -1727,7 +1804,7 @@ export class Operations extends Caller {
   /**
    * Merge a contact into another.
    *
-   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. Needs the scope `contacts:write`.
+   * The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged. `If-Match` is the ETag of the contact in the path; the response has the ETag of the contact that survives. Needs the scope `contacts:write`.
    */
   mergeContact(input: MergeContactInput, options?: RequestOptions): Promise<MergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/merge', input, options)
@@ -1835,7 +1912,7 @@ export class Operations extends Caller {
   /**
    * Add conversations of a messaging tool.
    *
-   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored. An invalid record does not affect the others. Needs the scope `contacts:write`.
+   * The thread_key identifies a thread, the message_id a message. Messages that are already stored are ignored, so a push can be repeated even if a request is interrupted. An invalid record does not affect the others. Needs the scope `contacts:write`.
    */
   pushSourceConversations(input: PushSourceConversationsInput, options?: RequestOptions): Promise<PushSourceConversationsResult> {
     return this.call('POST /v1/sources/{source}/conversations', input, options)
@@ -2049,7 +2126,7 @@ export class Operations extends Caller {
   /**
    * Record a body again with the hook's current mapping.
    *
-   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. Needs the scope `settings:write`.
+   * The contact and the company get the values of the body. Its event is not recorded again, unless the mapping now gives it a different id or name. So a retry after an interrupted request is harmless. Needs the scope `settings:write`.
    */
   runHookBody(input: RunHookBodyInput, options?: RequestOptions): Promise<RunHookBodyResult> {
     return this.call('POST /v1/hooks/{hook_id}/bodies/{body_id}/run', input, options)
@@ -2130,7 +2207,7 @@ export class Operations extends Caller {
   /**
    * Record up to 500 events of your servers.
    *
-   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. Needs the scope `events:write`.
+   * Each event names its person: contact_id, user_id, email or visitor_id. A user_id or email that no contact has yet creates one. An event that fails does not affect the others. Responds once the events are durable; every read that starts after the response sees them. With an Idempotency-Key, events without `event_id` get ids that a retry repeats, so a retry after an interruption records each event once. Needs the scope `events:write`.
    */
   sendEvents(input: SendEventsInput, options?: RequestOptions): Promise<SendEventsResult> {
     return this.call('POST /v1/events', input, options)
@@ -2274,7 +2351,7 @@ export class Operations extends Caller {
   /**
    * Unmerge a contact.
    *
-   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. Needs the scope `contacts:write`.
+   * Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order. `If-Match` is the ETag of the contact that survived the merge; the response has the ETag of the restored one. Needs the scope `contacts:write`.
    */
   unmergeContact(input: UnmergeContactInput, options?: RequestOptions): Promise<UnmergeContactResult> {
     return this.call('POST /v1/contacts/{contact_id}/unmerge', input, options)

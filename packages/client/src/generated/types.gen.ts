@@ -48,6 +48,13 @@ export type ActionPlace = {
     action_index: number;
 };
 
+export type ActionsPage = {
+    status: 'success';
+    actions: Array<Action>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type ActivityEvent = {
     id: string;
     event: string;
@@ -305,10 +312,6 @@ export type AggregationOfContacts = {
          */
         company?: string;
         /**
-         * Exact industry.
-         */
-        industry?: string;
-        /**
          * Lifecycle stage.
          */
         lifecycle_stage?: 'lead' | 'prospect' | 'mql' | 'sql' | 'opportunity' | 'customer' | 'evangelist' | 'subscriber' | 'other';
@@ -317,17 +320,21 @@ export type AggregationOfContacts = {
          */
         lead_status?: string;
         /**
-         * Exact city.
+         * Exact industry.
          */
-        city?: string;
+        industry?: string;
+        /**
+         * Exact country.
+         */
+        country?: string;
         /**
          * Exact state.
          */
         state?: string;
         /**
-         * Exact country.
+         * Exact city.
          */
-        country?: string;
+        city?: string;
         /**
          * Part of the job title, ignoring case.
          */
@@ -376,21 +383,21 @@ export type AggregationOfEvents = {
      * - `element_type`: Type of the element, such as button.
      * - `element_id`: Id of the element.
      * - `class`: Full class attribute of the element. It varies a lot: to find an element, filter by class_contains.
-     * - `contact_id`: Identified contact; anonymous events are in no bucket.
-     * - `visitor_id`: Visitor, identified or anonymous.
-     * - `session_id`: Session.
      * - `analytics_user_id`: User id of another analytics tool.
-     * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
-     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
-     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
-     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
      * - `device_type`: Device type, such as desktop.
      * - `browser`: Browser name, such as Chrome.
      * - `os`: Name of the operating system, such as macOS.
      * - `referring_domain`: Host of the referrer; none for the event's own site.
+     * - `contact_id`: Identified contact; anonymous events are in no bucket.
+     * - `visitor_id`: Visitor, identified or anonymous.
+     * - `session_id`: Session.
+     * - `company_id`: Company that the event's contact belongs to now; other events make no bucket.
+     * - `day`: Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.
+     * - `week`: ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.
+     * - `month`: Month (UTC), `YYYY-MM`: the most recent months, in chronological order.
      * - `is_bot`: Whether the sender identifies itself as a bot.
      */
-    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'contact_id' | 'visitor_id' | 'session_id' | 'analytics_user_id' | 'company_id' | 'day' | 'week' | 'month' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'is_bot';
+    group_by: 'event_type' | 'domain' | 'url' | 'url_path' | 'title' | 'text' | 'element_type' | 'element_id' | 'class' | 'analytics_user_id' | 'device_type' | 'browser' | 'os' | 'referring_domain' | 'contact_id' | 'visitor_id' | 'session_id' | 'company_id' | 'day' | 'week' | 'month' | 'is_bot';
     /**
      * Filters of events; all must match.
      */
@@ -403,46 +410,6 @@ export type AggregationOfEvents = {
          * One of these event names.
          */
         event_types?: Array<string>;
-        /**
-         * Exact host of the URL.
-         */
-        domain?: string;
-        /**
-         * Exact URL.
-         */
-        url?: string;
-        /**
-         * Exact path of the URL.
-         */
-        url_path?: string;
-        /**
-         * Part of the URL, ignoring case.
-         */
-        url_contains?: string;
-        /**
-         * Exact text of the element.
-         */
-        text?: string;
-        /**
-         * Part of the element's text, ignoring case.
-         */
-        text_contains?: string;
-        /**
-         * Part of the page title, ignoring case.
-         */
-        title_contains?: string;
-        /**
-         * Exact type of the element, such as button.
-         */
-        element_type?: string;
-        /**
-         * Exact id of the element.
-         */
-        element_id?: string;
-        /**
-         * Part of the element's class, ignoring case.
-         */
-        class_contains?: string;
         /**
          * Events of this contact.
          */
@@ -463,6 +430,46 @@ export type AggregationOfEvents = {
          * Events with this exact user id of another analytics tool.
          */
         analytics_user_id?: string;
+        /**
+         * Exact host of the URL.
+         */
+        domain?: string;
+        /**
+         * Exact URL.
+         */
+        url?: string;
+        /**
+         * Exact path of the URL.
+         */
+        url_path?: string;
+        /**
+         * Part of the URL, ignoring case.
+         */
+        url_contains?: string;
+        /**
+         * Part of the page title, ignoring case.
+         */
+        title_contains?: string;
+        /**
+         * Exact text of the element.
+         */
+        text?: string;
+        /**
+         * Part of the element's text, ignoring case.
+         */
+        text_contains?: string;
+        /**
+         * Exact type of the element, such as button.
+         */
+        element_type?: string;
+        /**
+         * Exact id of the element.
+         */
+        element_id?: string;
+        /**
+         * Part of the element's class, ignoring case.
+         */
+        class_contains?: string;
         /**
          * Exact host of the referrer, without www.
          */
@@ -1010,6 +1017,23 @@ export type ContactEvent = {
     contact_id: string | null;
 };
 
+export type ContactVisitor = {
+    visitor_id: string;
+    /**
+     * The time of its first event before it was identified; null without one.
+     */
+    first_seen_at: string | null;
+    first_url: string | null;
+    first_referrer: string | null;
+};
+
+export type ContactVisitorsPage = {
+    status: 'success';
+    visitors: Array<ContactVisitor>;
+    pagination: Pagination;
+    warnings?: Array<string>;
+};
+
 export type ContactsPage = {
     status: 'success';
     /**
@@ -1036,7 +1060,7 @@ export type Conversation = {
     message_count: number;
     last_message_at: string;
     /**
-     * Newest first; only with include_messages.
+     * Newest first. A list has them only with include_messages.
      */
     messages?: Array<Message>;
 };
@@ -1472,15 +1496,15 @@ export type Event = {
      * When the service received the event.
      */
     createdAt: string;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -1488,17 +1512,20 @@ export type Event = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
     contact: JoinedContact | null;
     company: JoinedCompany | null;
 };
@@ -1604,6 +1631,12 @@ export type GetAskModelResult = {
     warnings?: Array<string>;
 };
 
+export type GetAuditEntryResult = {
+    status: 'success';
+    entry: AuditLogEntry;
+    warnings?: Array<string>;
+};
+
 export type GetCompanyResult = {
     status: 'success';
     company: Company;
@@ -1640,6 +1673,13 @@ export type GetContactResult = {
     events?: Array<CompactEvent>;
     total_events?: number;
     timestamp: string;
+    warnings?: Array<string>;
+};
+
+export type GetConversationResult = {
+    status: 'success';
+    conversation: Conversation;
+    pagination: Pagination;
     warnings?: Array<string>;
 };
 
@@ -1766,6 +1806,12 @@ export type GetLimitsResult = {
     warnings?: Array<string>;
 };
 
+export type GetMailboxResult = {
+    status: 'success';
+    mailbox: Mailbox;
+    warnings?: Array<string>;
+};
+
 export type GetMemberResult = {
     status: 'success';
     member: Member;
@@ -1822,6 +1868,18 @@ export type GetOverviewResult = {
         by_day: Array<OverviewDay>;
     };
     waiting_for_approval: number;
+    warnings?: Array<string>;
+};
+
+export type GetPlaybookResult = {
+    status: 'success';
+    playbook: PlaybookTemplate;
+    warnings?: Array<string>;
+};
+
+export type GetPropertyResult = {
+    status: 'success';
+    property: Property;
     warnings?: Array<string>;
 };
 
@@ -1892,7 +1950,7 @@ export type GetTrackerResult = {
      */
     form_url: string;
     /**
-     * Of a visitor who is no bot.
+     * Of a visitor who is not a bot.
      */
     first_event: SeenEvent | null;
     last_event: SeenEvent | null;
@@ -2703,15 +2761,15 @@ export type PlainEvent = {
      * When the service received the event.
      */
     createdAt: string;
+    data: {
+        [key: string]: unknown;
+    };
+    internal_contact_id: string | null;
     url: string | null;
     /**
      * Host of url.
      */
     domain: string | null;
-    data: {
-        [key: string]: unknown;
-    };
-    internal_contact_id: string | null;
     visitor_id: string | null;
     session_id: string | null;
     referrer: string | null;
@@ -2719,17 +2777,20 @@ export type PlainEvent = {
     browser: string | null;
     os: string | null;
     device_type: string | null;
-    is_bot: boolean;
-    /**
-     * Whether the host of url differs from the host of the page that sent the event.
-     */
-    origin_mismatch: boolean;
     screen: string | null;
     user_agent: string | null;
     /**
      * The visitor's id in another analytics tool, if the page sends it.
      */
     analytics_user_id: string | null;
+    /**
+     * Whether the sender identifies itself as a bot.
+     */
+    is_bot: boolean;
+    /**
+     * Whether the host of url differs from the host of the page that sent the event.
+     */
+    origin_mismatch: boolean;
 };
 
 export type PlaybookTemplate = {
@@ -2875,6 +2936,10 @@ export type Property = {
      * Whether people set it: not if the service derives it, or if it records a consent.
      */
     is_editable: boolean;
+    /**
+     * Whether records are shown and exported with it, unless other properties are chosen.
+     */
+    is_usual: boolean;
     /**
      * The only values it may have; null for any.
      */
@@ -4789,6 +4854,13 @@ export type GetApiKeyInput = {
     key_id: string;
 };
 
+export type GetAuditEntryInput = {
+    /**
+     * The audit entry.
+     */
+    entry_id: string;
+};
+
 export type GetCompanyInput = {
     /**
      * The company.
@@ -4834,6 +4906,25 @@ export type GetContactInput = {
      * The contact.
      */
     contact_id: string;
+};
+
+export type GetConversationInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+    /**
+     * The conversation.
+     */
+    thread_id: string;
 };
 
 export type GetDomainInput = {
@@ -4948,6 +5039,13 @@ export type GetInvitationInput = {
     invitation_id: string;
 };
 
+export type GetMailboxInput = {
+    /**
+     * The identity.
+     */
+    identity_id: string;
+};
+
 export type GetMemberInput = {
     /**
      * The member.
@@ -4982,6 +5080,24 @@ export type GetOverviewInput = {
      * End of the range. Default: now. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
      */
     to?: string;
+};
+
+export type GetPlaybookInput = {
+    /**
+     * The name of the template.
+     */
+    playbook: string;
+};
+
+export type GetPropertyInput = {
+    /**
+     * The kind of record that has the properties.
+     */
+    entity?: 'contacts' | 'companies' | 'events';
+    /**
+     * The name of the property.
+     */
+    property: string;
 };
 
 export type GetSegmentInput = {
@@ -5202,6 +5318,29 @@ export type LinkedinLoginStatusInput = {
      * The login session.
      */
     session_id: string;
+};
+
+export type ListActionsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * Only actions with this status.
+     */
+    status?: 'pending_approval' | 'approved' | 'rejected' | 'executed' | 'failed';
+    /**
+     * Only actions for this contact.
+     */
+    contact_id?: string;
+    /**
+     * The agent.
+     */
+    agent_id: string;
 };
 
 export type ListAgentRunsInput = {
@@ -5483,6 +5622,21 @@ export type ListContactEventsInput = {
     contact_id: string;
 };
 
+export type ListContactVisitorsInput = {
+    /**
+     * Page, from 1.
+     */
+    page?: number;
+    /**
+     * Records per page.
+     */
+    limit?: number;
+    /**
+     * The contact.
+     */
+    contact_id: string;
+};
+
 export type ListContactsInput = {
     /**
      * Page, from 1.
@@ -5505,21 +5659,21 @@ export type ListContactsInput = {
      */
     lead_status?: string;
     /**
-     * Exact country.
-     */
-    country?: string;
-    /**
      * Exact industry.
      */
     industry?: string;
     /**
-     * Exact city.
+     * Exact country.
      */
-    city?: string;
+    country?: string;
     /**
      * Exact state.
      */
     state?: string;
+    /**
+     * Exact city.
+     */
+    city?: string;
     /**
      * Part of the job title, ignoring case.
      */
@@ -5719,34 +5873,6 @@ export type ListEventsInput = {
      */
     company_id?: string;
     /**
-     * Exact host of the URL.
-     */
-    domain?: string;
-    /**
-     * Part of the URL, ignoring case.
-     */
-    url_contains?: string;
-    /**
-     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_after?: string;
-    /**
-     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    date_before?: string;
-    /**
-     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
-     */
-    created_after?: string;
-    /**
-     * Only events of a known contact.
-     */
-    identified_only?: boolean;
-    /**
-     * Words that must all occur in the event name, URL or domain. At most 10 words.
-     */
-    search?: string;
-    /**
      * Events of this visitor.
      */
     visitor_id?: string;
@@ -5759,6 +5885,10 @@ export type ListEventsInput = {
      */
     analytics_user_id?: string;
     /**
+     * Exact host of the URL.
+     */
+    domain?: string;
+    /**
      * Exact URL.
      */
     url?: string;
@@ -5766,6 +5896,10 @@ export type ListEventsInput = {
      * Exact path of the URL.
      */
     url_path?: string;
+    /**
+     * Part of the URL, ignoring case.
+     */
+    url_contains?: string;
     /**
      * Exact page title.
      */
@@ -5818,6 +5952,26 @@ export type ListEventsInput = {
      * Whether the URL's host differs from the host of the page that sent the event.
      */
     origin_mismatch?: boolean;
+    /**
+     * Only events of a known contact.
+     */
+    identified_only?: boolean;
+    /**
+     * At or after this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_after?: string;
+    /**
+     * At or before this time. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    date_before?: string;
+    /**
+     * Received by the service at or after this time, whenever it happened. ISO 8601 with an offset, or a date alone (UTC). Inclusive.
+     */
+    created_after?: string;
+    /**
+     * Words that must all occur in the event name, URL or domain. At most 10 words.
+     */
+    search?: string;
     /**
      * The field to sort by.
      */
@@ -5972,7 +6126,7 @@ export type ListNotesInput = {
 
 export type ListPropertiesInput = {
     /**
-     * The kind of record whose properties to list.
+     * The kind of record that has the properties.
      */
     entity?: 'contacts' | 'companies' | 'events';
 };
