@@ -68,7 +68,7 @@ export function contactsLedToBy(
         .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
         .select('contact_merges.survivor_id as contact_id')
         .where(
-          sql<boolean>`contact_aliases.kind = 'email' AND contact_aliases.key = ${email}
+          sql<boolean>`contact_aliases.kind = 'email' AND contact_aliases.source = '' AND contact_aliases.key = ${email}
             OR contact_aliases.kind = 'source' AND contact_aliases.source = ${source} AND contact_aliases.key = ${externalId}`,
         ),
     )
