@@ -1,18 +1,5 @@
 import { folderOf, importsOf, type Sources, serverCode } from './sources.ts'
 
-/** Circles of files that are not resolved yet. */
-const KNOWN_CIRCLES: readonly string[] = [
-  'agents/actions/send-mail.ts, agents/actions/send-social.ts, agents/actions/senders.ts',
-  'companies/group.ts, companies/write.ts',
-  'connectors/client.ts, connectors/connector.ts, connectors/write-back/write-back.ts',
-  'connectors/salesforce/fields.ts, connectors/salesforce/query.ts',
-  'connectors/write-page.ts, connectors/write-profiles.ts',
-  'contacts/apply-write.ts, contacts/late-write.ts',
-  'imports/import-rows.ts, imports/preview.ts, imports/run.ts, imports/undo.ts',
-  'mcp/resources.ts, mcp/server.ts',
-  'webhooks/payload.ts, webhooks/slack/message.ts',
-]
-
 /** Folders import one another in one direction. */
 export function circlesOfFolders(sources: Sources): string[] {
   const arrows = new Map<string, Map<string, string>>()
@@ -42,7 +29,7 @@ export function circlesOfFolders(sources: Sources): string[] {
 }
 
 /** So do files, even where they import only types: neither of two that need each other can be understood first. */
-export function circlesOfFiles(sources: Sources, known: readonly string[] = KNOWN_CIRCLES): string[] {
+export function circlesOfFiles(sources: Sources): string[] {
   const files = new Map(serverCode(sources))
   const imports = new Map(
     [...files].map(([file, text]) => [file, importsOf(file, text).filter((each) => files.has(each))] as const),
@@ -58,10 +45,7 @@ export function circlesOfFiles(sources: Sources, known: readonly string[] = KNOW
           .join(', '),
       )
   }
-  return [
-    ...[...circles].filter((circle) => !known.includes(circle)).map((circle) => `files in a circle: ${circle}`),
-    ...known.filter((circle) => !circles.has(circle)).map((circle) => `no longer a circle of files: ${circle}`),
-  ]
+  return [...circles].map((circle) => `files in a circle: ${circle}`)
 }
 
 /** The files that a file needs, directly or not: itself only if it is in a circle. */
