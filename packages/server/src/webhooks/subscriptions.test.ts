@@ -197,7 +197,8 @@ test('every operation has a command, and the audit log records it', async () => 
     CDS_SECRET_KEY: KEY,
   })
   onTestFinished(() => commandLine.close())
-  const cds = (...args: string[]) => commandLine.json('webhook', ...args, '--tenant', tenant.id)
+  const run = (...args: string[]) => commandLine.json(...args, '--tenant', tenant.id)
+  const cds = (...args: string[]) => run('webhook', ...args)
   const filter = '{"match":"any","conditions":[{"operator":"contains","value":"/a"}]}'
   const headers = ['--header', 'Authorization: Bearer x', '--header', 'X-Two: 2']
   const url = ['--url', 'https://receiver.example/hook']
@@ -225,12 +226,19 @@ test('every operation has a command, and the audit log records it', async () => 
   expect(rotated).toMatchObject({ subscription_id, previous_secret_until: rotated.switch_at })
   expect(rotated.signing_secret).not.toBe(made.signing_secret)
   const { delivery_id } = await cds('test', ...webhook)
-  expect((await cds('deliveries', ...webhook)).deliveries).toMatchObject([{ delivery_id, is_test: true }])
-  expect((await cds('delivery', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({ delivery_id })
-  expect((await cds('resend', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({ delivery_id })
-  expect(await cds('resend-failed', ...webhook, '--from', '2026-01-01')).toEqual({ subscription_id, resent: 0 })
-  expect((await cds('health', ...webhook)).health).toMatchObject({ subscription_id, failed: 0 })
-  expect((await cds('health-list', '--limit', '1')).health).toHaveLength(1)
+  expect((await run('delivery', 'list', ...webhook)).deliveries).toMatchObject([{ delivery_id, is_test: true }])
+  expect((await run('delivery', 'get', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({
+    delivery_id,
+  })
+  expect((await run('delivery', 'resend', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({
+    delivery_id,
+  })
+  expect(await run('delivery', 'resend-failed', ...webhook, '--from', '2026-01-01')).toEqual({
+    subscription_id,
+    resent: 0,
+  })
+  expect((await run('webhook-health', 'get', ...webhook)).health).toMatchObject({ subscription_id, failed: 0 })
+  expect((await run('webhook-health', 'list', '--limit', '1')).health).toHaveLength(1)
   expect((await cds('pause', ...webhook)).webhook).toMatchObject({ status: 'paused' })
   expect(await cds('test', ...webhook)).toMatchObject({ exit: 1, error: { code: 'webhook_paused' } })
   expect((await cds('resume', ...webhook)).webhook).toMatchObject({ status: 'active' })
@@ -254,17 +262,17 @@ test('every operation has a command, and the audit log records it', async () => 
   ])
   expect(actors.every(({ actor }) => (actor as { kind: string }).kind === 'command_line')).toBe(true)
   const refused = async (exit: number, code: string, ...args: string[]) =>
-    expect(await cds(...args)).toMatchObject({ exit, error: { code } })
-  const wanted = ['create', '--event', 'e']
+    expect(await run(...args)).toMatchObject({ exit, error: { code } })
+  const wanted = ['webhook', 'create', '--event', 'e']
   await refused(1, 'url_not_allowed', ...wanted, '--url', 'https://127.0.0.1/')
   // The error names the setting that people need on their own machine.
-  const local = await cds(...wanted, '--url', 'https://localhost:9464/hook')
+  const local = await run(...wanted, '--url', 'https://localhost:9464/hook')
   expect(local.error.message).toMatch(/localhost is not a public internet address .* CDS_WEBHOOK_ALLOW_PRIVATE=on/)
   await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{')
   await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{"match":"none"}')
-  await refused(2, 'invalid_option', 'list', '--limit', 'many')
-  await refused(2, 'invalid_option', 'deliveries', ...webhook, '--status', 'lost')
-  await refused(2, 'invalid_option', 'resend-failed', ...webhook, '--from', 'soon')
-  await refused(1, 'not_found', 'get', '--subscription-id', 'none')
-  expect((await cds('events')).event_types.length).toBeGreaterThan(15)
+  await refused(2, 'invalid_option', 'webhook', 'list', '--limit', 'many')
+  await refused(2, 'invalid_option', 'delivery', 'list', ...webhook, '--status', 'lost')
+  await refused(2, 'invalid_option', 'delivery', 'resend-failed', ...webhook, '--from', 'soon')
+  await refused(1, 'not_found', 'webhook', 'get', '--subscription-id', 'none')
+  expect((await cds('event-types')).event_types.length).toBeGreaterThan(15)
 }, 300_000)
