@@ -205,7 +205,8 @@ test('every action that the service audits has a sentence, and no sentence is le
     .flatMap((file) => readFileSync(file, 'utf8').split('\n'))
     .filter((line) => /\baction\b|entry\w*\(/i.test(line))
     .flatMap((line) => [...line.matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => action))
-  // `action.${verb}` in agents/actions/audit.ts
-  const named = Object.keys(audit.actions).filter((action) => !action.startsWith('action.'))
-  expect([...new Set(audited)].toSorted()).toEqual(named.toSorted())
+  // Most of them are `action.${verb}` in agents/actions/audit.ts.
+  const isOfAction = (action = '') => action.startsWith('action.')
+  const named = Object.keys(audit.actions).filter((action) => !isOfAction(action))
+  expect([...new Set(audited)].filter((action) => !isOfAction(action)).toSorted()).toEqual(named.toSorted())
 })
