@@ -47,7 +47,11 @@ export async function insertIdentity(tenant: Tenant): Promise<string> {
 }
 
 /** A mailbox that counts as connected, but that nothing can be sent through. */
-export async function insertMailbox(tenant: Tenant, identityId: string, more: { error?: string } = {}): Promise<void> {
+export async function insertMailbox(
+  tenant: Tenant,
+  identityId: string,
+  more: { error?: string; settings?: string } = {},
+): Promise<void> {
   const now = new Date()
   const server = {
     host: 'mail.example',

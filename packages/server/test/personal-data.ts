@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { MAIL, propose } from './actions.ts'
+import type { Tenant } from '../src/platform/tenant.ts'
+import { insertMailbox, MAIL, propose } from './actions.ts'
 import { send } from './hooks.ts'
 import { oneOfEach } from './one-of-each.ts'
 import { call, type TestService, type TestTenant } from './service.ts'
@@ -126,7 +127,7 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
   ids.body_id = received.body.body_id
   const { note } = await ok('POST', `/v1/contacts/${contactId}/notes`, { content: 'Call Zorblax: notetoken' })
   const participants = { from: { address: EMAIL, name: 'Zorblax Quintörp' }, to: [{ name: 'Chattoken Support' }] }
-  await ok('POST', '/v1/sources/helpdesk/conversations', {
+  const pushed = await ok('POST', '/v1/sources/helpdesk/conversations', {
     records: [
       {
         thread_key: 't',
@@ -144,6 +145,8 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
       },
     ],
   })
+  ids.thread_id = pushed.results[0].thread_id
+  await createFailedMailbox(tenant.handle, ids.identity_id ?? '')
   await tenant.track({
     visitor_id: 'v-merged',
     events: [{ event: 'page_view', title: 'Hello Lossttoken', url: `https://${tenant.site}/lossttoken` }],
@@ -185,6 +188,17 @@ export async function createPersonalData(service: TestService, tenant: TestTenan
     address: EMAIL,
     merged_id: mergedId,
   }
+}
+
+/** A mailbox that is not read again, whose error names the person. */
+async function createFailedMailbox(tenant: Tenant, identity_id: string): Promise<void> {
+  const imap = { host: 'mail.example', port: 993, security: 'tls', user: 'grace@mail.example', login: 'password' }
+  const next_attempt_at = new Date('2100-01-01')
+  await tenant.transaction(async (tx) => {
+    await insertMailbox(tx, identity_id, { settings: JSON.stringify({ smtp: imap, imap }) })
+    const mailbox = { identity_id, state: 'failed', error: `${EMAIL} was rejected`, next_attempt_at }
+    await tx.db.insertInto('mailboxes').values(mailbox).execute()
+  })
 }
 
 /** A text as it is, decoded from URLs, and from JSON, in lower case. */
