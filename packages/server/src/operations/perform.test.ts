@@ -1,6 +1,8 @@
 import Type from 'typebox'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { changeRecords } from '../platform/postgres/collisions.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 import { listAudit } from './audit-list.ts'
 import type { Operation } from './declare.ts'
@@ -59,6 +61,22 @@ test('a change that collides with another is repeated, and has one entry', async
     },
   }))
   expect([runs, await pauses()]).toEqual([2, ['webhook.paused']])
+})
+
+test('settings do not queue behind changes of records, nor these behind settings', async () => {
+  const held = Promise.withResolvers<void>()
+  const fourTimes = <T>(work: () => Promise<T>) => Array.from({ length: 4 }, work)
+  const records = fourTimes(() => changeRecords(tenant.handle, () => held.promise))
+  await pause(() => ({}))
+  held.resolve()
+  await Promise.all(records)
+
+  const slow = Promise.withResolvers<void>()
+  const settings = fourTimes(() => pause(() => ({ run: () => slow.promise.then(() => ({})), audit: () => null })))
+  const email = `${newId()}@example.com`
+  expect((await tenant.call('POST', '/v1/contacts', { email })).status).toBe(201)
+  slow.resolve()
+  await Promise.all(settings)
 })
 
 test('what is for the audit entry alone is not part of the response', async () => {

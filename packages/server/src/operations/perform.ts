@@ -1,5 +1,5 @@
 import { pathId } from '../platform/http/responses.ts'
-import { changeTogether } from '../platform/postgres/collisions.ts'
+import { changeRecords, changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
@@ -34,7 +34,7 @@ export async function perform<Services>(
   const checkWarnings: string[] = []
   const context = { ...caller, memory, warn: (text: string) => void checkWarnings.push(text) }
   const checked = await operation.check?.(context, input)
-  const { run, audit: entryOf, after, isAtomic } = operation
+  const { run, audit: entryOf, after } = operation
   const change = async (tenant: Tenant) => {
     // A repeated transaction says everything again.
     const warnings = [...checkWarnings]
@@ -46,8 +46,7 @@ export async function perform<Services>(
     await memory?.store(tenant, answer, after === undefined)
     return { result, answer }
   }
-  const isTogether = typeof entryOf === 'function' || (isAtomic && memory !== null)
-  const { result, answer } = await (isTogether ? changeTogether(caller.tenant, change) : change(caller.tenant))
+  const { result, answer } = await transactionFor(operation, memory)(caller.tenant, change)
   for (const warning of answer.warnings) caller.warn(warning)
   if (after === undefined) return answer.output
   try {
@@ -60,6 +59,14 @@ export async function perform<Services>(
     throw error
   }
 }
+
+/** How an operation changes the databases: settings, which have audit entries, do not queue behind records. */
+function transactionFor({ audit: entryOf, isAtomic }: Pick<Operation, 'audit' | 'isAtomic'>, memory: Memory | null) {
+  if (typeof entryOf === 'function') return changeTogether
+  return isAtomic && memory !== null ? changeRecords : withoutTransaction
+}
+
+const withoutTransaction: typeof changeTogether = (tenant, work) => work(tenant)
 
 /** The result of an operation without what is for its audit entry or `after` alone. */
 function withoutFacts({ forAudit = {} }: Pick<Operation, 'forAudit'>, result: Values): Values {
