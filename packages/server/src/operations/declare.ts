@@ -114,7 +114,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
   run: (context: Context & Services, input: Input, checked: Checked) => Promise<Output>
   /**
    * What follows the commit: a mail, or the wait for a result. It returns the fields of the response that this changes.
-   * A repetition does not run it again, even if the first request ended in it.
+   * A repetition does not run it again, even if the first request ended in it: it gets what `run` returned. Only after an
+   * error below 500 the request counts as refused, and a repetition runs as a whole.
    */
   after?: (context: Context & Services, output: Output, input: Input) => Promise<Partial<Output>>
   /**

@@ -1,3 +1,4 @@
+import { ServiceError } from '../platform/errors.ts'
 import { pathId } from '../platform/http/responses.ts'
 import { changeRecords, changeTogether } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -19,7 +20,7 @@ export interface Memory extends NonNullable<Context['memory']> {
   store(tenant: Tenant, answer: Answer, isFinal: boolean): Promise<void>
   /** Replaces an answer that was not final. */
   finish(answer: Answer): Promise<void>
-  /** Deletes an answer that was not final, because the request failed. */
+  /** Deletes an answer that was not final, because the request was refused: it can be sent again with the same key. */
   forget(): Promise<void>
 }
 
@@ -49,15 +50,19 @@ export async function perform<Services>(
   const { result, answer } = await transactionFor(operation, memory)(caller.tenant, change)
   for (const warning of answer.warnings) caller.warn(warning)
   if (after === undefined) return answer.output
-  try {
-    const changed = await after({ ...context, ...caller }, result, input)
-    const output = withoutFacts(operation, { ...result, ...changed })
-    await memory?.finish({ ...answer, output })
-    return output
-  } catch (error) {
-    await memory?.forget()
+  const changed = await after({ ...context, ...caller }, result, input).catch(async (error: unknown) => {
+    // If this fails too, a repetition gets the answer of the commit.
+    if (isRefusal(error)) await memory?.forget().catch(() => {})
     throw error
-  }
+  })
+  const output = withoutFacts(operation, { ...result, ...changed })
+  await memory?.finish({ ...answer, output })
+  return output
+}
+
+/** Whether an error is about the request. After any other one, a repetition must not perform the committed change again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.status < 500
 }
 
 /** How an operation changes the databases: settings, which have audit entries, do not queue behind records. */
