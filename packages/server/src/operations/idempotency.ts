@@ -147,18 +147,13 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
     .onConflict((on) =>
       on
         .columns(['caller', 'key'])
-        .doUpdateSet(({ eb, and }) => ({
+        .doUpdateSet(({ eb }) => ({
           request_hash: requestHash,
           claimed_at: now,
           answer_sealed: null,
           settled: eb
             .case()
-            .when(
-              and([
-                eb('idempotency_keys.request_hash', '=', requestHash),
-                eb('idempotency_keys.claimed_at', '>=', since(KEPT_MS)),
-              ]),
-            )
+            .when('idempotency_keys.claimed_at', '>=', since(KEPT_MS))
             .then(eb.ref('idempotency_keys.settled'))
             .end(),
         }))
@@ -166,6 +161,8 @@ async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Dat
           or([
             eb('idempotency_keys.claimed_at', '<', since(KEPT_MS)),
             and([
+              // Any of the hashes: the secret key may have been rotated meanwhile.
+              eb('idempotency_keys.request_hash', 'in', requestHashes),
               eb('idempotency_keys.answer_sealed', 'is', null),
               eb('idempotency_keys.claimed_at', '<', since(UNANSWERED_MS)),
             ]),
