@@ -65,6 +65,21 @@ test('a change that collides with another is repeated, and has one entry', async
   expect([runs, await pauses()]).toEqual([2, ['webhook.paused']])
 })
 
+test('what follows the commit of a joined change follows the outermost commit, once', async () => {
+  const attempts: boolean[] = []
+  const seen: unknown[] = []
+  await pause(() => ({
+    run: async ({ tenant: outer }) => {
+      await changeRecords(outer, async (tx) => tx.afterCommit(() => void seen.push(attempts.length)))
+      attempts.push(seen.length === 0)
+      if (attempts.length === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+      return {}
+    },
+    audit: () => null,
+  }))
+  expect([attempts, seen]).toEqual([[true, true], [2]])
+})
+
 test('settings do not queue behind changes of records, nor these behind settings', async () => {
   const held = Promise.withResolvers<void>()
   const fourTimes = <T>(work: () => Promise<T>) => Array.from({ length: 4 }, work)
