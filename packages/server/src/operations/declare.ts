@@ -30,14 +30,16 @@ export interface Context {
    * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
    */
   requireMatch(etag: string): void
-  /** null without an Idempotency-Key. For operations that are not atomic. */
+  /** For operations that are not atomic. */
   memory: {
+    /** Whether the request has an Idempotency-Key. Without one, nothing is remembered. */
+    hasKey: boolean
     /**
      * Determines a value once: a repetition gets the value of the first request, even if that ended in between. Call it
      * once, before the first change.
      */
-    settle<T>(determine: () => Promise<T>): Promise<T>
-  } | null
+    remember<T>(determine: () => Promise<T>): Promise<T>
+  }
   /** Whether the answer is no longer needed: the client disconnected, or the service is stopping. */
   isGivenUp(): boolean
 }
@@ -144,19 +146,19 @@ export function operationsWith<Services>() {
     In extends TProperties,
     Out extends TProperties,
     OperatorIn extends Record<string, OperatorFlag> = Record<never, never>,
-    Facts extends TProperties = Record<never, never>,
+    ForAudit extends TProperties = Record<never, never>,
     Checked = void,
   >(
     declared: Operation<
       Services,
       Static<TObject<In>> & Static<TObject<OperatorIn>>,
-      Static<TObject<Out>> & Static<TObject<Facts>>,
+      Static<TObject<Out>> & Static<TObject<ForAudit>>,
       Checked
     > & {
       input: In
       operatorInput?: OperatorIn
       output: Out
-      forAudit?: Facts
+      forAudit?: ForAudit
     },
   ) => declared as unknown as Operation<Services>
 }

@@ -181,7 +181,7 @@ test('an answer that is not final counts once the first request must have ended'
 function interruptedAt(now: Date, request: { key: string; sent: string }, secrets: SecretBox, value: string) {
   const caller = { tenant: tenant.handle, actor, now, secrets }
   return performOnce(caller, request, async (memory) => {
-    throw new Error(await memory.settle(async () => value))
+    throw new Error(await memory.remember(async () => value))
   })
 }
 

@@ -7,7 +7,7 @@ import { changeRecords } from '../platform/postgres/collisions.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 import { listAudit } from './audit-list.ts'
 import type { Operation } from './declare.ts'
-import { type Memory, perform } from './perform.ts'
+import { type Memory, NO_MEMORY, perform } from './perform.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -99,14 +99,13 @@ test('settings do not queue behind changes of records, nor these behind settings
 test('a retry does not repeat a committed change unless the request was refused', async () => {
   const failed = new Error('no answer')
   const refused = new ServiceError(409, 'too_late', 'Too late.')
-  const forgotten: unknown[] = []
+  const released: unknown[] = []
   const failing = async (error: Error, fails: 'after' | 'finish') => {
     const fail = () => Promise.reject(error)
     const memory = {
-      settle: <T>(determine: () => Promise<T>) => determine(),
-      store: async () => {},
-      finish: fails === 'finish' ? fail : async () => {},
-      forget: async () => void forgotten.push(error),
+      ...NO_MEMORY,
+      ...(fails === 'finish' ? { finish: fail } : {}),
+      release: async () => void released.push(error),
     }
     const after = fails === 'after' ? fail : async () => ({})
     await expect(pause(() => ({ after }), memory)).rejects.toBe(error)
@@ -114,9 +113,9 @@ test('a retry does not repeat a committed change unless the request was refused'
   await failing(failed, 'after')
   await failing(failed, 'finish')
   await failing(refused, 'finish')
-  expect(forgotten).toEqual([])
+  expect(released).toEqual([])
   await failing(refused, 'after')
-  expect(forgotten).toEqual([refused])
+  expect(released).toEqual([refused])
 })
 
 test('what is for the audit entry alone is not part of the response', async () => {
