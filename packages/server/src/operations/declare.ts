@@ -121,14 +121,16 @@ export interface Operation<Services = unknown, Input = Values, Output = Values, 
    */
   after?: (context: Context & Services, output: Output, input: Input) => Promise<Partial<Output>>
   /**
-   * The audit entry; null if nothing changed. Without one, an operation other than a GET says why in `unaudited`.
+   * The audit entry; null if nothing changed. Without one, an operation that changes something says why in `unaudited`.
    * `own`: the feature writes the entry. That is right only where `run` is not one transaction, and where the function
    * that writes the entry has other callers too. A detail that the response lacks is not a reason: `forAudit` returns it;
    * a call of another host neither: `check` and `after` make it.
    */
   audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
-  /** Why there is no audit entry, such as 'only reads' or 'recorded as an event'. */
+  /** Why there is no audit entry, such as 'recorded as an event'. */
   unaudited?: string
+  /** Whether it changes nothing although it is a POST, which has a body. */
+  reads?: true
   /**
    * Whether `run` changes the databases in one transaction, and nothing else. With an audit entry it is atomic anyway.
    * `perform` runs it in a transaction if the answer for an Idempotency-Key must be stored with the change. A POST that is
@@ -182,6 +184,11 @@ export function secret(options: TStringOptions) {
 /** Whether a field of an operation's input is an `idInPath`. */
 export function isId(schema: TSchema | undefined): boolean {
   return schema !== undefined && 'x-id-of' in schema
+}
+
+/** Whether an operation changes nothing. */
+export function isReading({ http, reads }: Pick<Operation, 'http' | 'reads'>): boolean {
+  return reads === true || http.startsWith('GET ')
 }
 
 /** The method and the path of an operation. */
